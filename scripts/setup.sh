@@ -1,0 +1,49 @@
+# What test.sh and demo.sh need on a fresh machine; to be sourced.
+# Nothing is installed that is already there, and what cannot be installed is named.
+
+have() { command -v "$1" >/dev/null 2>&1; }
+
+as_root() { if [ "$(id -u)" = 0 ]; then "$@"; else sudo -n "$@"; fi; }
+
+may_be_root() { [ "$(id -u)" = 0 ] || sudo -n true 2>/dev/null; }
+
+apt_updated=
+# Debian packages, where there is apt and the right to use it.
+apt_install() {
+    have apt-get && may_be_root || return 1
+    if [ -z "$apt_updated" ]; then
+        as_root apt-get update -qq >/dev/null || return 1
+        apt_updated=yes
+    fi
+    DEBIAN_FRONTEND=noninteractive as_root apt-get install -y -qq --no-install-recommends "$@" >/dev/null
+}
+
+# A C compiler for the compressors, and Rust of the version that Cargo.toml states.
+need_compilers() {
+    have cc || apt_install gcc libc6-dev || {
+        echo "$0: no C compiler: install gcc or clang" >&2
+        exit 2
+    }
+    # shellcheck disable=SC1091
+    have cargo || { [ -r "$HOME/.cargo/env" ] && . "$HOME/.cargo/env"; }
+    if ! have cargo; then
+        have curl || apt_install curl ca-certificates || true
+        curl -sSf https://sh.rustup.rs | sh -s -- -y --profile minimal -c rustfmt -c clippy || {
+            echo "$0: no Rust: install it with rustup, version 1.95 or later" >&2
+            exit 2
+        }
+        # shellcheck disable=SC1091
+        . "$HOME/.cargo/env"
+    fi
+}
+
+# The tools that images are compared with and checked by.
+need_peers() {
+    have mksquashfs && have unsquashfs || apt_install squashfs-tools || true
+    have rdsquashfs || apt_install squashfs-tools-ng || true
+    have squashfuse || apt_install squashfuse || true
+    have fusermount3 || apt_install fuse3 || true
+    for tool in mksquashfs unsquashfs rdsquashfs squashfuse; do
+        have "$tool" || echo "skipped: $tool not found; the tests that need it do nothing" >&2
+    done
+}

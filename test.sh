@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# Everything that must hold: format, lints, documents, all tests. Installs what it compares with.
+# COLDPRESS_REQUIRE=root,kernel,tracefs,fuse,peers makes a test fail that lacks one of these.
+set -euo pipefail
+cd "$(dirname "$0")"
+. scripts/setup.sh
+need_compilers
+need_peers
+
+cargo fmt --all --check
+cargo clippy --quiet --workspace --all-targets -- -D warnings
+RUSTDOCFLAGS="-D warnings" cargo doc --quiet --workspace --no-deps --document-private-items
+cargo test --workspace "$@"
