@@ -1,0 +1,114 @@
+//! xz: one LZMA2 block in an xz stream with a CRC32.
+//!
+//! What the kernel can read is narrower than the format: its decoder allocates one dictionary at
+//! mount time, of the larger of block size and 8 KiB, refuses streams with a larger one, and knows
+//! no check but CRC32 (docs/format.md, "Compressor options").
+
+use liblzma::stream::{Action, Check, Error, Filters, LzmaOptions, Status, Stream};
+
+use crate::error::Defect;
+
+/// The smallest dictionary that the kernel and mksquashfs accept.
+const MIN_DICTIONARY_BYTES: u32 = 8192;
+
+/// What the decoder needs besides the dictionary, rounded up: states, buffers and the margins that
+/// liblzma puts around a dictionary.
+const DECODER_OVERHEAD_BYTES: u64 = 256 << 10;
+
+pub(crate) struct Encoder {
+    preset: u32,
+}
+
+impl Encoder {
+    pub(crate) fn new(level: i32) -> Self {
+        Self {
+            preset: level.unsigned_abs(),
+        }
+    }
+
+    /// The size of the stream put in `output`, or `None` if it does not fit.
+    pub(crate) fn compress(
+        &mut self,
+        input: &[u8],
+        output: &mut [u8],
+    ) -> Result<Option<usize>, &'static str> {
+        let mut options = LzmaOptions::new_preset(self.preset).map_err(text)?;
+        options.dict_size(dictionary_bytes(input.len()));
+        let mut filters = Filters::new();
+        filters.lzma2(&options);
+        // A stream per block: liblzma's safe interface cannot restart one, and restarting was
+        // measured to gain nothing.
+        let mut stream = Stream::new_stream_encoder(&filters, Check::Crc32).map_err(text)?;
+        match stream
+            .process(input, output, Action::Finish)
+            .map_err(text)?
+        {
+            Status::StreamEnd => Ok(usize::try_from(stream.total_out()).ok()),
+            Status::Ok | Status::MemNeeded | Status::GetCheck => Ok(None),
+        }
+    }
+}
+
+/// The dictionary for a block of `input_bytes`: it holds the whole block, and no more.
+///
+/// A block never exceeds the block size (or 8 KiB, for metadata), so neither does this. The hash
+/// table is sized by the dictionary: with that of a 1 MiB block, every 8 KiB of metadata would
+/// begin with clearing megabytes.
+fn dictionary_bytes(input_bytes: usize) -> u32 {
+    u32::try_from(input_bytes.next_power_of_two())
+        .unwrap_or(u32::MAX)
+        .max(MIN_DICTIONARY_BYTES)
+}
+
+pub(crate) struct Decoder {
+    memory_limit_bytes: u64,
+}
+
+impl Decoder {
+    pub(crate) fn new(window_bytes: u32) -> Self {
+        Self {
+            memory_limit_bytes: u64::from(window_bytes) + DECODER_OVERHEAD_BYTES,
+        }
+    }
+
+    pub(crate) fn decompress(&mut self, input: &[u8], output: &mut [u8]) -> Result<usize, Defect> {
+        let damaged = |error| Defect::Damaged(text(error));
+        let mut stream = Stream::new_stream_decoder(self.memory_limit_bytes, 0).map_err(damaged)?;
+        let (mut read, mut written) = (0, 0);
+        // The call that fills the output does not look at the end of the stream behind it; the
+        // next one does. A call that gets nowhere ends the loop as `MemNeeded`.
+        loop {
+            let status = stream
+                .process(&input[read..], &mut output[written..], Action::Finish)
+                .map_err(damaged)?;
+            read = length(stream.total_in());
+            written = length(stream.total_out());
+            match status {
+                Status::StreamEnd => return Ok(written),
+                Status::Ok | Status::GetCheck => {}
+                Status::MemNeeded if read == input.len() => {
+                    return Err(Defect::Damaged("it is cut short"));
+                }
+                Status::MemNeeded => return Err(Defect::TooLong),
+            }
+        }
+    }
+}
+
+/// A count of bytes in a slice, which therefore fits.
+fn length(count_bytes: u64) -> usize {
+    usize::try_from(count_bytes).unwrap_or(usize::MAX)
+}
+
+fn text(error: Error) -> &'static str {
+    match error {
+        Error::Data => "data or checksum is wrong",
+        Error::Options => "it uses options that are not supported",
+        Error::Format => "it does not begin as an xz stream",
+        Error::MemLimit => "its dictionary is larger than a block of the image",
+        Error::Mem => "there is not enough memory",
+        Error::Program => "the library was called out of turn",
+        Error::NoCheck => "it has no checksum",
+        Error::UnsupportedCheck => "its checksum is of an unknown kind",
+    }
+}

@@ -1,0 +1,8 @@
+//! The codec crate from outside: every compressor at every level, hostile streams, the limits that
+//! the kernel sets, and the ordered map.
+
+mod hostile;
+mod limits;
+mod ordered;
+mod round_trip;
+mod samples;
