@@ -1,0 +1,35 @@
+//! What a start accessed and when: events and their file.
+//!
+//! A [`Trace`] is one recorded run: a [`Header`] that says where it comes from and [`Event`]s in
+//! the order in which they happened. It knows paths, pages of 4 KiB and times, and nothing of
+//! `SquashFS`, so a trace recorded from one image serves for the next build of the same software,
+//! and a trace of another recorder can be converted by a script.
+//!
+//! The file is text that a person can read, cut and compare (docs/trace-format.md). It comes from
+//! elsewhere, so [`Trace::parse`] gives a trace or an [`Error`] that names the line, and memory is
+//! proportional to the text. [`PathText`] and [`parse_path`] are the spelling of paths in it; plans
+//! are spelled alike.
+//!
+//! [`Trace::working_set`] reduces events to what a layout needs: each file once with the pages
+//! that were touched, the paths that were looked up and the directories whose listing was read,
+//! all in the order of their first access.
+#![forbid(unsafe_code)]
+
+mod coverage;
+mod error;
+mod event;
+mod excerpt;
+mod header;
+mod line;
+mod path_text;
+mod text;
+mod working_set;
+
+pub use error::{Error, Rule};
+pub use event::{Access, Event, PAGE_COUNT_MAX, PAGE_SIZE_BYTES, Trace};
+pub use excerpt::Excerpt;
+pub use header::Header;
+pub use path_text::{
+    LINE_BYTES_MAX, PathProblem, PathText, PathTextError, is_printable, parse_path, unescape,
+};
+pub use working_set::{FileAccess, PageRun, WorkingSet};

@@ -1,0 +1,4 @@
+//! Traces as a whole: the documented file, random traces, hostile text.
+
+mod document;
+mod random;
