@@ -1,0 +1,38 @@
+//! The order of an image: tree, plan, order of data, tail ends and metadata.
+//!
+//! Three values, each computed from the one before it:
+//!
+//! - [`Tree`]: what the image holds, without file data. Nodes are numbered; names stand in
+//!   directories.
+//! - [`Plan`]: the wanted order of the working set, by path. It is partial, a text file
+//!   (docs/plan-format.md), and may be edited by hand. [`plan`] derives it from a recorded start.
+//! - [`Order`]: the order of everything, by node. [`order`] completes a plan; the writer obeys.
+//!
+//! A plan may be stale or wrong in any way: the order is lawful all the same, and paths that match
+//! nothing are handed back. The laws are stated at [`Order`].
+//!
+//! The crate is pure: no files, threads, clock or randomness, and all iteration that reaches a
+//! result is in the order of names or of the plan. So the same tree and the same plan give the same
+//! image. Everything is O(n log n) in the number of nodes, with explicit stacks instead of
+//! recursion, because depth is chosen by whoever made the tree.
+#![forbid(unsafe_code)]
+
+mod access;
+mod check;
+mod cold;
+mod error;
+mod metadata;
+mod order;
+mod plan;
+mod tails;
+mod text;
+mod tree;
+mod walk;
+
+pub use access::plan;
+pub use error::{Error, PlanRule, TreeRule};
+pub use order::{Item, Order, order};
+pub use plan::{Plan, PlanItem};
+pub use tails::Tails;
+pub use tree::{Kind, Node, NodeId, Tree};
+pub use walk::Place;

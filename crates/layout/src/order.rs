@@ -1,0 +1,215 @@
+//! The order of everything: a plan completed to the whole tree.
+
+use std::collections::HashSet;
+
+use coldpress_format::BlockSize;
+
+use crate::cold;
+use crate::metadata;
+use crate::plan::{Plan, PlanItem};
+use crate::tails::{Filling, Tails};
+use crate::tree::{NodeId, Tree};
+
+/// Where everything stands, by node.
+///
+/// Laws, whatever the plan:
+/// - A regular file with at least one full block, or with data and its tail end in no fragment
+///   item, has exactly one [`Item::Blocks`]; no other node has one.
+/// - A tail end is in at most one [`Item::Fragment`], once. Fragment items are not empty, and the
+///   tails of each add up to at most the block size. A tail in none is the file's last, short block.
+/// - `inodes` has every node exactly once, `directories` every directory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Order {
+    /// The data area.
+    pub data: Vec<Item>,
+    /// The inode table.
+    pub inodes: Vec<NodeId>,
+    /// The listings in the directory table.
+    pub directories: Vec<NodeId>,
+    /// How many items of `data`, from the first on, come from the plan.
+    pub hot_items: usize,
+}
+
+/// Something in the data area that is read as one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Item {
+    /// The full data blocks of a file, and its tail end if no fragment item has it.
+    Blocks(NodeId),
+    /// The files whose tail ends share one fragment block, in the order of their bytes in it.
+    Fragment(Vec<NodeId>),
+}
+
+/// Completes a plan to the order of a whole tree.
+///
+/// What the plan names comes first, in its order. The rest follows depth-first: its data and
+/// fragment blocks as mksquashfs would write them, its inodes directory by directory.
+///
+/// A plan cannot be wrong enough to fail. What it repeats counts where it stands first; a
+/// fragment that is too large is split; empty files and tails that do not exist are passed over. A
+/// file that has become smaller than a block and is named by `blocks` alone is stored there as a
+/// short block.
+///
+/// Returns the order, and the paths of the plan that name nothing that fits: no node, no regular
+/// file for data, no directory for listings. Each comes once, in the order of the plan.
+///
+/// # Cost
+///
+/// O(n log n) in the nodes of the tree and the paths of the plan.
+pub fn order(
+    tree: &Tree,
+    plan: &Plan,
+    block_size: BlockSize,
+    tails: Tails,
+) -> (Order, Vec<Vec<u8>>) {
+    let mut unmatched = Unmatched::default();
+    let named = resolve(tree, plan, block_size, &mut unmatched);
+    let mut placing = Placing::new(tree, block_size, tails);
+    placing.place_named(&named);
+    let hot_items = placing.data.len();
+    cold::place_rest(&mut placing);
+    let order = Order {
+        hot_items,
+        data: placing.data,
+        inodes: metadata::inodes(tree, plan, &mut unmatched),
+        directories: metadata::directories(tree, plan, &mut unmatched),
+    };
+    (order, unmatched.paths)
+}
+
+/// Paths of the plan that match nothing, each once.
+#[derive(Default)]
+pub(crate) struct Unmatched<'plan> {
+    known: HashSet<&'plan [u8]>,
+    paths: Vec<Vec<u8>>,
+}
+
+impl<'plan> Unmatched<'plan> {
+    pub(crate) fn note(&mut self, path: &'plan [u8], is_unmatched: bool) {
+        if is_unmatched && self.known.insert(path) {
+            self.paths.push(path.to_vec());
+        }
+    }
+}
+
+/// The data of a plan by node: only files that have what the item is about.
+fn resolve<'plan>(
+    tree: &Tree,
+    plan: &'plan Plan,
+    block_size: BlockSize,
+    unmatched: &mut Unmatched<'plan>,
+) -> Vec<Item> {
+    let mut find = |path: &'plan [u8]| {
+        let found = tree
+            .find(path)
+            .and_then(|id| Some((id, tree.file_size(id)?)));
+        unmatched.note(path, found.is_none());
+        found
+    };
+    let mut named = Vec::new();
+    for item in &plan.data {
+        match item {
+            PlanItem::Blocks(path) => {
+                let file = find(path).filter(|&(_, size_bytes)| size_bytes > 0);
+                named.extend(file.map(|(id, _)| Item::Blocks(id)));
+            }
+            PlanItem::Fragment(paths) => {
+                let files = paths.iter().filter_map(|path| find(path));
+                let files = files.filter(|&(_, size)| block_size.tail_bytes(size) > 0);
+                named.push(Item::Fragment(files.map(|(id, _)| id).collect()));
+            }
+        }
+    }
+    named
+}
+
+/// The data area while it is laid out.
+pub(crate) struct Placing<'tree> {
+    pub(crate) tree: &'tree Tree,
+    pub(crate) block_size: BlockSize,
+    pub(crate) tails: Tails,
+    pub(crate) data: Vec<Item>,
+    /// By node: has an item of its own.
+    pub(crate) has_blocks: Vec<bool>,
+    /// By node: its tail end is in a fragment item.
+    pub(crate) has_fragment: Vec<bool>,
+}
+
+impl<'tree> Placing<'tree> {
+    fn new(tree: &'tree Tree, block_size: BlockSize, tails: Tails) -> Self {
+        let (has_blocks, has_fragment) =
+            (vec![false; tree.nodes.len()], vec![false; tree.nodes.len()]);
+        Self {
+            tree,
+            block_size,
+            tails,
+            data: Vec::new(),
+            has_blocks,
+            has_fragment,
+        }
+    }
+
+    /// The length of a file; of other nodes, which have no data, 0.
+    fn size_bytes(&self, id: NodeId) -> u64 {
+        self.tree.file_size(id).unwrap_or(0)
+    }
+
+    /// Whether a file has no full block.
+    pub(crate) fn is_all_tail(&self, id: NodeId) -> bool {
+        self.block_size.full_blocks(self.size_bytes(id)) == 0
+    }
+
+    /// Places what the plan names, in its order.
+    fn place_named(&mut self, named: &[Item]) {
+        let mut in_blocks = vec![false; self.tree.nodes.len()];
+        let mut in_fragment = vec![false; self.tree.nodes.len()];
+        for item in named {
+            let (has, ids) = match item {
+                Item::Blocks(id) => (&mut in_blocks, std::slice::from_ref(id)),
+                Item::Fragment(members) => (&mut in_fragment, members.as_slice()),
+            };
+            for id in ids {
+                has[id.index()] = true;
+            }
+        }
+        let packs = self.tails != Tails::None;
+        for item in named {
+            match item {
+                // A file that is all tail stands where its tail does.
+                &Item::Blocks(id) => {
+                    if !(packs && in_fragment[id.index()] && self.is_all_tail(id)) {
+                        self.place_blocks(id);
+                    }
+                }
+                Item::Fragment(members) if packs => self.place_fragment(members),
+                // Without fragments a tail goes where the plan has the file's blocks.
+                Item::Fragment(members) => {
+                    for &id in members.iter().filter(|id| !in_blocks[id.index()]) {
+                        self.place_blocks(id);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Gives a file its own item, if it has none.
+    pub(crate) fn place_blocks(&mut self, id: NodeId) {
+        if !std::mem::replace(&mut self.has_blocks[id.index()], true) {
+            self.data.push(Item::Blocks(id));
+        }
+    }
+
+    /// Packs the tails that are not packed yet, in as many fragment items as it takes.
+    fn place_fragment(&mut self, members: &[NodeId]) {
+        let mut filling = Filling::new(self.block_size);
+        for &id in members {
+            if std::mem::replace(&mut self.has_fragment[id.index()], true) {
+                continue;
+            }
+            let begins = filling.add_tail(self.size_bytes(id));
+            match self.data.last_mut() {
+                Some(Item::Fragment(open)) if !begins => open.push(id),
+                _ => self.data.push(Item::Fragment(vec![id])),
+            }
+        }
+    }
+}
