@@ -1,0 +1,149 @@
+//! What the running Linux can refuse, told so that a person can act on it.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Everything that can go wrong in this crate.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A file or directory could not be used.
+    #[error("cannot {action} `{}`: {source}", path.display())]
+    Io {
+        /// What was tried, as a verb: "open", "mount".
+        action: &'static str,
+        /// The file or directory.
+        path: PathBuf,
+        /// The kernel's answer.
+        source: io::Error,
+    },
+
+    /// A system call without a path failed.
+    #[error("cannot {action}: {source}")]
+    System {
+        /// What was tried, and in which kernels it works.
+        action: &'static str,
+        /// The kernel's answer.
+        source: io::Error,
+    },
+
+    /// A device description does not follow the grammar of [`crate::Device::parse`].
+    #[error(
+        "device `{text}`: `{item}` {rule}; write a preset (usb2, sd, hdd, emmc, nvme, host) or \
+         `bw=5M,iops=100`, then `,via=file` or `,via=partition`"
+    )]
+    Device {
+        /// The whole description.
+        text: String,
+        /// The part of it that is wrong.
+        item: String,
+        /// The rule that it breaks.
+        rule: &'static str,
+    },
+
+    /// A text or binary record of the kernel does not have the form that this crate knows.
+    #[error("`{}` at byte {start_byte}: {rule}", path.display())]
+    Malformed {
+        /// The file of the kernel.
+        path: PathBuf,
+        /// Where in the file, or in the page of it that was read.
+        start_byte: usize,
+        /// The rule that is broken.
+        rule: &'static str,
+    },
+
+    /// A file system does not lie on a block device.
+    #[error(
+        "`{}` is on device {major}:{minor}, which is not a disk (overlay, tmpfs, network); \
+         with `via=file` the disk below the image is throttled: put the image on a disk",
+        path.display()
+    )]
+    NotOnDisk {
+        /// The image.
+        path: PathBuf,
+        /// Major number of its file system.
+        major: u32,
+        /// Minor number of its file system.
+        minor: u32,
+    },
+
+    /// The size of an image is not a multiple of a sector, so a loop device would hide its end.
+    #[error(
+        "`{}` has {size_bytes} bytes, not a multiple of 512, so a loop device would cut its end; \
+         pad it to a multiple of 4096",
+        path.display()
+    )]
+    PartialSector {
+        /// The image.
+        path: PathBuf,
+        /// Its size.
+        size_bytes: u64,
+    },
+
+    /// Something still uses a mount or a cgroup although it was told to end.
+    #[error("`{}` is still in use: {holder}", path.display())]
+    Busy {
+        /// The mount point or cgroup directory.
+        path: PathBuf,
+        /// Who holds it.
+        holder: &'static str,
+    },
+
+    /// The kernel lacks something that cannot be done without.
+    #[error("{what} not found: {advice}")]
+    Unsupported {
+        /// The part of the kernel.
+        what: &'static str,
+        /// What to do.
+        advice: &'static str,
+    },
+
+    /// The image lacks a directory that a program run inside it needs.
+    #[error(
+        "`{directory}` is not a directory of the image at `{}`; a program that is run inside the \
+         image needs it: add it to the image, or run the program without chroot",
+        root.display()
+    )]
+    MissingDirectory {
+        /// The mounted image.
+        root: PathBuf,
+        /// The path in the image.
+        directory: &'static str,
+    },
+
+    /// A program could not be started.
+    #[error("cannot run `{program}`: {source}; {place}")]
+    CannotRun {
+        /// The first argument.
+        program: String,
+        /// Where it was looked up.
+        place: &'static str,
+        /// The kernel's answer.
+        source: io::Error,
+    },
+
+    /// A command without a program.
+    #[error("there is no program to run: the command is empty")]
+    EmptyCommand,
+}
+
+impl Error {
+    /// For `map_err`: names the action and the path.
+    pub(crate) fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+        let path = path.to_owned();
+        move |source| Self::Io {
+            action,
+            path,
+            source,
+        }
+    }
+
+    /// For `map_err` of the system calls of rustix.
+    pub(crate) fn errno(
+        action: &'static str,
+        path: &Path,
+    ) -> impl FnOnce(rustix::io::Errno) -> Self {
+        let name = Self::io(action, path);
+        move |errno| name(errno.into())
+    }
+}

@@ -1,0 +1,60 @@
+# Reads what is to be removed, one line each, newest to be removed first, until the process that
+# started it is gone in whatever way; then removes it. It never removes a tree.
+# Lines: `KIND NAME`, or `gone KIND NAME`. NAME is text for printf %b, without blanks.
+# The working directory is tracefs, if there is one.
+trap '' HUP INT QUIT TERM TSTP TTIN TTOU PIPE
+set -f
+newline='
+'
+list=
+while IFS= read -r line; do
+    case $line in
+    'gone '*)
+        gone=${line#gone }
+        rest=
+        IFS=$newline
+        for entry in $list; do
+            [ "$entry" = "$gone" ] || rest=$rest$entry$newline
+        done
+        list=$rest
+        ;;
+    *) list=$line$newline$list ;;
+    esac
+done
+
+# The kernel closes the files of a dying process one by one, so what is busy is tried for 5 s.
+remove_busy_directory() {
+    tries=100
+    until rmdir "$1" || [ ! -d "$1" ] || [ "$tries" = 0 ]; do
+        tries=$((tries - 1))
+        sleep 0.05 || sleep 1
+        [ "$2" = cgroup ] && kill_members "$1"
+    done
+}
+
+# 0 stands for processes of other pid namespaces; to kill 0 would be to kill ourselves.
+kill_members() {
+    while read -r pid; do
+        [ "$pid" = 0 ] || kill -9 "$pid"
+    done <"$1/cgroup.procs"
+}
+
+IFS=$newline
+for entry in $list; do
+    kind=${entry%% *}
+    name=$(printf '%bx' "${entry#* }")
+    name=${name%x}
+    case $kind in
+    cgroup)
+        [ -d "$name" ] && kill_members "$name"
+        remove_busy_directory "$name" cgroup
+        ;;
+    trace)
+        echo 0 >"instances/$name/tracing_on"
+        remove_busy_directory "instances/$name" trace
+        ;;
+    file) rm -f "$name" ;;
+    # A mount point is freed first: this process keeps the mount namespace, and so the mount.
+    dir) rmdir "$name" || { umount -l "$name" && rmdir "$name"; } ;;
+    esac
+done

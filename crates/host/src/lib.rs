@@ -1,0 +1,43 @@
+//! Everything that coldpress asks of the running Linux.
+//!
+//! A cold start is only worth recording or timing if it is really cold, if the medium is the one
+//! that users have, and if nothing of it stays behind. So this crate has three kinds of parts:
+//!
+//! * the stage: [`LoopDevice`], [`Mount`], [`Cgroup`] with the throttle of a [`Device`], and
+//!   [`launch`] for the program;
+//! * the witnesses: [`Recorder`] (which pages of which inodes were used, and which bytes of the
+//!   image the kernel read), [`Counters`], [`resident_pages`], [`machine()`];
+//! * the way out: [`enter_private_namespace`] makes mounts vanish with the process, loop devices
+//!   detach with their last user, and the [`Janitor`] removes the rest, also after `kill -9`.
+//!
+//! Most of it needs root; [`missing_privileges`] says what is missing and why it is needed. It is
+//! the only crate with system calls and the only one that reads `/proc` and `/sys`. What `unsafe`
+//! it needs is in one file, `syscall.rs`.
+
+mod cache;
+mod cgroup;
+mod device;
+mod error;
+mod janitor;
+mod launch;
+mod loop_device;
+mod machine;
+mod mount;
+mod namespace;
+mod privileges;
+mod recorder;
+mod syscall;
+mod tracefs;
+
+pub use cache::{backing_disk, drop_caches, evict, resident_pages};
+pub use cgroup::Cgroup;
+pub use device::{Device, Preset, Via};
+pub use error::Error;
+pub use janitor::{Janitor, Leftover};
+pub use launch::{Command, Outcome, Status, launch};
+pub use loop_device::{Counters, LoopDevice};
+pub use machine::{Machine, machine};
+pub use mount::Mount;
+pub use namespace::enter_private_namespace;
+pub use privileges::{Missing, missing_privileges};
+pub use recorder::{RawEvent, RawKind, Recorder, Recording};

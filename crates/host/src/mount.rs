@@ -1,0 +1,98 @@
+//! A `SquashFS` image, mounted by the kernel.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::Duration;
+
+use rustix::io::Errno;
+use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
+
+use crate::{Error, LoopDevice};
+
+/// How often a busy mount is tried again, [`UNMOUNT_PAUSE`] apart: 2 s in all. Processes that
+/// were killed hold their files until the kernel has taken them down.
+const UNMOUNT_TRIES: u32 = 100;
+const UNMOUNT_PAUSE: Duration = Duration::from_millis(20);
+
+/// A mounted image; unmounted on drop.
+#[derive(Debug)]
+pub struct Mount {
+    root: PathBuf,
+    device_number: (u32, u32),
+    mounted: bool,
+}
+
+impl Mount {
+    /// Mounts the image behind a loop device, read-only, on an existing directory.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] without root, if the directory is missing, or if the kernel does not take
+    /// the image (it says why in its log only).
+    pub fn squashfs(loop_device: &LoopDevice, at: &Path) -> Result<Self, Error> {
+        mount(loop_device.path(), at, "squashfs", MountFlags::RDONLY, None)
+            .map_err(Error::errno("mount a SquashFS image on", at))?;
+        let mut mounted = Self {
+            root: at.to_owned(),
+            device_number: (0, 0),
+            mounted: true,
+        };
+        let metadata = fs::metadata(at).map_err(Error::io("look at", at))?;
+        mounted.device_number = (
+            rustix::fs::major(metadata.dev()),
+            rustix::fs::minor(metadata.dev()),
+        );
+        Ok(mounted)
+    }
+
+    /// The mount point.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Major and minor number of the file system, the same as its loop device's.
+    pub fn device_number(&self) -> (u32, u32) {
+        self.device_number
+    }
+
+    /// Unmounts the image.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Busy`] if a process still uses it after 2 s; it is out of sight then and the
+    /// kernel unmounts it with the last user.
+    ///
+    /// # Cost
+    ///
+    /// Waits up to 2 s while it is busy.
+    pub fn unmount(mut self) -> Result<(), Error> {
+        self.leave()
+    }
+
+    fn leave(&mut self) -> Result<(), Error> {
+        if !self.mounted {
+            return Ok(());
+        }
+        self.mounted = false;
+        for _ in 0..UNMOUNT_TRIES {
+            match unmount(&self.root, UnmountFlags::empty()) {
+                Err(Errno::BUSY) => sleep(UNMOUNT_PAUSE),
+                answer => return answer.map_err(Error::errno("unmount", &self.root)),
+            }
+        }
+        unmount(&self.root, UnmountFlags::DETACH).map_err(Error::errno("detach", &self.root))?;
+        Err(Error::Busy {
+            path: self.root.clone(),
+            holder: "a process has a file or its working directory there",
+        })
+    }
+}
+
+impl Drop for Mount {
+    fn drop(&mut self) {
+        // A drop cannot report; the mount is at least detached.
+        let _ = self.leave();
+    }
+}

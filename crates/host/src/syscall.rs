@@ -1,0 +1,202 @@
+//! The system calls that no safe wrapper offers; all `unsafe` of the crate.
+
+#![expect(
+    unsafe_code,
+    reason = "loop ioctls, cachestat, wait4, unshare and work between fork and exec have no safe wrapper"
+)]
+
+use std::io;
+use std::mem;
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+
+use rustix::thread::{UnshareFlags, unshare_unsafe};
+
+use crate::launch::Step;
+
+// <linux/loop.h>
+const LOOP_CLR_FD: libc::c_ulong = 0x4C01;
+const LOOP_GET_STATUS64: libc::c_ulong = 0x4C05;
+const LOOP_CONFIGURE: libc::c_ulong = 0x4C0A;
+const LOOP_CTL_GET_FREE: libc::c_ulong = 0x4C82;
+pub(crate) const LO_FLAGS_READ_ONLY: u32 = 1;
+pub(crate) const LO_FLAGS_AUTOCLEAR: u32 = 4;
+pub(crate) const LO_FLAGS_DIRECT_IO: u32 = 16;
+
+/// `cachestat(2)` has this number on every architecture (Linux 6.5).
+const SYS_CACHESTAT: libc::c_long = 451;
+
+/// `struct loop_info64`.
+#[repr(C)]
+struct LoopInfo {
+    device: u64,
+    inode: u64,
+    rdevice: u64,
+    offset: u64,
+    size_limit: u64,
+    number: u32,
+    encrypt_type: u32,
+    encrypt_key_size: u32,
+    flags: u32,
+    file_name: [u8; 64],
+    crypt_name: [u8; 64],
+    encrypt_key: [u8; 32],
+    init: [u64; 2],
+}
+
+/// `struct loop_config`.
+#[repr(C)]
+struct LoopConfig {
+    fd: u32,
+    block_size: u32,
+    info: LoopInfo,
+    reserved: [u64; 8],
+}
+
+const _: () = {
+    assert!(size_of::<LoopInfo>() == 232);
+    assert!(size_of::<LoopConfig>() == 304);
+};
+
+/// `struct cachestat_range` and `struct cachestat`.
+#[repr(C)]
+struct CacheRange {
+    offset: u64,
+    len: u64,
+}
+
+#[repr(C)]
+#[derive(Default)]
+struct CacheStat {
+    cached: u64,
+    dirty: u64,
+    writeback: u64,
+    evicted: u64,
+    recently_evicted: u64,
+}
+
+fn check(answer: libc::c_int) -> io::Result<u32> {
+    u32::try_from(answer).map_err(|_| io::Error::last_os_error())
+}
+
+/// Number of a loop device that nobody uses at the moment.
+pub(crate) fn loop_find_free(control: BorrowedFd<'_>) -> io::Result<u32> {
+    // SAFETY: the request takes no argument.
+    check(unsafe { libc::ioctl(control.as_raw_fd(), LOOP_CTL_GET_FREE) })
+}
+
+/// Puts a file behind a loop device. The block size is left to the kernel, which takes the one
+/// that direct I/O on the file asks for.
+pub(crate) fn loop_configure(
+    loop_device: BorrowedFd<'_>,
+    image: BorrowedFd<'_>,
+    flags: u32,
+) -> io::Result<()> {
+    // SAFETY: integers and arrays of integers may all be zero.
+    let mut config: LoopConfig = unsafe { mem::zeroed() };
+    config.fd = u32::try_from(image.as_raw_fd()).map_err(io::Error::other)?;
+    config.info.flags = flags;
+    // SAFETY: the kernel reads one `loop_config`, whose size is checked above.
+    check(unsafe { libc::ioctl(loop_device.as_raw_fd(), LOOP_CONFIGURE, &raw const config) })?;
+    Ok(())
+}
+
+/// The flags that a loop device has in fact.
+pub(crate) fn loop_flags(loop_device: BorrowedFd<'_>) -> io::Result<u32> {
+    // SAFETY: integers and arrays of integers may all be zero.
+    let mut info: LoopInfo = unsafe { mem::zeroed() };
+    // SAFETY: the kernel writes one `loop_info64`, whose size is checked above.
+    check(unsafe { libc::ioctl(loop_device.as_raw_fd(), LOOP_GET_STATUS64, &raw mut info) })?;
+    Ok(info.flags)
+}
+
+/// Detaches a loop device, at once or with its last user.
+pub(crate) fn loop_detach(loop_device: BorrowedFd<'_>) -> io::Result<()> {
+    // SAFETY: the request takes no argument.
+    check(unsafe { libc::ioctl(loop_device.as_raw_fd(), LOOP_CLR_FD) })?;
+    Ok(())
+}
+
+/// Pages in the page cache, from the first to the last there is.
+pub(crate) fn cachestat(file: BorrowedFd<'_>) -> io::Result<u64> {
+    // A length of 0 is "to the end", which includes pages past the end of the file.
+    let range = CacheRange { offset: 0, len: 0 };
+    let mut stat = CacheStat::default();
+    // SAFETY: the kernel reads one range and writes one stat, both laid out as in <linux/mman.h>.
+    let answer = unsafe {
+        libc::syscall(
+            SYS_CACHESTAT,
+            file.as_raw_fd(),
+            &raw const range,
+            &raw mut stat,
+            0u32,
+        )
+    };
+    if answer == 0 {
+        Ok(stat.cached)
+    } else {
+        Err(io::Error::last_os_error())
+    }
+}
+
+/// How a child ended: exit code or signal, and its user and system time.
+pub(crate) struct Reaped {
+    pub(crate) code: Option<i32>,
+    pub(crate) signal: Option<i32>,
+    pub(crate) cpu_ns: u64,
+}
+
+/// Waits for a child that has not been waited for.
+pub(crate) fn reap(pid: u32) -> io::Result<Reaped> {
+    let pid = libc::pid_t::try_from(pid).map_err(io::Error::other)?;
+    let mut status = 0;
+    // SAFETY: integers may all be zero.
+    let mut usage: libc::rusage = unsafe { mem::zeroed() };
+    loop {
+        // SAFETY: the kernel writes one status and one rusage.
+        let answer = unsafe { libc::wait4(pid, &raw mut status, 0, &raw mut usage) };
+        if answer == pid {
+            break;
+        }
+        let error = io::Error::last_os_error();
+        if error.kind() != io::ErrorKind::Interrupted {
+            return Err(error);
+        }
+    }
+    let time_ns = |time: libc::timeval| {
+        let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
+        let micros = u64::try_from(time.tv_usec).unwrap_or(0);
+        seconds * 1_000_000_000 + micros * 1_000
+    };
+    Ok(Reaped {
+        code: libc::WIFEXITED(status).then(|| libc::WEXITSTATUS(status)),
+        signal: libc::WIFSIGNALED(status).then(|| libc::WTERMSIG(status)),
+        cpu_ns: time_ns(usage.ru_utime) + time_ns(usage.ru_stime),
+    })
+}
+
+/// Gives the calling thread a mount namespace of its own.
+pub(crate) fn unshare_mounts() -> io::Result<()> {
+    // SAFETY: only unsharing the table of file descriptors is dangerous to other threads.
+    Ok(unsafe { unshare_unsafe(UnshareFlags::NEWNS) }?)
+}
+
+/// Takes these steps in the child between fork and exec. The first that fails writes its index,
+/// one byte, to `failed`, and `spawn` reports its error.
+pub(crate) fn before_exec(command: &mut Command, steps: Vec<Step>, failed: Option<OwnedFd>) {
+    let run = move || {
+        for (index, step) in (0u8..).zip(&steps) {
+            if let Err(errno) = step.take() {
+                if let Some(failed) = &failed {
+                    let _ = rustix::io::write(failed, &[index]);
+                }
+                return Err(errno.into());
+            }
+        }
+        Ok(())
+    };
+    // SAFETY: other threads may hold locks at the fork, so the child must not allocate or lock.
+    // `Step::take` only makes system calls on paths and descriptors that were prepared before.
+    unsafe { command.pre_exec(run) };
+}

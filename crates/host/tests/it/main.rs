@@ -1,0 +1,7 @@
+//! Tests against the running Linux. Most need root and skip without it.
+
+mod cleanup;
+mod launching;
+mod recording;
+mod stage;
+mod throttle;
