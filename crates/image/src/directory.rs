@@ -1,0 +1,97 @@
+//! Directory listings and looking up paths.
+
+use coldpress_format::{Body, Directory, Entry, Inode, InodeRef, Part, parse_listing};
+
+use crate::error::Error;
+use crate::image::Image;
+use crate::metadata::Stream;
+use crate::region::Region;
+
+/// A listing as it lies in the directory table.
+pub(crate) struct RawListing {
+    /// The bytes.
+    pub(crate) bytes: Vec<u8>,
+    /// For each metadata block that holds a part: the listing byte at which it continues, and the
+    /// block's image byte.
+    pub(crate) blocks: Vec<(u64, u64)>,
+    /// Image bytes that must be read for it.
+    pub(crate) extent: Region,
+}
+
+impl Image {
+    /// The entries of a directory, in byte order of their names.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Corrupt`] if the listing leaves the directory table, is cut short, or a name is
+    /// illegal, unsorted or there twice; [`Error::Read`].
+    ///
+    /// # Cost
+    ///
+    /// Reads and holds the whole listing.
+    pub fn entries(&self, directory: &Directory) -> Result<Vec<Entry>, Error> {
+        let start = self.listing_start(directory);
+        Ok(parse_listing(&self.listing(directory)?.bytes, start)?)
+    }
+
+    /// Image byte of the metadata block in which a listing begins.
+    pub(crate) fn listing_start(&self, directory: &Directory) -> u64 {
+        let block_start = directory.block_start.into();
+        self.directory_table.start.saturating_add(block_start)
+    }
+
+    /// Reads a listing without looking into it.
+    pub(crate) fn listing(&self, directory: &Directory) -> Result<RawListing, Error> {
+        let table = self.directory_table;
+        if directory.listing_bytes == 0 {
+            // An empty directory's reference may point behind the last listing.
+            let (start, end) = (table.start, table.start);
+            return Ok(RawListing {
+                bytes: Vec::new(),
+                blocks: Vec::new(),
+                extent: Region { start, end },
+            });
+        }
+        let (part, block_start) = (Part::DirectoryHeader, directory.block_start.into());
+        let mut stream = Stream::open(&self.store, table, part, block_start, directory.offset)?;
+        let start = stream.first_image_byte();
+        let mut blocks = Vec::new();
+        let bytes =
+            stream.read_vec_by_block(directory.listing_bytes.into(), &mut |at, block| {
+                blocks.push((at, block));
+            })?;
+        let end = stream.end_image_byte();
+        Ok(RawListing {
+            bytes,
+            blocks,
+            extent: Region { start, end },
+        })
+    }
+
+    /// Looks up an absolute path, byte by byte: no link is followed, and `.` and `..` are not
+    /// names. Repeated and trailing slashes do not matter.
+    ///
+    /// # Errors
+    ///
+    /// As [`Image::inode`] and [`Image::entries`].
+    pub fn find(&self, path: &[u8]) -> Result<Option<(InodeRef, Inode)>, Error> {
+        let mut at = self.superblock().root_inode;
+        let mut inode = self.root()?;
+        for name in path.split(|byte| *byte == b'/') {
+            if name.is_empty() {
+                continue;
+            }
+            let Body::Directory(directory) = &inode.body else {
+                return Ok(None);
+            };
+            let entries = self.entries(directory)?;
+            let found = entries.binary_search_by(|entry| entry.name.as_slice().cmp(name));
+            let Some(entry) = found.ok().and_then(|index| entries.get(index)) else {
+                return Ok(None);
+            };
+            at = entry.inode;
+            inode = self.inode(at)?;
+        }
+        Ok(Some((at, inode)))
+    }
+}

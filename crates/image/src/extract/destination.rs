@@ -1,0 +1,238 @@
+//! The directory that is extracted into, and the directories below it.
+
+use std::fs;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, ResolveFlags};
+use rustix::io::Errno;
+
+use crate::error::Error;
+use crate::slots::Slots;
+use crate::walk::push_name;
+
+/// Open directories kept, few enough for the usual limit of 1024.
+const DIRECTORY_SLOTS: usize = 128;
+/// Levels above a directory that are kept when it is opened: its neighbors need them next.
+const KEPT_LEVELS: usize = 32;
+/// `openat2` takes less than `PATH_MAX` at once, and a path in an image may be longer.
+const PATH_PIECE_BYTES: usize = 3500;
+/// Nothing may lead outside, and nothing in the way may be a link.
+const BENEATH: ResolveFlags = ResolveFlags::BENEATH
+    .union(ResolveFlags::NO_SYMLINKS)
+    .union(ResolveFlags::NO_MAGICLINKS);
+
+/// A directory below the destination.
+struct Node {
+    parent: usize,
+    name: Box<[u8]>,
+}
+
+/// The destination and its directories, which are known by index; 0 is the destination itself.
+pub(super) struct Destination {
+    path: PathBuf,
+    root: Arc<OwnedFd>,
+    overwrite: bool,
+    /// Whether the destination's own attributes are the caller's and stay.
+    pub(super) keep_root: bool,
+    nodes: Vec<Node>,
+    open: Slots<OwnedFd>,
+}
+
+impl Destination {
+    /// Opens the destination, which is created if it is missing.
+    pub(super) fn open(path: &Path, overwrite: bool) -> Result<Self, Error> {
+        let fail = |action, error: io::Error| Error::Write {
+            action,
+            path: path.as_os_str().as_encoded_bytes().to_vec(),
+            source: error,
+        };
+        fs::create_dir_all(path).map_err(|error| fail("create the directory", error))?;
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let root = rustix::fs::openat(CWD, path, flags, Mode::empty()).map_err(|error| {
+            let action = "extract into (it must be a directory and not a symbolic link)";
+            fail(action, error.into())
+        })?;
+        let empty = is_empty(root.as_fd()).map_err(|error| fail("list", error.into()))?;
+        if !empty && !overwrite {
+            let path = path.to_path_buf();
+            return Err(Error::NotEmpty { path });
+        }
+        let node = Node {
+            parent: 0,
+            name: Box::default(),
+        };
+        Ok(Self {
+            path: path.to_path_buf(),
+            root: Arc::new(root),
+            overwrite,
+            keep_root: !empty,
+            nodes: vec![node],
+            open: Slots::new(DIRECTORY_SLOTS),
+        })
+    }
+
+    /// The path in the image of `name` in a directory, or with an empty name that of the directory.
+    pub(super) fn image_path(&self, directory: usize, name: &[u8]) -> Vec<u8> {
+        let mut path = Vec::new();
+        for index in self.chain(directory, |_| false).into_iter().rev() {
+            push_name(&mut path, self.name(index));
+        }
+        if !name.is_empty() || path.is_empty() {
+            push_name(&mut path, name);
+        }
+        path
+    }
+
+    /// The path as the caller sees it, with that of the destination.
+    pub(super) fn path(&self, directory: usize, name: &[u8]) -> Vec<u8> {
+        let mut path = self.path.as_os_str().as_encoded_bytes().to_vec();
+        if directory != 0 || !name.is_empty() {
+            path.extend(self.image_path(directory, name));
+        }
+        path
+    }
+
+    /// An error about `name` in a directory.
+    pub(super) fn error(
+        &self,
+        action: &'static str,
+        directory: usize,
+        name: &[u8],
+        source: impl Into<io::Error>,
+    ) -> Error {
+        Error::Write {
+            action,
+            path: self.path(directory, name),
+            source: source.into(),
+        }
+    }
+
+    fn name(&self, directory: usize) -> &[u8] {
+        self.nodes.get(directory).map_or(&[], |node| &node.name)
+    }
+
+    /// The directories from `directory` upwards to the first for which `stop` holds, or to the
+    /// destination; that one is not among them.
+    fn chain(&self, directory: usize, mut stop: impl FnMut(usize) -> bool) -> Vec<usize> {
+        let (mut chain, mut index) = (Vec::new(), directory);
+        while index != 0 && !stop(index) {
+            chain.push(index);
+            index = self.nodes.get(index).map_or(0, |node| node.parent);
+        }
+        chain
+    }
+
+    /// Opens a directory, going down from the nearest one that is still open.
+    pub(super) fn directory(&self, directory: usize) -> Result<Arc<OwnedFd>, Error> {
+        let mut opened = Arc::clone(&self.root);
+        let chain = self.chain(directory, |index| {
+            let kept = self.open.get(index as u64);
+            kept.is_some_and(|kept| {
+                opened = kept;
+                true
+            })
+        });
+        let mut piece = Vec::new();
+        for (left, index) in chain.into_iter().enumerate().rev() {
+            if !piece.is_empty() {
+                piece.push(b'/');
+            }
+            piece.extend_from_slice(self.name(index));
+            if left < KEPT_LEVELS || piece.len() > PATH_PIECE_BYTES {
+                let flags = OFlags::RDONLY | OFlags::DIRECTORY;
+                let next = open(opened.as_fd(), &piece, flags, Mode::empty());
+                let next =
+                    next.map_err(|error| self.error("open the directory", index, b"", error))?;
+                opened = self.open.put(index as u64, next);
+                piece.clear();
+            }
+        }
+        Ok(opened)
+    }
+
+    /// Creates a directory, and returns its index.
+    pub(super) fn create_directory(&mut self, parent: usize, name: &[u8]) -> Result<usize, Error> {
+        let parent_fd = self.directory(parent)?;
+        let make = || rustix::fs::mkdirat(&parent_fd, name, Mode::RWXU);
+        let is_directory = || {
+            let found = rustix::fs::statat(&parent_fd, name, AtFlags::SYMLINK_NOFOLLOW);
+            found.is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Directory)
+        };
+        match make() {
+            Err(Errno::EXIST) if self.overwrite && is_directory() => Ok(()),
+            Err(Errno::EXIST) => self.replace(parent_fd.as_fd(), name, &make),
+            result => result,
+        }
+        .map_err(|error| self.error("create the directory", parent, name, error))?;
+        let name = name.into();
+        self.nodes.push(Node { parent, name });
+        Ok(self.nodes.len() - 1)
+    }
+
+    /// Makes something new under `name`; what is there and no directory is removed before, if the
+    /// caller allowed it.
+    pub(super) fn replace<T>(
+        &self,
+        directory: BorrowedFd,
+        name: &[u8],
+        make: &dyn Fn() -> rustix::io::Result<T>,
+    ) -> rustix::io::Result<T> {
+        match make() {
+            Err(Errno::EXIST) if self.overwrite => {
+                rustix::fs::unlinkat(directory, name, AtFlags::empty())?;
+                make()
+            }
+            result => result,
+        }
+    }
+
+    /// Creates a regular file and opens it for writing.
+    pub(super) fn create_file(&self, directory: usize, name: &[u8]) -> Result<fs::File, Error> {
+        let parent = self.directory(directory)?;
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
+        let mode = Mode::RUSR | Mode::WUSR;
+        let make = || open(parent.as_fd(), name, flags, mode);
+        let created = self.replace(parent.as_fd(), name, &make);
+        Ok(created
+            .map_err(|error| self.error("create", directory, name, error))?
+            .into())
+    }
+
+    /// Opens a file that was created before.
+    pub(super) fn reopen_file(&self, directory: usize, name: &[u8]) -> Result<fs::File, Error> {
+        let parent = self.directory(directory)?;
+        let opened = open(parent.as_fd(), name, OFlags::WRONLY, Mode::empty());
+        Ok(opened
+            .map_err(|error| self.error("open", directory, name, error))?
+            .into())
+    }
+}
+
+/// Opens a path beneath a directory.
+pub(super) fn open(
+    directory: BorrowedFd,
+    path: &[u8],
+    flags: OFlags,
+    mode: Mode,
+) -> rustix::io::Result<OwnedFd> {
+    let flags = flags | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+    loop {
+        // EAGAIN: something was renamed meanwhile, so the kernel cannot vouch for BENEATH.
+        match rustix::fs::openat2(directory, path, flags, mode, BENEATH) {
+            Err(Errno::AGAIN | Errno::INTR) => {}
+            opened => return opened,
+        }
+    }
+}
+
+fn is_empty(directory: BorrowedFd) -> rustix::io::Result<bool> {
+    for entry in Dir::read_from(directory)? {
+        if !matches!(entry?.file_name().to_bytes(), b"." | b"..") {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}

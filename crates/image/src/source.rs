@@ -1,0 +1,97 @@
+//! Where the bytes of an image come from.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::{FileExt, FileTypeExt};
+
+use rustix::fs::SeekFrom;
+
+/// Bytes that can be read at any position by several threads at once.
+pub trait ReadAt: Send + Sync {
+    /// Reads bytes from `start` on into `buf`; returns how many, 0 only at the end.
+    ///
+    /// # Errors
+    ///
+    /// Those of the medium.
+    fn read_at(&self, buf: &mut [u8], start: u64) -> io::Result<usize>;
+
+    /// How many bytes there are.
+    ///
+    /// # Errors
+    ///
+    /// Those of the medium.
+    fn size_bytes(&self) -> io::Result<u64>;
+}
+
+/// A regular file or a block device.
+impl ReadAt for File {
+    fn read_at(&self, buf: &mut [u8], start: u64) -> io::Result<usize> {
+        FileExt::read_at(self, buf, start)
+    }
+
+    fn size_bytes(&self) -> io::Result<u64> {
+        let metadata = self.metadata()?;
+        if metadata.file_type().is_block_device() {
+            // A device states no length; reading is positional, so moving the cursor is harmless.
+            return Ok(rustix::fs::seek(self, SeekFrom::End(0))?);
+        }
+        Ok(metadata.len())
+    }
+}
+
+/// An image in memory.
+impl ReadAt for Vec<u8> {
+    fn read_at(&self, buf: &mut [u8], start: u64) -> io::Result<usize> {
+        let start = usize::try_from(start).unwrap_or(usize::MAX);
+        let bytes = self.get(start..).unwrap_or_default();
+        let len = bytes.len().min(buf.len());
+        let (bytes, buf) = (&bytes[..len], &mut buf[..len]);
+        buf.copy_from_slice(bytes);
+        Ok(len)
+    }
+
+    fn size_bytes(&self) -> io::Result<u64> {
+        Ok(self.len() as u64)
+    }
+}
+
+/// What lies behind the first `start` bytes of another source: an image inside another file.
+#[derive(Clone, Debug)]
+pub struct Offset<R> {
+    /// The whole.
+    pub inner: R,
+    /// Bytes before the image.
+    pub start: u64,
+}
+
+impl<R: ReadAt> ReadAt for Offset<R> {
+    fn read_at(&self, buf: &mut [u8], start: u64) -> io::Result<usize> {
+        match self.start.checked_add(start) {
+            Some(start) => self.inner.read_at(buf, start),
+            None => Ok(0),
+        }
+    }
+
+    fn size_bytes(&self) -> io::Result<u64> {
+        Ok(self.inner.size_bytes()?.saturating_sub(self.start))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reading_past_the_end_gives_nothing() {
+        let source = Offset {
+            inner: b"0123456789".to_vec(),
+            start: 4,
+        };
+        assert_eq!(source.size_bytes().unwrap(), 6);
+        for (start, expected) in [(0, &b"456"[..]), (4, b"89"), (6, b""), (u64::MAX, b"")] {
+            let mut buf = [0; 3];
+            let len = source.read_at(&mut buf, start).unwrap();
+            assert_eq!(&buf[..len], expected, "{start}");
+        }
+    }
+}
