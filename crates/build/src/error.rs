@@ -1,0 +1,99 @@
+//! Why an image could not be built.
+
+use std::io;
+use std::path::PathBuf;
+
+/// A reason for which no image was written, or none could be verified.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// Something of the source cannot be read.
+    #[error("cannot {action} `{}`: {error}", path.display())]
+    Source {
+        /// What was tried: `read`, `list`, ...
+        action: &'static str,
+        /// The file or directory.
+        path: PathBuf,
+        /// What the system answered.
+        error: io::Error,
+    },
+    /// A file had another length when it was read than when it was found.
+    #[error(
+        "`{}` changed while it was read: it had {expected_bytes} bytes and {found}; \
+         build again when nothing writes to it",
+        path.display()
+    )]
+    Changed {
+        /// The file.
+        path: PathBuf,
+        /// Its length when it was found.
+        expected_bytes: u64,
+        /// What was seen when it was read.
+        found: &'static str,
+    },
+    /// The format cannot hold something.
+    #[error("`{}` cannot be stored: {rule}", path.display())]
+    Unstorable {
+        /// The file.
+        path: PathBuf,
+        /// The limit that it breaks, and what to do.
+        rule: &'static str,
+    },
+    /// Two sources would have the same name in the root directory.
+    #[error("`{}` and another source have the same name; rename one of them", path.display())]
+    SameName {
+        /// The second of them.
+        path: PathBuf,
+    },
+    /// The image cannot be written.
+    #[error("cannot {action} `{}`: {error}", path.display())]
+    Output {
+        /// What was tried: `create`, `write`, `replace`, ...
+        action: &'static str,
+        /// The image.
+        path: PathBuf,
+        /// What the system answered.
+        error: io::Error,
+    },
+    /// The image cannot be written.
+    #[error("cannot write the image: {0}")]
+    Write(#[source] io::Error),
+    /// The image's path names something that is not a file.
+    #[error("`{}` is not a regular file, so it is not replaced; name another file", path.display())]
+    NotAFile {
+        /// The path.
+        path: PathBuf,
+    },
+    /// The image would break a limit of the format.
+    #[error("the image would have {found} {what}, the format allows {limit}")]
+    TooMany {
+        /// What there is too much of.
+        what: &'static str,
+        /// How many there are.
+        found: u64,
+        /// How many may be.
+        limit: u64,
+    },
+    /// A compressor failed.
+    #[error(transparent)]
+    Codec(#[from] coldpress_codec::Error),
+    /// The image that was written cannot be read back.
+    #[error("the image cannot be read back: {0}")]
+    Image(#[from] coldpress_image::Error),
+    /// The caller asked to stop.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+/// For `map_err`: the source at `path` could not be read.
+pub(crate) fn source(
+    action: &'static str,
+    path: &std::path::Path,
+) -> impl FnOnce(io::Error) -> Error + use<> {
+    let path = path.to_path_buf();
+    move |error| Error::Source {
+        action,
+        path,
+        error,
+    }
+}

@@ -1,0 +1,103 @@
+//! Inodes and listings on pages of their own, for recording.
+//!
+//! The kernel reads metadata a block at a time. Where each block holds one inode or one listing,
+//! and no page of the device holds two blocks, a read at the block device says which inode was
+//! looked up or which directory was searched: no tracepoint of the kernel does. Pages, because the
+//! kernel keeps the pages at the ends of what it read and would not read a shared one twice.
+//!
+//! Such an image mounts in the kernel. It has no directory indexes, because the kernel reckons
+//! their places in full blocks.
+
+use coldpress_format::{Directory, InodeRef, MetadataHeader, write_listing};
+use coldpress_layout::NodeId;
+
+use super::{Contents, InodeTables, Table, listing_bytes};
+use crate::error::Error;
+
+/// Bytes from the start of one metadata block to the start of the next.
+pub(crate) const PAGE_BYTES: u64 = 4096;
+/// Bytes of metadata in such a block.
+const CONTENT_BYTES: usize = 4094;
+
+pub(super) fn pack(contents: &mut Contents) -> Result<InodeTables, Error> {
+    let mut refs = vec![
+        InodeRef {
+            block_start: 0,
+            offset: 0
+        };
+        contents.tree.nodes.len()
+    ];
+    let mut inodes = Table::default();
+
+    // Each listing's length depends only on which entries name the same inode.
+    let mut listing_lens = vec![0; contents.tree.nodes.len()];
+    let mut listing_starts = vec![0; contents.tree.nodes.len()];
+    let mut next = 0;
+    for node in &contents.order.directories {
+        let entries = contents.entries(*node, |NodeId(child)| InodeRef {
+            block_start: child,
+            offset: 0,
+        });
+        let len = write_listing(&entries, 0).bytes.len();
+        listing_lens[node.index()] = len;
+        listing_starts[node.index()] = block_start(next)?;
+        next += pages(len) * PAGE_BYTES;
+    }
+    for node in &contents.order.inodes {
+        let mut bytes = Vec::new();
+        if contents.tree.is_directory(*node) {
+            let listing = Directory {
+                block_start: listing_starts[node.index()],
+                listing_bytes: listing_bytes(listing_lens[node.index()])?,
+                ..Directory::default()
+            };
+            contents.directory(*node, listing).write(&mut bytes);
+        } else {
+            contents.leaf(*node).write(&mut bytes);
+        }
+        refs[node.index()].block_start = inodes.push(&bytes)?;
+    }
+    let mut listings = Table::default();
+    for node in &contents.order.directories {
+        let entries = contents.entries(*node, |child| refs[child.index()]);
+        listings.push(&write_listing(&entries, 0).bytes)?;
+    }
+    Ok(InodeTables {
+        inodes,
+        directories: listings,
+        refs,
+    })
+}
+
+/// Pages that `len` bytes take. An empty listing has a page too, which is never read.
+fn pages(len: usize) -> u64 {
+    len.div_ceil(CONTENT_BYTES).max(1) as u64
+}
+
+fn block_start(found: u64) -> Result<u32, Error> {
+    let limit = u32::MAX.into();
+    let what = "bytes in a metadata table of a recording image";
+    u32::try_from(found).map_err(|_| Error::TooMany { what, found, limit })
+}
+
+impl Table {
+    /// Appends `bytes` on pages of their own; returns where the first begins.
+    fn push(&mut self, bytes: &[u8]) -> Result<u32, Error> {
+        let start = block_start(self.len_bytes)?;
+        for page in 0..pages(bytes.len()) {
+            let first = usize::try_from(page).expect("it fits in memory") * CONTENT_BYTES;
+            let content = &bytes[first..bytes.len().min(first + CONTENT_BYTES)];
+            let size_bytes = u16::try_from(CONTENT_BYTES).expect("below 8192");
+            let mut block = MetadataHeader {
+                size_bytes,
+                compressed: false,
+            }
+            .write()
+            .to_vec();
+            block.extend(content);
+            self.pieces.push((self.len_bytes, block));
+            self.len_bytes += PAGE_BYTES;
+        }
+        Ok(start)
+    }
+}

@@ -1,0 +1,38 @@
+//! Writing SquashFS images: source to tree to plan to blocks to image.
+//!
+//! ```text
+//! scan    what there is: names, metadata, sizes          scan.rs, source.rs
+//! order   what goes where: coldpress_layout              (not here)
+//! write   duplicates, data area, tables, superblock      write.rs, then duplicates, data, tables
+//! verify  the image holds what the source holds          verify.rs
+//! ```
+//!
+//! [`write`] is the entry point and reads in the order of the image. The same source, order and
+//! options give the same bytes for any number of threads: workers only compress, and one thread
+//! takes their results in order. Nothing here prints or reads the clock.
+
+mod data;
+mod duplicates;
+mod error;
+mod ids;
+mod inodes;
+mod metadata;
+mod output;
+mod progress;
+mod reader;
+mod scan;
+mod source;
+mod tables;
+mod verify;
+mod warning;
+mod write;
+mod xattrs;
+
+pub use error::Error;
+pub use output::Output;
+pub use progress::Progress;
+pub use scan::{ScanOptions, scan};
+pub use source::Source;
+pub use verify::{Difference, verify};
+pub use warning::Warning;
+pub use write::{Metadata, Options, Summary, write};

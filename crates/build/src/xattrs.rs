@@ -1,0 +1,117 @@
+//! The xattr table: each distinct set of xattrs once.
+
+use std::collections::HashMap;
+
+use coldpress_format::{RawXattrKey, RawXattrValue, XattrId, XattrPrefix, XattrTable};
+use coldpress_layout::{Order, Tree};
+
+use crate::error::Error;
+use crate::metadata::{self, Packed};
+use crate::tables;
+use crate::write::Options;
+
+/// Pairs of full name and value, sorted by name.
+type Set = [(Vec<u8>, Vec<u8>)];
+
+/// The sets of a tree, and which node has which.
+pub(crate) struct Xattrs {
+    /// For each node its set.
+    pub(crate) indexes: Vec<Option<u32>>,
+    /// All pairs, before compression.
+    stream: Vec<u8>,
+    /// For each set where its pairs begin in `stream` and how many they are.
+    sets: Vec<(u64, u32, u32)>,
+}
+
+impl Xattrs {
+    pub(crate) fn new(tree: &Tree, order: &Order) -> Self {
+        let mut xattrs = Self {
+            indexes: vec![None; tree.nodes.len()],
+            stream: Vec::new(),
+            sets: Vec::new(),
+        };
+        let mut known: HashMap<&Set, u32> = HashMap::new();
+        for node in &order.inodes {
+            let set: &Set = &tree.nodes[node.index()].xattrs;
+            if set.is_empty() {
+                continue;
+            }
+            let index = *known.entry(set).or_insert_with(|| xattrs.add(set));
+            xattrs.indexes[node.index()] = Some(index);
+        }
+        xattrs
+    }
+
+    fn add(&mut self, set: &Set) -> u32 {
+        use zerocopy::IntoBytes;
+
+        let start = self.stream.len();
+        let mut count = 0;
+        for (name, value) in set {
+            let Some((prefix, rest)) = XattrPrefix::split(name) else {
+                continue;
+            };
+            let name_size = u16::try_from(rest.len()).expect("split refuses longer names");
+            let key = RawXattrKey {
+                kind: (prefix as u16).into(),
+                name_size: name_size.into(),
+            };
+            self.stream.extend(key.as_bytes());
+            self.stream.extend(rest);
+            let value_size = u32::try_from(value.len()).expect("Linux ends values at 64 KiB");
+            self.stream.extend(
+                RawXattrValue {
+                    value_size: value_size.into(),
+                }
+                .as_bytes(),
+            );
+            self.stream.extend(value);
+            count += 1;
+        }
+        let size = u32::try_from(self.stream.len() - start).expect("a set is small");
+        let index = u32::try_from(self.sets.len()).expect("fewer sets than inodes");
+        self.sets.push((start as u64, count, size));
+        index
+    }
+
+    /// The table as it lies in the image from byte `start` on, and where its header is.
+    pub(crate) fn pack(
+        &self,
+        start: u64,
+        options: &Options,
+    ) -> Result<Option<(Vec<u8>, u64)>, Error> {
+        if self.sets.is_empty() {
+            return Ok(None);
+        }
+        let mut pairs = Packed::default();
+        metadata::pack(&self.stream, options, &mut pairs)?;
+        let mut ids = Vec::with_capacity(self.sets.len() * XattrId::SIZE);
+        for (offset, count, size_bytes) in &self.sets {
+            let (block_start, within) = pairs.place(*offset);
+            let pairs = u64::from(block_start) << 16 | u64::from(within);
+            ids.extend(
+                XattrId {
+                    pairs,
+                    count: *count,
+                    size_bytes: *size_bytes,
+                }
+                .write(),
+            );
+        }
+        let mut bytes = pairs.bytes;
+        let (table, index_start) = tables::lookup(&ids, start + bytes.len() as u64, options)?;
+        let count = u32::try_from(self.sets.len()).expect("fewer sets than inodes");
+        let header = XattrTable {
+            pairs_start: start,
+            count,
+        }
+        .write();
+        // The header stands between the table's blocks and their index.
+        let blocks_len =
+            usize::try_from(index_start - start).expect("it is in memory") - bytes.len();
+        bytes.extend(&table[..blocks_len]);
+        bytes.extend(header);
+        bytes.extend(&table[blocks_len..]);
+        Ok(Some((bytes, index_start)))
+    }
+}

@@ -1,0 +1,10 @@
+//! Building images and reading them back. Needs nothing but a file system.
+
+/// What ends a build, and what it leaves.
+mod failures;
+/// Any tree, any plan, any options: the image holds the tree, whatever the number of threads.
+mod round_trip;
+/// The image for recording: each inode and listing has pages of its own.
+mod spread;
+/// Trees on disk for the others.
+mod trees;

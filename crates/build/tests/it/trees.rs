@@ -1,0 +1,133 @@
+//! Trees on disk, and images of them.
+
+use std::fs::{self, File};
+use std::num::NonZeroUsize;
+use std::ops::ControlFlow;
+use std::os::unix::fs::{FileExt, symlink};
+use std::path::Path;
+
+use coldpress_build::{Error, Metadata, Options, ScanOptions, Source, Summary, scan, write};
+use coldpress_codec::Settings;
+use coldpress_format::{BlockSize, Compressor};
+use coldpress_image::Image;
+use coldpress_layout::{Plan, Tails, order};
+
+/// What a generated tree has in one place.
+#[derive(Clone, Debug)]
+pub(crate) enum Entry {
+    /// Bytes that follow from the seed, so that equal seeds and lengths are duplicates.
+    File {
+        seed: u8,
+        len: usize,
+    },
+    /// Data only in the middle of a hole.
+    Sparse {
+        len: u64,
+    },
+    Symlink(String),
+    /// Another name for the file that was made before.
+    Link,
+    Directory(Vec<(String, Entry)>),
+}
+
+/// Makes `entries` in `directory`; names that are there already are left out.
+pub(crate) fn make(directory: &Path, entries: &[(String, Entry)]) {
+    let mut last_file = None;
+    for (name, entry) in entries {
+        let path = directory.join(name);
+        if path.symlink_metadata().is_ok() {
+            continue;
+        }
+        match entry {
+            Entry::File { seed, len } => {
+                fs::write(&path, content(*seed, *len)).unwrap();
+                last_file = Some(path);
+            }
+            Entry::Sparse { len } => {
+                let file = File::create(&path).unwrap();
+                file.set_len(*len).unwrap();
+                file.write_all_at(b"in the middle", len / 2).unwrap();
+                last_file = Some(path);
+            }
+            Entry::Symlink(target) => symlink(target, &path).unwrap(),
+            Entry::Link => {
+                if let Some(file) = &last_file {
+                    fs::hard_link(file, &path).unwrap();
+                }
+            }
+            Entry::Directory(entries) => {
+                fs::create_dir(&path).unwrap();
+                make(&path, entries);
+            }
+        }
+    }
+}
+
+/// Compressible for even seeds, not for odd ones, zeros for 0.
+pub(crate) fn content(seed: u8, len: usize) -> Vec<u8> {
+    let mut state = u64::from(seed);
+    let next = |_| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(u64::from(seed));
+        let byte = state.to_le_bytes()[7];
+        if seed.is_multiple_of(2) {
+            byte & 3
+        } else {
+            byte
+        }
+    };
+    (0..len).map(next).collect()
+}
+
+pub(crate) fn options(compressor: Option<Compressor>, block_bytes: u32) -> Options {
+    Options {
+        compression: compressor.map(|compressor| Settings::new(compressor, None).unwrap()),
+        block_size: BlockSize::new(block_bytes).unwrap(),
+        threads: NonZeroUsize::MIN,
+        memory_bytes: 1 << 20,
+        modification_time_s: 7,
+        tails: Tails::Small,
+        exportable: true,
+        metadata: Metadata::Dense,
+    }
+}
+
+pub(crate) fn scanned(directory: &Path) -> Source {
+    scan(
+        &[directory.to_path_buf()],
+        &ScanOptions::default(),
+        &mut |_| ControlFlow::Continue(()),
+    )
+    .unwrap()
+}
+
+/// The image's bytes.
+pub(crate) fn built(source: &Source, plan: &Plan, options: &Options) -> Vec<u8> {
+    try_build(source, plan, options).unwrap().0
+}
+
+pub(crate) fn try_build(
+    source: &Source,
+    plan: &Plan,
+    options: &Options,
+) -> Result<(Vec<u8>, Summary), Error> {
+    let mut output = tempfile::tempfile().unwrap();
+    let (order, _) = order(&source.tree, plan, options.block_size, options.tails);
+    let summary = write(source, &order, &output, options, &mut |_| {
+        ControlFlow::Continue(())
+    })?;
+    let mut bytes = Vec::new();
+    std::io::Seek::rewind(&mut output).unwrap();
+    std::io::Read::read_to_end(&mut output, &mut bytes).unwrap();
+    Ok((bytes, summary))
+}
+
+pub(crate) fn differences(bytes: &[u8], source: &Source) -> Vec<String> {
+    let image = Image::new(Box::new(bytes.to_vec())).unwrap();
+    let problems = coldpress_image::check(&image, &mut |_| ControlFlow::Continue(())).unwrap();
+    assert!(problems.is_empty(), "{}", problems[0]);
+    let differences =
+        coldpress_build::verify(&image, source, &mut |_| ControlFlow::Continue(())).unwrap();
+    differences.iter().map(ToString::to_string).collect()
+}
