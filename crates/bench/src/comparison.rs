@@ -1,0 +1,222 @@
+//! What is compared, and what was found: plain values, written and read as JSON.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::run::Run;
+use crate::text::printable;
+
+/// Readahead of every loop device, in KiB: the default of the kernel. A loop device whose limits
+/// were set anew can have 4096, which moved 19 % more bytes for the same start; so it is set, and
+/// to the same value for all.
+pub const READ_AHEAD_KIB: u32 = 128;
+
+/// One of the images to compare.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Contestant {
+    /// What it is called in tables and charts.
+    pub name: String,
+    /// The image file.
+    pub image: PathBuf,
+}
+
+/// What every contestant has to do.
+#[derive(Clone, Debug)]
+pub struct Scenario {
+    /// The program to start; `{root}` in its arguments stands for the mounted image.
+    pub command: coldpress_host::Command,
+    /// The storage device to imitate.
+    pub device: coldpress_host::Device,
+    /// Number of turns: cold starts of each contestant.
+    pub runs: u32,
+}
+
+/// Everything measured by [`compare`](crate::compare), and what it depends on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Comparison {
+    /// When the comparison began, in seconds since 1970.
+    pub began_unix_s: u64,
+    /// Where it ran.
+    pub machine: MachineFacts,
+    /// The imitated storage device.
+    pub device: DeviceFacts,
+    /// The started program.
+    pub command: CommandFacts,
+    /// Readahead of the loop devices.
+    pub read_ahead_kib: u32,
+    /// Number of turns asked for.
+    pub turns: u32,
+    /// The images; the first one is the baseline of all ratios.
+    pub contestants: Vec<ContestantFacts>,
+    /// All runs in the order in which they were made, the excluded ones among them.
+    pub runs: Vec<Run>,
+}
+
+/// An image as it was when the comparison began.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ContestantFacts {
+    /// Its name in tables and charts.
+    pub name: String,
+    /// Size of the image file.
+    pub size_bytes: u64,
+}
+
+/// The machine on which a comparison ran.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MachineFacts {
+    /// Kernel release.
+    pub kernel: String,
+    /// Processor model.
+    pub cpu_model: String,
+    /// Number of processors.
+    pub cores: u32,
+    /// Main memory.
+    pub memory_bytes: Option<u64>,
+    /// Whether it is a virtual machine.
+    pub virtual_machine: bool,
+    /// How the kernel decompresses images: `single`, `multi`, `percpu`.
+    pub squashfs_decompressor: String,
+    /// Fragment blocks that it keeps decompressed.
+    pub squashfs_cached_fragments: Option<u32>,
+    /// Whether it decompresses straight into the page cache.
+    pub squashfs_file_direct: Option<bool>,
+}
+
+/// The imitated storage device.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeviceFacts {
+    /// Name of the preset, or the limits as given.
+    pub name: String,
+    /// Bandwidth limit; `None` if there is none.
+    pub read_bytes_per_s: Option<u64>,
+    /// Limit of reads per second; `None` if there is none.
+    pub read_iops: Option<u64>,
+    /// What the image stands for.
+    pub via: ViaFacts,
+}
+
+/// Where the image lies on the imitated device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ViaFacts {
+    /// On a partition of its own: direct I/O, the loop device itself is throttled.
+    Partition,
+    /// As a file: buffered I/O, the disk below is throttled.
+    File,
+}
+
+/// The started program.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CommandFacts {
+    /// Program and arguments. Bytes that are not UTF-8 are written `\xNN`.
+    pub args: Vec<String>,
+    /// Whether the image was its root directory.
+    pub chroot: bool,
+    /// Time limit of each start.
+    pub timeout_s: u64,
+}
+
+impl CommandFacts {
+    /// The command as a shell would take it.
+    pub fn line(&self) -> String {
+        let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%{}".contains(c);
+        let quoted = self.args.iter().map(|arg| {
+            if !arg.is_empty() && arg.chars().all(plain) {
+                arg.clone()
+            } else {
+                format!("'{}'", arg.replace('\'', r"'\''"))
+            }
+        });
+        quoted.collect::<Vec<_>>().join(" ")
+    }
+}
+
+impl From<&coldpress_host::Command> for CommandFacts {
+    fn from(command: &coldpress_host::Command) -> CommandFacts {
+        let args = command
+            .args
+            .iter()
+            .map(|arg| printable(arg.as_encoded_bytes()));
+        CommandFacts {
+            args: args.collect(),
+            chroot: command.chroot,
+            timeout_s: command.timeout_s,
+        }
+    }
+}
+
+impl From<&coldpress_host::Device> for DeviceFacts {
+    fn from(device: &coldpress_host::Device) -> DeviceFacts {
+        DeviceFacts {
+            name: device.name.clone(),
+            read_bytes_per_s: device.read_bytes_per_s,
+            read_iops: device.read_iops,
+            via: match device.via {
+                coldpress_host::Via::Partition => ViaFacts::Partition,
+                coldpress_host::Via::File => ViaFacts::File,
+            },
+        }
+    }
+}
+
+impl From<coldpress_host::Machine> for MachineFacts {
+    fn from(machine: coldpress_host::Machine) -> MachineFacts {
+        MachineFacts {
+            kernel: machine.kernel,
+            cpu_model: machine.cpu_model,
+            cores: machine.cores,
+            memory_bytes: machine.memory_bytes,
+            virtual_machine: machine.virtual_machine,
+            squashfs_decompressor: machine.squashfs_decompressor,
+            squashfs_cached_fragments: machine.squashfs_cached_fragments,
+            squashfs_file_direct: machine.squashfs_file_direct,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::{Excluded, Exit};
+
+    #[test]
+    fn a_command_is_shown_as_a_shell_takes_it() {
+        let command = CommandFacts {
+            args: ["{root}/bin/sh", "-c", "echo 'a b' <x>", ""]
+                .map(str::to_owned)
+                .to_vec(),
+            chroot: false,
+            timeout_s: 10,
+        };
+        assert_eq!(
+            command.line(),
+            r"{root}/bin/sh -c 'echo '\''a b'\'' <x>' ''"
+        );
+    }
+
+    #[test]
+    fn a_comparison_is_the_same_after_json() {
+        let mut comparison = crate::example::comparison(&["plain", "ordered"], 7);
+        let reasons = [
+            Excluded::Failed {
+                exit: Exit::Signal(11),
+            },
+            Excluded::TimedOut,
+            Excluded::StartedWarm { pages: 3 },
+            Excluded::MountedBefore,
+            Excluded::BelowCpuTime,
+        ];
+        for (run, reason) in comparison.runs.iter_mut().zip(reasons) {
+            run.excluded = Some(reason);
+            run.warm_s = None;
+        }
+        let json = serde_json::to_string(&comparison).expect("plain values");
+        assert!(
+            json.contains(r#""excluded":{"failed":{"exit":{"signal":11}}}"#),
+            "{json}"
+        );
+        let back: Comparison = serde_json::from_str(&json).expect("its own output");
+        assert_eq!(back, comparison);
+    }
+}

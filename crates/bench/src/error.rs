@@ -1,0 +1,100 @@
+//! What can keep a comparison from its end.
+
+use std::io;
+use std::path::PathBuf;
+
+use crate::comparison::Comparison;
+use crate::run::{Excluded, Exit};
+
+/// Why there is no comparison.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// Linux refused something: privileges, loop devices, mounts, throttles.
+    #[error(transparent)]
+    Host(#[from] coldpress_host::Error),
+    /// There is nothing to do.
+    #[error("a comparison needs at least one image and one run")]
+    NothingToCompare,
+    /// The command failed in the first turn; it would fail in all others.
+    #[error(
+        "the command failed in its {start} start from `{contestant}` ({exit}){}",
+        last_words(stderr_tail)
+    )]
+    CommandFailed {
+        /// Name of the contestant.
+        contestant: String,
+        /// `cold` or `warm`.
+        start: &'static str,
+        /// How the command ended.
+        exit: Exit,
+        /// The end of what it wrote to its standard error.
+        stderr_tail: String,
+    },
+    /// The command exceeded its time limit in the first turn.
+    #[error(
+        "the command did not end within {timeout_s} s in its {start} start from `{contestant}`; \
+         allow more time, or use a command that ends by itself{}",
+        last_words(stderr_tail)
+    )]
+    CommandTimedOut {
+        /// Name of the contestant.
+        contestant: String,
+        /// `cold` or `warm`.
+        start: &'static str,
+        /// The limit.
+        timeout_s: u64,
+        /// The end of what it wrote to its standard error.
+        stderr_tail: String,
+    },
+    /// All runs of a contestant were excluded.
+    #[error(
+        "no run of `{contestant}` counts; the last one was excluded because {reason}{}",
+        hint(*reason)
+    )]
+    NothingCounted {
+        /// Name of the contestant.
+        contestant: String,
+        /// Why its last run was excluded.
+        reason: Excluded,
+    },
+    /// The progress callback asked to stop; everything was unmounted.
+    #[error("the comparison was interrupted after {} runs", .0.runs.len())]
+    Interrupted(Box<Comparison>),
+    /// The file system of an image has no direct I/O, so it cannot stand for a partition.
+    #[error(
+        "the file system of `{}` has no direct I/O, which an image that stands for a partition \
+         needs; put it on another disk, or compare with `via=file`",
+        image.display()
+    )]
+    NoDirectIo {
+        /// The image.
+        image: PathBuf,
+    },
+    /// A file could not be used.
+    #[error("cannot {action} `{}`", path.display())]
+    Io {
+        /// What was attempted.
+        action: &'static str,
+        /// With which file.
+        path: PathBuf,
+        /// What the system answered.
+        source: io::Error,
+    },
+}
+
+fn last_words(stderr_tail: &str) -> String {
+    match stderr_tail.trim() {
+        "" => String::new(),
+        words => format!("; its last words were:\n{words}"),
+    }
+}
+
+fn hint(reason: Excluded) -> &'static str {
+    match reason {
+        Excluded::StartedWarm { .. } => {
+            "; it must lie on a disk (not in tmpfs) and no other program may use it"
+        }
+        _ => "",
+    }
+}

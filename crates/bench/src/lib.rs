@@ -1,0 +1,39 @@
+//! Cold and warm starts compared: what ran, what counts, and how sure the answer is.
+//!
+//! A start from an image is *cold* if nothing of it is in memory. Whether one image starts
+//! sooner than another is asked here and answered with a ratio and its interval: [`compare`] runs
+//! the same command from each image in turn, on the same imitated storage device, and proves before
+//! each run that it will be cold; [`stats`] says what the samples allow to say; [`report_html`]
+//! shows it, losses and excluded runs included.
+//!
+//! This crate runs programs. It knows neither the format nor the writer of images, so it judges
+//! ours and those of others alike.
+//!
+//! * [`Comparison`] and [`Run`]: what was measured, as plain values that serialize.
+//! * [`Row`] and [`text`]: the same figures and words for the terminal and the report.
+//! * [`format_units`]: numbers with their units.
+
+mod compare;
+mod comparison;
+mod error;
+#[cfg(test)]
+mod example;
+pub mod format_units;
+mod real;
+mod report;
+mod rows;
+mod run;
+mod runner;
+pub mod stats;
+pub mod text;
+
+pub use compare::compare;
+pub use comparison::{
+    CommandFacts, Comparison, Contestant, ContestantFacts, DeviceFacts, MachineFacts,
+    READ_AHEAD_KIB, Scenario, ViaFacts,
+};
+pub use error::Error;
+pub use report::{Report, report_html};
+pub use rows::{Row, Versus};
+pub use run::{Coldness, Excluded, Exit, Run};
+pub use runner::{Progress, Step};

@@ -1,0 +1,127 @@
+use super::*;
+use crate::example;
+
+fn versus(rows: &mut [Row]) -> &mut Versus {
+    rows[1].versus.as_mut().expect("the second row is compared")
+}
+
+#[test]
+fn the_answer_says_by_how_much_and_how_sure() {
+    let comparison = example::comparison(&["plain", "ordered"], 10);
+    let mut rows = comparison.rows();
+    let interval = Interval {
+        low: 0.501,
+        high: 0.602,
+    };
+    let cold = Ratio {
+        value: 0.55,
+        interval,
+        verdict: Verdict::Faster,
+        turns: 10,
+    };
+    versus(&mut rows).cold = Some(cold);
+    let before = seconds(rows[0].cold_s.expect("times").median);
+    let after = seconds(rows[1].cold_s.expect("times").median);
+    let expected = format!(
+        "ordered starts cold in {after} instead of {before}: 0.550 of the time of plain \
+         (95 % interval 0.501 to 0.602), faster."
+    );
+    assert_eq!(comparison.answers(&rows), [expected]);
+    let others = [
+        (
+            Verdict::Slower,
+            10,
+            ": 0.550 times as long as plain (95 % interval 0.501 to 0.602), slower.",
+        ),
+        (
+            Verdict::NoDifferenceShown,
+            10,
+            ", ratio 0.550 (95 % interval 0.501 to 0.602).",
+        ),
+        (
+            Verdict::NoDifferenceShown,
+            5,
+            "5 turns are too few for a verdict; 6 are needed.",
+        ),
+    ];
+    for (verdict, turns, end) in others {
+        versus(&mut rows).cold = Some(Ratio {
+            verdict,
+            turns,
+            ..cold
+        });
+        let answer = &comparison.answers(&rows)[0];
+        assert!(answer.ends_with(end), "{answer}");
+    }
+    versus(&mut rows).cold = None;
+    assert_eq!(
+        comparison.answers(&rows),
+        ["ordered and plain have no counted run in the same turn."]
+    );
+    assert!(comparison.answers(&rows[..1])[0].starts_with("plain starts cold in "));
+}
+
+#[test]
+fn losses_are_named_and_noise_is_not() {
+    let mut rows = example::comparison(&["plain", "ordered"], 10).rows();
+    let interval = Interval {
+        low: 1.05,
+        high: 1.2,
+    };
+    *versus(&mut rows) = Versus {
+        cold: None,
+        warm: Some(Ratio {
+            value: 1.1,
+            interval,
+            verdict: Verdict::Slower,
+            turns: 10,
+        }),
+        size: Some(1.031),
+        reads: Some(1.019),
+        read_bytes: Some(1.5),
+        page_cache: Some(0.5),
+    };
+    let expected = [
+        "takes 1.10 times as long to start warm (95 % interval 1.05 to 1.20)",
+        "is 3.1 % larger",
+        "reads 50.0 % more bytes",
+    ];
+    assert_eq!(rows[1].losses(), expected);
+    assert!(rows[0].losses().is_empty());
+}
+
+#[test]
+fn every_row_has_a_cell_for_each_column() {
+    let rows = example::comparison(&["plain", "ordered"], 10).rows();
+    let cells = rows[0].cells();
+    assert_eq!(
+        (cells[0].value.as_str(), cells[0].detail.as_str()),
+        ("plain", "10 runs")
+    );
+    // The baseline is not compared with itself.
+    assert_eq!(
+        cells[7],
+        Cell {
+            value: "-".into(),
+            detail: String::new()
+        }
+    );
+    assert!(
+        rows[1].cells()[7].detail.ends_with(", faster"),
+        "{:?}",
+        rows[1].cells()
+    );
+}
+
+#[test]
+fn hostile_bytes_become_printable() {
+    let cases: [(&[u8], &str); 4] = [
+        (b"plain text", "plain text"),
+        (b"a\xff\xfeb", r"a\xff\xfeb"),
+        (b"\x1b[2Jgone\r\n", "\\x1b[2Jgone\\x0d\n"),
+        ("\u{e9}\u{9b}".as_bytes(), "\u{e9}\\x9b"),
+    ];
+    for (bytes, expected) in cases {
+        assert_eq!(printable(bytes), expected);
+    }
+}

@@ -1,0 +1,5 @@
+//! Comparisons on a real kernel.
+
+mod images;
+mod real;
+mod require;
