@@ -1,0 +1,47 @@
+# What the scenarios share; to be sourced from the root of the project.
+
+coldpress=$PWD/target/release/coldpress
+
+die() { echo "$0: $*" >&2; exit 2; }
+
+[ "$(id -u)" = 0 ] || die "needs root: it mounts, throttles and drops caches"
+for tool in mmdebstrap mksquashfs; do
+    command -v "$tool" >/dev/null || die "install $tool"
+done
+cargo build --release --quiet -p coldpress-cli
+
+# A Debian root file system with one package, made once: rootfs DIR PACKAGE
+rootfs() {
+    [ -d "$1" ] || mmdebstrap --quiet --variant=minbase --include="$2" bookworm "$1"
+}
+
+# The run directory, with what everything depends on: begin NAME [DIR]
+begin() {
+    run=${2:-benchsuite/runs/$(date -u +%Y-%m-%d)-$1}
+    mkdir -p "$run"
+    {
+        echo "# $1"
+        echo
+        echo "- commit: $(git rev-parse --short HEAD)$(git diff --quiet HEAD -- crates || echo ' with changes')"
+        echo "- coldpress: $("$coldpress" --version)"
+        echo "- mksquashfs: $(mksquashfs -version | sed 1q)"
+        echo "- kernel: $(uname -sr)"
+        echo "- processor: $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | sed 1q), $(nproc) cores"
+        echo "- source: $(du -sm --apparent-size "$source" | cut -f1) MB, $(find "$source" | wc -l) entries"
+        echo
+        echo "Command lines, \`DIR\` for directories of this machine:"
+        echo
+    } >"$run/README.md"
+}
+
+# One press with its results in the run directory: measure NAME OPTIONS... -- COMMAND...
+measure() {
+    name=$1
+    shift
+    echo "    coldpress press $(printf '%q ' "$source" -o "$work/$name.sqfs" "$@")" |
+        sed "s|$work|DIR|g; s| \$||" >>"$run/README.md"
+    echo "== $name" >&2
+    "$coldpress" press "$source" -o "$work/$name.sqfs" --report "$run/$name.html" \
+        --plan-out "$run/$name.plan" --samples "$run/$name.json" "$@" \
+        >"$run/$name.txt" 2>"$work/$name.err" || { cat "$work/$name.err" >&2; exit 1; }
+}

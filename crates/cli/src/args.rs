@@ -1,0 +1,117 @@
+//! The command line as typed: verbs, flags, help.
+//!
+//! Parsing opens nothing and knows no machine; [`crate::resolve`] turns flags into settings.
+//! A flag that several verbs have is defined once, so it means the same everywhere.
+
+mod build;
+mod image;
+mod number;
+mod press;
+mod read;
+mod record;
+
+pub(crate) use build::BuildArgs;
+pub(crate) use image::{CompressorName, ImageArgs, TailsName};
+pub(crate) use press::PressArgs;
+pub(crate) use read::{CatArgs, CheckArgs, ExtractArgs, InfoArgs, LsArgs};
+pub(crate) use record::{CommandArgs, RecordArgs};
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+/// Build SquashFS images that start faster, and prove it
+///
+/// coldpress records a real cold start of software shipped in a SquashFS image, decides the order
+/// of the image from what the start touched, builds a plain SquashFS 4.0 image that every kernel
+/// mounts, and measures the gain.
+#[derive(Debug, Parser)]
+#[command(
+    name = "coldpress",
+    version,
+    max_term_width = 100,
+    disable_help_subcommand = true,
+    subcommand_value_name = "VERB",
+    subcommand_help_heading = "Verbs",
+    after_help = "`coldpress VERB --help` explains a verb and ends with an example.",
+    after_long_help = "\
+Data goes to standard output; progress, summaries and warnings go to standard error.
+
+Exit status:
+    0  done
+    1  done, but something was wrong: `check` found damage, a file could not be restored or stored
+    2  could not run: a wrong argument, no such file, not an image
+  130  interrupted; what was begun has been removed
+
+Environment:
+  SOURCE_DATE_EPOCH  seconds since 1970: newer file times are lowered to it, and it becomes the
+                     modification time of the image
+  NO_COLOR           if set and not empty: no color on the terminal"
+)]
+pub(crate) struct Cli {
+    /// Say nothing but warnings and errors
+    #[arg(short, long, global = true)]
+    pub(crate) quiet: bool,
+    #[command(subcommand)]
+    pub(crate) verb: Verb,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Verb {
+    Press(Box<PressArgs>),
+    Record(RecordArgs),
+    Build(BuildArgs),
+    Extract(ExtractArgs),
+    Ls(LsArgs),
+    Cat(CatArgs),
+    Info(InfoArgs),
+    Check(CheckArgs),
+    Man(ManArgs),
+    Completions(CompletionsArgs),
+}
+
+/// Write the manual pages of all verbs into a directory
+///
+/// One page for coldpress and one for each verb, in section 1: `coldpress.1`,
+/// `coldpress-build.1` and so on. The directory is created if it is missing.
+#[derive(Debug, Args)]
+#[command(
+    hide = true,
+    after_long_help = "\
+Example:
+  coldpress man /usr/local/share/man/man1"
+)]
+pub(crate) struct ManArgs {
+    /// The directory for the pages
+    #[arg(value_name = "DIR")]
+    pub(crate) directory: PathBuf,
+}
+
+/// Print the completions of a shell
+///
+/// Prints a script for the shell to read when it starts.
+#[derive(Debug, Args)]
+#[command(
+    hide = true,
+    after_long_help = "\
+Example:
+  coldpress completions bash > /etc/bash_completion.d/coldpress"
+)]
+pub(crate) struct CompletionsArgs {
+    /// The shell
+    #[arg(value_enum)]
+    pub(crate) shell: clap_complete::Shell,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::Cli;
+
+    #[test]
+    fn the_command_line_has_no_contradictions() {
+        Cli::command().debug_assert();
+    }
+}

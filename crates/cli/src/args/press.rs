@@ -1,0 +1,100 @@
+//! `coldpress press`.
+
+use std::num::NonZeroU32;
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::number::parse_positive;
+use super::{CommandArgs, ImageArgs};
+
+/// Record a cold start, build the image in that order, and prove the gain
+///
+/// Records a cold start of COMMAND from SOURCE, plans the order of the image from it, builds and
+/// verifies IMAGE, and then measures: cold and warm starts from IMAGE in turn with an image of the
+/// same settings without the plan, and with one of mksquashfs where that is installed, under the
+/// chosen device. Every cold start is proven cold.
+///
+/// Recording and measuring need root. Without it, press says what is missing, builds and verifies
+/// IMAGE (by --plan, if given), and ends with exit status 1.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Example:
+  coldpress press rootfs -o rootfs.sqfs --device usb2 --report report.html --chroot \\
+    -- /usr/bin/python3 -c 'import json, email, sqlite3'")]
+pub(crate) struct PressArgs {
+    /// The directory to press
+    #[arg(value_name = "SOURCE")]
+    pub(crate) source: PathBuf,
+
+    /// The image to write
+    #[arg(short, long, value_name = "IMAGE")]
+    pub(crate) output: PathBuf,
+
+    /// The medium to measure on [default: host]
+    ///
+    /// usb2, sd, hdd, emmc and nvme slow the reads of this machine's disk down; `host` leaves
+    /// them as they are. Or numbers: `bw=5M,iops=100`. `,via=file` measures an image file on that
+    /// medium instead of an image on a partition of its own.
+    #[arg(
+        long,
+        value_name = "DEVICE",
+        default_value = "host",
+        hide_default_value = true
+    )]
+    pub(crate) device: String,
+
+    /// Cold starts to measure of each image [default: 5]
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = parse_positive::<NonZeroU32>,
+        default_value = "5",
+        hide_default_value = true
+    )]
+    pub(crate) runs: NonZeroU32,
+
+    /// Compare with this image as well; may be repeated
+    ///
+    /// An image of the same application, made by whatever tool: COMMAND is started from it in turn
+    /// with the others.
+    #[arg(long, value_name = "IMAGE")]
+    pub(crate) against: Vec<PathBuf>,
+
+    /// Write the report to this file, as HTML
+    ///
+    /// One file that needs no network: box plots of cold and warm starts, bars of size, reads and
+    /// bytes, and the conditions of the measurement.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) report: Option<PathBuf>,
+
+    /// Write every sample to this file, as JSON
+    ///
+    /// What --json prints: each start with its times, reads, bytes and the proof that it was cold.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) samples: Option<PathBuf>,
+
+    /// Order the image by this plan instead of recording
+    #[arg(long, value_name = "FILE", conflicts_with = "trace_out")]
+    pub(crate) plan: Option<PathBuf>,
+
+    /// Write the plan to this file
+    ///
+    /// It is a text file to read, edit, keep under version control and build with.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) plan_out: Option<PathBuf>,
+
+    /// Write the trace of the recording to this file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) trace_out: Option<PathBuf>,
+
+    /// Print the summary as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) command: CommandArgs,
+
+    #[command(flatten)]
+    pub(crate) image_options: ImageArgs,
+}

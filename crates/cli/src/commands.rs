@@ -1,0 +1,35 @@
+//! One module for each verb: settings in, data on standard output, an exit status back.
+
+mod build;
+mod cat;
+mod check;
+mod extract;
+mod generate;
+mod info;
+mod ls;
+mod press;
+mod record;
+
+use crate::args::Verb;
+use crate::exit::Exit;
+use crate::ui::Ui;
+
+/// Does what the command line asks for.
+///
+/// # Errors
+///
+/// If it could not be done; what was done in part ends with [`Exit::Wrong`] instead.
+pub(crate) fn run(verb: &Verb, ui: &Ui) -> anyhow::Result<Exit> {
+    match verb {
+        Verb::Press(args) => press::run(args, ui),
+        Verb::Record(args) => record::run(args, ui),
+        Verb::Build(args) => build::run(args, ui),
+        Verb::Extract(args) => extract::run(args, ui),
+        Verb::Ls(args) => ls::run(args, ui),
+        Verb::Cat(args) => cat::run(args, ui),
+        Verb::Info(args) => info::run(args, ui),
+        Verb::Check(args) => check::run(args, ui),
+        Verb::Man(args) => generate::man(args, ui),
+        Verb::Completions(args) => generate::completions(args, ui),
+    }
+}

@@ -1,0 +1,117 @@
+//! `coldpress build`: scan, order, write, verify if asked, put in place.
+
+use std::time::{Duration, Instant};
+
+use anyhow::Context as _;
+use coldpress_bench::format_units;
+use coldpress_build::{Metadata, Output, Summary};
+use coldpress_layout::Plan;
+use serde::Serialize;
+
+use crate::args::BuildArgs;
+use crate::exit::Exit;
+use crate::resolve::{self, ImageSettings};
+use crate::steps;
+use crate::text::{plural, quoted};
+use crate::ui::Ui;
+
+/// What was built, for `--json`.
+#[derive(Debug, Serialize)]
+struct Report {
+    image: String,
+    image_bytes: u64,
+    content_bytes: u64,
+    ratio: Option<f64>,
+    inodes: u32,
+    fragment_blocks: u32,
+    data_stored_bytes: u64,
+    table_bytes: u64,
+    sparse_bytes: u64,
+    duplicate_files: u64,
+    duplicate_bytes: u64,
+    warnings: Vec<String>,
+    verified: bool,
+    time_s: f64,
+}
+
+pub(super) fn run(args: &BuildArgs, ui: &Ui) -> anyhow::Result<Exit> {
+    let started = Instant::now();
+    let settings = ImageSettings::resolve(&args.image_options)?;
+    let plan = args
+        .plan
+        .as_deref()
+        .map(steps::read_plan)
+        .transpose()?
+        .unwrap_or_default();
+    resolve::check_image_outside(&args.image, &args.sources)?;
+    let _hold = ui.interrupt.hold();
+    // Before the scan: a wrong place is told at once, not after minutes.
+    let output = Output::create(&args.image)?;
+    let (summary, warnings) = build(args, &settings, &plan, &output, ui)?;
+    output.commit()?;
+    let report = Report {
+        image: args.image.display().to_string(),
+        image_bytes: summary.image_bytes,
+        content_bytes: summary.data_bytes,
+        ratio: steps::ratio(summary.image_bytes, summary.data_bytes),
+        inodes: summary.inode_count,
+        fragment_blocks: summary.fragment_count,
+        data_stored_bytes: summary.stored_bytes,
+        table_bytes: summary.table_bytes,
+        sparse_bytes: summary.sparse_bytes,
+        duplicate_files: summary.duplicate_files,
+        duplicate_bytes: summary.duplicate_bytes,
+        warnings,
+        verified: args.verify,
+        time_s: started.elapsed().as_secs_f64(),
+    };
+    if args.json {
+        ui.json(&report)?;
+    } else {
+        ui.say(&summary_line(args, &summary, started.elapsed()));
+    }
+    let lost = report.warnings.len() as u64;
+    if lost > 0 {
+        let things = plural(lost, "thing", "things");
+        ui.warn(&format!(
+            "{things} could not be stored as found; the rest is in the image"
+        ));
+    }
+    Ok(Exit::wrong_if(lost > 0))
+}
+
+/// Everything between creating the file and putting it in place.
+fn build(
+    args: &BuildArgs,
+    settings: &ImageSettings,
+    plan: &Plan,
+    output: &Output,
+    ui: &Ui,
+) -> anyhow::Result<(Summary, Vec<String>)> {
+    let source = steps::scan(&args.sources, settings, ui)?;
+    let order = steps::order(&source, plan, settings, ui);
+    let options = settings.build_options(&source.tree, Metadata::Dense);
+    let summary = steps::write("compressing", &source, &order, output, &options, ui)
+        .with_context(|| format!("cannot build {}", quoted(&args.image)))?;
+    if args.verify {
+        steps::verify(output, &source, ui)?;
+    }
+    Ok((
+        summary,
+        source.warnings.iter().map(ToString::to_string).collect(),
+    ))
+}
+
+/// `rootfs.sqfs: 311 MiB, 0.341 of 911 MiB; 20,517 inodes; 35.1 s, 26.0 MiB/s; verified`
+fn summary_line(args: &BuildArgs, summary: &Summary, time: Duration) -> String {
+    let size = steps::size_and_ratio(summary.image_bytes, summary.data_bytes);
+    let inodes = plural(summary.inode_count.into(), "inode", "inodes");
+    let seconds = format_units::seconds(time.as_secs_f64());
+    let bytes_per_s = u128::from(summary.data_bytes) * 1000 / time.as_millis().max(1);
+    let speed = format_units::bytes(u64::try_from(bytes_per_s).unwrap_or(u64::MAX));
+    let verified = if args.verify { "; verified" } else { "" };
+    format!(
+        "{}: {size}; {inodes}; {seconds}, {speed}/s{verified}",
+        args.image.display()
+    )
+}

@@ -1,0 +1,71 @@
+//! `coldpress check`.
+
+use std::io::Write as _;
+use std::time::Instant;
+
+use coldpress_bench::format_units;
+use coldpress_image::{Error, Image};
+use serde::Serialize;
+
+use crate::args::CheckArgs;
+use crate::exit::Exit;
+use crate::steps;
+use crate::text::plural;
+use crate::ui::Ui;
+
+/// The result for `--json`.
+#[derive(Debug, Serialize)]
+struct Report {
+    image: String,
+    sound: bool,
+    problems: Vec<String>,
+}
+
+pub(super) fn run(args: &CheckArgs, ui: &Ui) -> anyhow::Result<Exit> {
+    let started = Instant::now();
+    let (problems, size_bytes) = match Image::open(&args.image) {
+        Ok(image) => (problems(&image, ui)?, image.superblock().bytes_used),
+        // Too damaged to be opened is a finding, too; a file that never was an image is not.
+        Err(Error::Corrupt(corrupt)) if steps::why_no_image(&corrupt).is_none() => {
+            (vec![corrupt.to_string()], 0)
+        }
+        Err(error) => return Err(steps::not_opened(&args.image, error)),
+    };
+    let sound = problems.is_empty();
+    let count = problems.len() as u64;
+    if args.json {
+        ui.json(&Report {
+            image: args.image.display().to_string(),
+            sound,
+            problems,
+        })?;
+    } else {
+        let mut out = ui.out();
+        for problem in &problems {
+            writeln!(out, "{problem}")?;
+        }
+        out.flush()?;
+    }
+    let verdict = if sound {
+        "sound".to_owned()
+    } else {
+        plural(count, "problem", "problems")
+    };
+    let seconds = format_units::seconds(started.elapsed().as_secs_f64());
+    let size = format_units::bytes(size_bytes);
+    ui.say(&format!(
+        "{}: {verdict}; {size} in {seconds}",
+        args.image.display()
+    ));
+    Ok(Exit::wrong_if(!sound))
+}
+
+fn problems(image: &Image, ui: &Ui) -> anyhow::Result<Vec<String>> {
+    let step = ui.step("checking", image.superblock().bytes_used);
+    let problems = coldpress_image::check(image, &mut |done_bytes| {
+        step.set(done_bytes);
+        ui.interrupt.poll()
+    })?;
+    step.finish("");
+    Ok(problems.iter().map(ToString::to_string).collect())
+}

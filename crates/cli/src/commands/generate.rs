@@ -1,0 +1,45 @@
+//! `coldpress man` and `coldpress completions`: what packages ship beside the binary.
+
+use std::fs;
+use std::io::Write as _;
+
+use anyhow::Context as _;
+use clap::CommandFactory as _;
+use clap_mangen::Man;
+
+use crate::args::{Cli, CompletionsArgs, ManArgs};
+use crate::exit::Exit;
+use crate::text::quoted;
+use crate::ui::Ui;
+
+pub(super) fn man(args: &ManArgs, ui: &Ui) -> anyhow::Result<Exit> {
+    let directory = &args.directory;
+    fs::create_dir_all(directory)
+        .with_context(|| format!("cannot create {}", quoted(directory)))?;
+    let mut top = Cli::command();
+    // Flags of all verbs are on each page, and each verb knows its full name.
+    top.build();
+    let verbs = top.get_subcommands().filter(|verb| !verb.is_hide_set());
+    let mut pages = vec![top.clone()];
+    for verb in verbs {
+        let name = format!("coldpress-{}", verb.get_name());
+        pages.push(verb.clone().name(name));
+    }
+    for page in &pages {
+        let path = directory.join(format!("{}.1", page.get_name()));
+        let mut text = Vec::new();
+        Man::new(page.clone()).render(&mut text)?;
+        fs::write(&path, text).with_context(|| format!("cannot write {}", quoted(&path)))?;
+    }
+    ui.say(&format!("{}: {} pages", directory.display(), pages.len()));
+    Ok(Exit::Done)
+}
+
+pub(super) fn completions(args: &CompletionsArgs, ui: &Ui) -> anyhow::Result<Exit> {
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut Cli::command(), "coldpress", &mut script);
+    let mut out = ui.out();
+    out.write_all(&script)?;
+    out.flush()?;
+    Ok(Exit::Done)
+}

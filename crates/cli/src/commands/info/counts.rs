@@ -1,0 +1,102 @@
+//! How many files of each type an image has, and how long they are.
+
+use std::collections::HashSet;
+
+use coldpress_bench::format_units::{bytes, count};
+use coldpress_format::Body;
+use coldpress_image::{Image, walk};
+use serde::Serialize;
+
+/// The files of an image. A file with several names counts once.
+#[derive(Debug, Default, Serialize)]
+pub(super) struct Counts {
+    directories: u64,
+    files: u64,
+    symlinks: u64,
+    block_devices: u64,
+    char_devices: u64,
+    fifos: u64,
+    sockets: u64,
+    /// Names beyond the first.
+    hard_links: u64,
+    /// Files of which at least the tail end is in a fragment block.
+    files_with_fragment: u64,
+    data_blocks: u64,
+    sparse_blocks: u64,
+    inodes_with_xattrs: u64,
+    /// Bytes of all regular files.
+    pub(super) content_bytes: u64,
+}
+
+impl Counts {
+    /// Walks the image.
+    ///
+    /// # Errors
+    ///
+    /// The first damage met.
+    pub(super) fn of(image: &Image) -> anyhow::Result<Self> {
+        let mut counts = Self::default();
+        let mut seen = HashSet::new();
+        walk(image, &mut |visited| {
+            let inode = visited.inode;
+            if inode.link_count > 1
+                && !matches!(inode.body, Body::Directory(_))
+                && !seen.insert(visited.at)
+            {
+                counts.hard_links += 1;
+                return Ok(());
+            }
+            counts.inodes_with_xattrs += u64::from(inode.xattr.is_some());
+            counts.add(&inode.body);
+            Ok(())
+        })?;
+        Ok(counts)
+    }
+
+    fn add(&mut self, body: &Body) {
+        match body {
+            Body::Directory(_) => self.directories += 1,
+            Body::File(file) => {
+                self.files += 1;
+                self.files_with_fragment += u64::from(file.tail.is_some());
+                self.data_blocks += file.blocks.len() as u64;
+                let sparse = file.blocks.iter().filter(|block| block.is_sparse()).count();
+                self.sparse_blocks += sparse as u64;
+                self.content_bytes = self.content_bytes.saturating_add(file.size_bytes);
+            }
+            Body::Symlink(_) => self.symlinks += 1,
+            Body::BlockDevice(_) => self.block_devices += 1,
+            Body::CharDevice(_) => self.char_devices += 1,
+            Body::Fifo => self.fifos += 1,
+            Body::Socket => self.sockets += 1,
+        }
+    }
+
+    /// What there is at least one of, and files and directories in any case.
+    pub(super) fn rows(&self) -> Vec<(&'static str, String)> {
+        let rows = [
+            ("  symbolic links", self.symlinks),
+            ("  block devices", self.block_devices),
+            ("  char devices", self.char_devices),
+            ("  fifos", self.fifos),
+            ("  sockets", self.sockets),
+            ("  with xattrs", self.inodes_with_xattrs),
+            ("further names", self.hard_links),
+            ("sparse blocks", self.sparse_blocks),
+        ];
+        let mut text = vec![
+            (
+                "  files",
+                format!("{}, {}", count(self.files), bytes(self.content_bytes)),
+            ),
+            ("  directories", count(self.directories)),
+        ];
+        text.extend(
+            rows.iter()
+                .filter(|row| row.1 > 0)
+                .map(|row| (row.0, count(row.1))),
+        );
+        text.push(("data blocks", count(self.data_blocks)));
+        text
+    }
+}

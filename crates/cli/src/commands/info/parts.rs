@@ -1,0 +1,101 @@
+//! The parts of an image in the order of its bytes, and the share of each.
+
+use std::fs::File;
+use std::os::unix::fs::FileExt as _;
+
+use coldpress_format::{Flags, MetadataHeader, SUPERBLOCK_SIZE, Superblock};
+use serde::Serialize;
+
+/// A range of image bytes with one purpose.
+#[derive(Debug, Serialize)]
+pub(super) struct Part {
+    pub(super) name: &'static str,
+    pub(super) start: u64,
+    pub(super) size_bytes: u64,
+    /// Of the bytes used; `None` for the padding behind them.
+    pub(super) share: Option<f64>,
+}
+
+/// The parts of an image.
+///
+/// The superblock states where the *index* of a fragment, export or id table begins; its metadata
+/// blocks lie before, and the first word of the index says where. For xattrs that word is the
+/// start of the names and values. A word that cannot be true is not followed: then the blocks are
+/// counted to the part before.
+pub(super) fn of(superblock: &Superblock, file: &File) -> Vec<Part> {
+    let options_start = SUPERBLOCK_SIZE as u64;
+    let mut starts = vec![("superblock", 0)];
+    let mut data_start = options_start;
+    if superblock.flags.contains(Flags::COMPRESSOR_OPTIONS) {
+        starts.push(("compressor options", options_start));
+        data_start += options_bytes(file, options_start).unwrap_or(0);
+    }
+    starts.extend([
+        ("data", data_start),
+        ("inode table", superblock.inode_table_start),
+        ("directory table", superblock.directory_table_start),
+    ]);
+    let indexed = [
+        (
+            "fragment table",
+            superblock
+                .fragment_table_start
+                .filter(|_| superblock.fragment_count > 0),
+        ),
+        ("export table", superblock.export_table_start),
+        ("id table", Some(superblock.id_table_start)),
+        ("xattr table", superblock.xattr_table_start),
+    ];
+    for (name, index_start) in indexed {
+        let Some(index_start) = index_start else {
+            continue;
+        };
+        let floor = starts.last().map_or(0, |(_, start)| *start);
+        let first_block = first_word(file, index_start);
+        let believable = first_block.filter(|start| (floor..=index_start).contains(start));
+        starts.push((name, believable.unwrap_or(index_start)));
+    }
+    let ends = starts
+        .iter()
+        .skip(1)
+        .map(|(_, start)| *start)
+        .chain([superblock.bytes_used]);
+    let mut parts: Vec<Part> = starts
+        .iter()
+        .zip(ends)
+        .map(|(&(name, start), end)| {
+            let size_bytes = end.saturating_sub(start);
+            Part {
+                name,
+                start,
+                size_bytes,
+                share: crate::steps::ratio(size_bytes, superblock.bytes_used),
+            }
+        })
+        .collect();
+    let file_bytes = file.metadata().map_or(0, |metadata| metadata.len());
+    if file_bytes > superblock.bytes_used {
+        let (start, size_bytes) = (superblock.bytes_used, file_bytes - superblock.bytes_used);
+        parts.push(Part {
+            name: "padding",
+            start,
+            size_bytes,
+            share: None,
+        });
+    }
+    parts
+}
+
+/// Bytes of the metadata block at `start`.
+fn options_bytes(file: &File, start: u64) -> Option<u64> {
+    let mut header = [0; 2];
+    file.read_exact_at(&mut header, start).ok()?;
+    let header = MetadataHeader::parse(header, start).ok()?;
+    Some(MetadataHeader::SIZE + u64::from(header.size_bytes))
+}
+
+fn first_word(file: &File, start: u64) -> Option<u64> {
+    let mut word = [0; 8];
+    file.read_exact_at(&mut word, start).ok()?;
+    Some(u64::from_le_bytes(word))
+}

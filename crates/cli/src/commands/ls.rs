@@ -1,0 +1,115 @@
+//! `coldpress ls`.
+
+mod printer;
+mod row;
+
+use std::collections::HashSet;
+
+use anyhow::{anyhow, bail};
+use coldpress_format::{Body, Directory, InodeRef};
+use coldpress_image::Image;
+
+use crate::args::LsArgs;
+use crate::exit::Exit;
+use crate::image_path::{Found, child, resolve};
+use crate::text::{image_path, quoted_bytes};
+use crate::ui::Ui;
+use crate::{failure, steps};
+
+use printer::Printer;
+use row::Row;
+
+pub(super) fn run(args: &LsArgs, ui: &Ui) -> anyhow::Result<Exit> {
+    let image = steps::open_image(&args.image)?;
+    let mut paths: Vec<Vec<u8>> = args.paths.iter().map(|path| image_path(path)).collect();
+    if paths.is_empty() {
+        paths.push(b"/".to_vec());
+    }
+    let full_paths = args.recursive || paths.len() > 1;
+    let printer = Printer {
+        out: ui.out(),
+        json: args.json,
+        long: args.long,
+        full_paths,
+        count: 0,
+    };
+    let mut listing = Listing {
+        image: &image,
+        printer,
+        recursive: args.recursive,
+    };
+    let mut wrong = false;
+    for path in &paths {
+        if let Err(error) = listing.path(path) {
+            if failure::is_stdout_closed(&error) {
+                return Err(error);
+            }
+            let error = error.context(format!("cannot list {}", quoted_bytes(path)));
+            ui.error(&failure::sentence(&error));
+            wrong = true;
+        }
+    }
+    listing.printer.finish()?;
+    Ok(Exit::wrong_if(wrong))
+}
+
+/// A listing under way.
+struct Listing<'a> {
+    image: &'a Image,
+    printer: Printer,
+    recursive: bool,
+}
+
+impl Listing<'_> {
+    /// Lists what is in a directory, or the one file that is none.
+    fn path(&mut self, path: &[u8]) -> anyhow::Result<()> {
+        // As ls does: a link to a directory is listed as that, any other link as a link.
+        let found = match resolve(self.image, path, true)? {
+            Some(found) if matches!(found.inode.body, Body::Directory(_)) => Some(found),
+            _ => resolve(self.image, path, false)?,
+        };
+        let Some(found) = found else {
+            bail!("the image has no such file")
+        };
+        match &found.inode.body {
+            Body::Directory(directory) => self.below(&found.path, found.at, directory),
+            _ => self.printer.print(&Row::new(self.image, &found)?),
+        }
+    }
+
+    /// Lists a directory and, if asked, all below it: depth first, names in byte order.
+    fn below(&mut self, path: &[u8], at: InodeRef, directory: &Directory) -> anyhow::Result<()> {
+        let mut pending = self.entries(path, directory)?;
+        // A damaged image may hold a directory in itself.
+        let mut entered = HashSet::from([at]);
+        while let Some((path, at)) = pending.pop() {
+            let inode = self.image.inode(at)?;
+            let found = Found { path, at, inode };
+            self.printer.print(&Row::new(self.image, &found)?)?;
+            if let Body::Directory(directory) = &found.inode.body
+                && self.recursive
+            {
+                if !entered.insert(at) {
+                    let path = quoted_bytes(&found.path);
+                    return Err(anyhow!("the directory {path} is reached twice"));
+                }
+                pending.extend(self.entries(&found.path, directory)?);
+            }
+        }
+        Ok(())
+    }
+
+    /// The entries of a directory with their paths, last first.
+    fn entries(
+        &self,
+        path: &[u8],
+        directory: &Directory,
+    ) -> anyhow::Result<Vec<(Vec<u8>, InodeRef)>> {
+        let entries = self.image.entries(directory)?;
+        Ok(entries
+            .iter()
+            .rev()
+            .map(|entry| (child(path, &entry.name), entry.inode))
+            .collect())
+    }
+}

@@ -1,0 +1,158 @@
+//! The proof: the pressed image in turn with one without the plan and one of mksquashfs.
+
+use std::ops::ControlFlow;
+use std::time::Instant;
+
+use coldpress_bench::{Contestant, Progress, Report, Scenario, Step, compare, format_units};
+use coldpress_build::{Metadata, Output, Source, Summary};
+use coldpress_host::Janitor;
+use coldpress_layout::{Plan, PlanItem};
+
+use super::{Press, rival};
+use crate::steps;
+use crate::text::plural;
+
+/// The image of the same settings without the plan, in the work directory.
+pub(super) const UNPLANNED_IMAGE: &str = "unplanned.sqfs";
+/// mksquashfs's image, in the work directory.
+pub(super) const RIVAL_IMAGE: &str = "mksquashfs.sqfs";
+
+impl Press<'_> {
+    pub(super) fn prove(
+        &self,
+        source: &Source,
+        plan: &Plan,
+        built: &Summary,
+        janitor: &Janitor,
+    ) -> anyhow::Result<Report> {
+        let mut notes = plan_notes(plan, built);
+        let mut contestants = Vec::new();
+        // The baseline of all ratios is what people use today, where it is there.
+        if let Some(rival) = rival::build(self)? {
+            notes.push(("mksquashfs".to_owned(), rival.note));
+            contestants.push(Contestant {
+                name: "mksquashfs".to_owned(),
+                image: rival.image,
+            });
+        } else {
+            notes.push((
+                "mksquashfs".to_owned(),
+                "not installed, so not compared".to_owned(),
+            ));
+        }
+        contestants.extend(self.args.against.iter().map(|image| Contestant {
+            name: image.file_name().unwrap_or_default().display().to_string(),
+            image: image.clone(),
+        }));
+        let image = self.work_dir.file(UNPLANNED_IMAGE);
+        self.build_unplanned(source, &mut notes)?;
+        contestants.push(Contestant {
+            name: "without plan".to_owned(),
+            image,
+        });
+        let image = self.args.output.clone();
+        contestants.push(Contestant {
+            name: "pressed".to_owned(),
+            image,
+        });
+
+        let scenario = Scenario {
+            command: self.command.clone(),
+            device: self.device.clone(),
+            runs: self.args.runs.get(),
+        };
+        let turns = u64::from(scenario.runs);
+        let bar = self.ui.count("measuring", turns * contestants.len() as u64);
+        let mut done = 0;
+        let comparison = compare(
+            &scenario,
+            &contestants,
+            self.work_dir.path(),
+            janitor,
+            &mut |progress: Progress| -> ControlFlow<()> {
+                let Progress {
+                    contestant,
+                    turn,
+                    turns,
+                    step,
+                } = progress;
+                match step {
+                    Step::Cooling => {
+                        let name = &contestants[contestant].name;
+                        bar.relabel(format!("turn {} of {turns}: {name}", turn + 1));
+                    }
+                    Step::WarmStarted { .. } | Step::Excluded(_) => done += 1,
+                    Step::ColdStart | Step::ColdStarted { .. } => {}
+                }
+                bar.set(done);
+                self.ui.interrupt.poll()
+            },
+        )?;
+        bar.finish("");
+        let title = format!("coldpress press {}", self.args.source.display());
+        Ok(Report {
+            comparison,
+            title,
+            notes,
+        })
+    }
+
+    fn build_unplanned(
+        &self,
+        source: &Source,
+        notes: &mut Vec<(String, String)>,
+    ) -> anyhow::Result<()> {
+        let started = Instant::now();
+        let output = Output::create(&self.work_dir.file(UNPLANNED_IMAGE))?;
+        let order = steps::order(source, &Plan::default(), self.settings, self.ui);
+        let options = self.settings.build_options(&source.tree, Metadata::Dense);
+        steps::write("for comparison", source, &order, &output, &options, self.ui)?;
+        output.commit()?;
+        let time = format_units::seconds(started.elapsed().as_secs_f64());
+        notes.push((
+            "without plan".to_owned(),
+            format!("same settings, built in {time}"),
+        ));
+        Ok(())
+    }
+}
+
+fn plan_notes(plan: &Plan, built: &Summary) -> Vec<(String, String)> {
+    let tails: usize = plan
+        .data
+        .iter()
+        .map(|item| {
+            if let PlanItem::Fragment(paths) = item {
+                paths.len()
+            } else {
+                0
+            }
+        })
+        .sum();
+    let blocks = plan
+        .data
+        .iter()
+        .filter(|item| matches!(item, PlanItem::Blocks(_)))
+        .count();
+    let planned = format!(
+        "{} and {} first in the data area, {} and {} first in the tables",
+        plural(blocks as u64, "file's blocks", "files' blocks"),
+        plural(tails as u64, "tail end", "tail ends"),
+        plural(plan.inodes.len() as u64, "inode", "inodes"),
+        plural(
+            plan.directories.len() as u64,
+            "directory listing",
+            "directory listings"
+        ),
+    );
+    let content = format!(
+        "{} of {} files' content; {}",
+        format_units::bytes(built.image_bytes),
+        format_units::bytes(built.data_bytes),
+        "verified against the source: names, metadata, content"
+    );
+    vec![
+        ("plan".to_owned(), planned),
+        ("pressed".to_owned(), content),
+    ]
+}

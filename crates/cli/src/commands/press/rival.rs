@@ -1,0 +1,122 @@
+//! The same settings given to mksquashfs.
+
+use std::env;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use anyhow::anyhow;
+use coldpress_bench::format_units;
+use coldpress_bench::text::printable;
+use coldpress_format::Compressor;
+use coldpress_host::{Command, launch};
+use coldpress_layout::Tails;
+
+use super::Press;
+use super::prove::RIVAL_IMAGE;
+use crate::failure::hint;
+use crate::resolve::ImageSettings;
+
+const PROGRAM: &str = "mksquashfs";
+
+/// An image of mksquashfs.
+pub(super) struct Rival {
+    pub(super) image: PathBuf,
+    /// Version, options, build time.
+    pub(super) note: String,
+}
+
+/// Builds mksquashfs's image of the same source; `None` if it is not installed.
+pub(super) fn build(press: &Press) -> anyhow::Result<Option<Rival>> {
+    if !is_installed() {
+        return Ok(None);
+    }
+    let image = press.work_dir.file(RIVAL_IMAGE);
+    let options = options(press.settings);
+    let mut args: Vec<OsString> = vec![PROGRAM.into()];
+    args.extend([
+        press.args.source.clone().into_os_string(),
+        image.clone().into_os_string(),
+    ]);
+    args.extend(options.iter().map(OsString::from));
+    args.extend(["-noappend", "-no-progress", "-quiet"].map(OsString::from));
+    let step = press.ui.step("mksquashfs", 0);
+    let started = Instant::now();
+    let outcome = run(args)?;
+    step.finish("");
+    if !outcome.status.success() {
+        let said = printable(outcome.stderr_tail.trim_ascii());
+        let error = anyhow!("mksquashfs, built for comparison, failed: {said}");
+        return Err(hint(
+            error,
+            "the pressed image is in place; only the proof is missing",
+        ));
+    }
+    let time = format_units::seconds(started.elapsed().as_secs_f64());
+    let note = format!(
+        "{}, options {}, built in {time}",
+        version()?,
+        options.join(" ")
+    );
+    Ok(Some(Rival { image, note }))
+}
+
+fn is_installed() -> bool {
+    let paths = env::var_os("PATH").unwrap_or_default();
+    env::split_paths(&paths).any(|path| Path::new(&path).join(PROGRAM).is_file())
+}
+
+/// `mksquashfs version 4.5.1 (2022/03/17)`, the first line of what it says.
+fn version() -> anyhow::Result<String> {
+    let outcome = run(vec![PROGRAM.into(), "-version".into()])?;
+    let said = printable(&outcome.stdout_tail);
+    Ok(said.lines().next().unwrap_or(PROGRAM).to_owned())
+}
+
+/// Runs it so that it ends when this process does.
+fn run(args: Vec<OsString>) -> anyhow::Result<coldpress_host::Outcome> {
+    let command = Command {
+        args,
+        chroot: false,
+        timeout_s: 0,
+    };
+    Ok(launch(&command, Path::new("/"), None)?)
+}
+
+/// The settings in mksquashfs's words.
+fn options(settings: &ImageSettings) -> Vec<String> {
+    let mut options = vec!["-b".to_owned(), settings.block_size.bytes().to_string()];
+    match &settings.compression {
+        None => options.extend(["-noI", "-noId", "-noD", "-noF", "-noX"].map(str::to_owned)),
+        Some(codec) => {
+            options.extend(["-comp".to_owned(), codec.compressor.to_string()]);
+            match codec.compressor {
+                // Its levels end at 9; ours above that are libdeflate's.
+                Compressor::Gzip => {
+                    options.extend([
+                        "-Xcompression-level".to_owned(),
+                        codec.level.min(9).to_string(),
+                    ]);
+                }
+                Compressor::Zstd => {
+                    options.extend(["-Xcompression-level".to_owned(), codec.level.to_string()]);
+                }
+                Compressor::Lz4 if codec.level > 0 => options.push("-Xhc".to_owned()),
+                _ => {}
+            }
+        }
+    }
+    match settings.tails {
+        Tails::None => options.push("-no-fragments".to_owned()),
+        Tails::Small => {}
+        Tails::All => options.push("-always-use-fragments".to_owned()),
+    }
+    if !settings.xattrs {
+        options.push("-no-xattrs".to_owned());
+    }
+    if !settings.exportable {
+        options.push("-no-exports".to_owned());
+    }
+    options.extend(["-processors".to_owned(), settings.threads.to_string()]);
+    options
+}

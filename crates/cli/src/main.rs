@@ -1,0 +1,54 @@
+//! The coldpress command line.
+//!
+//! ```text
+//! parse    the command line as typed                    args.rs, args/
+//! resolve  flags and environment to settings            resolve.rs, memory.rs
+//! act      one file for each verb                       commands/
+//! end      an exit status, and a sentence if it failed  exit.rs, failure.rs
+//! ```
+//!
+//! This is the only crate that prints, exits or reads the environment.
+
+mod args;
+mod commands;
+mod exit;
+mod failure;
+mod image_path;
+mod interrupt;
+mod memory;
+mod privileges;
+mod program;
+mod recording;
+mod resolve;
+mod steps;
+mod text;
+mod ui;
+mod work_dir;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use crate::args::Cli;
+use crate::ui::Ui;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let ui = Ui::new(cli.quiet);
+    match ui
+        .interrupt
+        .install()
+        .and_then(|()| commands::run(&cli.verb, &ui))
+    {
+        Ok(exit) => exit.into(),
+        Err(error) if failure::is_stdout_closed(&error) => ExitCode::SUCCESS,
+        Err(_) if ui.interrupt.is_pending() => {
+            ui.say("interrupted; what was begun has been removed");
+            exit::INTERRUPTED.into()
+        }
+        Err(error) => {
+            ui.fail(&error);
+            exit::CANNOT_RUN.into()
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! What recording and measuring need.
+
+use anyhow::anyhow;
+use coldpress_host::{enter_private_namespace, missing_privileges};
+
+use crate::failure::hint;
+use crate::ui::Ui;
+
+/// What to do about missing privileges.
+const ADVICE: &str = "run it as root, on a kernel with SquashFS, loop devices and tracefs";
+
+/// Enters a private mount namespace, or says what is missing.
+///
+/// # Errors
+///
+/// If this process lacks anything that is needed.
+pub(crate) fn demand(what: &str) -> anyhow::Result<()> {
+    let missing: Vec<&str> = missing_privileges()
+        .iter()
+        .map(|missing| missing.what)
+        .collect();
+    if !missing.is_empty() {
+        let error = anyhow!(
+            "{what} needs what this process lacks: {}",
+            missing.join(", ")
+        );
+        return Err(hint(error, ADVICE));
+    }
+    Ok(enter_private_namespace()?)
+}
+
+/// Enters a private mount namespace if nothing is missing; else warns of each thing and returns
+/// false.
+///
+/// # Errors
+///
+/// If the namespace cannot be entered after all.
+pub(crate) fn ask(ui: &Ui) -> anyhow::Result<bool> {
+    let missing = missing_privileges();
+    for missing in &missing {
+        ui.warn(&format!("no {}: {}", missing.what, missing.why));
+    }
+    if !missing.is_empty() {
+        ui.warn(&format!(
+            "nothing is recorded and nothing is measured; {ADVICE}"
+        ));
+        return Ok(false);
+    }
+    enter_private_namespace()?;
+    Ok(true)
+}

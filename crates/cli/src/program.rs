@@ -1,0 +1,145 @@
+//! The program to start: arguments that name files of the source become those of the image.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::path::{Path, PathBuf};
+
+use coldpress_host::Command;
+
+use crate::args::CommandArgs;
+
+/// What stands for the mounted image in arguments.
+const ROOT: &str = "{root}";
+
+/// The command as it is started from an image of `source`.
+pub(crate) fn resolve(args: &CommandArgs, source: &Path) -> Command {
+    let source = source
+        .canonicalize()
+        .unwrap_or_else(|_| source.to_path_buf());
+    let rewritten = args.command.iter().enumerate().map(|(index, arg)| {
+        // A program without a slash is looked up in PATH, not in the working directory.
+        let is_name = index == 0 && !arg.as_bytes().contains(&b'/');
+        if is_name {
+            arg.clone()
+        } else {
+            rewrite(arg, &source)
+        }
+    });
+    Command {
+        args: rewritten.collect(),
+        chroot: args.chroot,
+        timeout_s: args.timeout,
+    }
+}
+
+/// Replaces a path inside `source`, also as the value of `NAME=PATH`.
+fn rewrite(arg: &OsStr, source: &Path) -> OsString {
+    if let Some(inside) = inside(Path::new(arg), source) {
+        return inside;
+    }
+    let bytes = arg.as_bytes();
+    let Some(equals) = bytes.iter().position(|byte| *byte == b'=') else {
+        return arg.to_owned();
+    };
+    let (name, value) = bytes.split_at(equals + 1);
+    match inside(Path::new(OsStr::from_bytes(value)), source) {
+        Some(value) => OsString::from_vec([name, value.as_bytes()].concat()),
+        None => arg.to_owned(),
+    }
+}
+
+/// The path below `{root}` of what exists inside `source`.
+///
+/// Only the directory is resolved: a link inside the source that leads out of it is still a file
+/// of the image.
+fn inside(path: &Path, source: &Path) -> Option<OsString> {
+    path.symlink_metadata().ok()?;
+    let resolved: PathBuf = match (path.file_name(), path.parent()) {
+        (Some(name), Some(parent)) => {
+            let parent = if parent.as_os_str().is_empty() {
+                Path::new(".")
+            } else {
+                parent
+            };
+            parent.canonicalize().ok()?.join(name)
+        }
+        _ => path.canonicalize().ok()?,
+    };
+    // The source itself may be named through a link.
+    let resolved = if resolved.starts_with(source) {
+        resolved
+    } else {
+        source_itself(path, source)?
+    };
+    let below = resolved.strip_prefix(source).ok()?;
+    let mut rewritten = OsString::from(ROOT);
+    if !below.as_os_str().is_empty() {
+        rewritten.push("/");
+        rewritten.push(below);
+    }
+    Some(rewritten)
+}
+
+fn source_itself(path: &Path, source: &Path) -> Option<PathBuf> {
+    path.canonicalize()
+        .ok()
+        .filter(|resolved| resolved == source)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn paths_inside_the_source_become_paths_of_the_image() {
+        let directory = tempfile::tempdir().unwrap();
+        let root = directory.path().canonicalize().unwrap();
+        let source = root.join("app");
+        fs::create_dir_all(source.join("bin")).unwrap();
+        fs::write(source.join("bin/run me"), "").unwrap();
+        symlink("/bin/sh", source.join("bin/sh")).unwrap();
+        symlink(&source, root.join("link")).unwrap();
+        let at = |path: &str| root.join(path).into_os_string();
+        let with = |name: &str, path: &str| {
+            let mut arg = OsString::from(name);
+            arg.push(root.join(path));
+            arg
+        };
+        for (arg, expected) in [
+            (at("app/bin/run me"), Some("{root}/bin/run me")),
+            (at("app/bin/../bin/sh"), Some("{root}/bin/sh")),
+            (at("app"), Some("{root}")),
+            (at("link"), Some("{root}")),
+            (at("link/bin/sh"), Some("{root}/bin/sh")),
+            (with("PYTHONHOME=", "app"), Some("{root}")),
+            (with("--prefix=", "app/bin"), Some("{root}/bin")),
+            (at("app/none"), None),
+            (at(""), None),
+            ("/bin/sh".into(), None),
+            ("{root}/bin/x".into(), None),
+            ("".into(), None),
+        ] {
+            let expected = expected.map_or(arg.clone(), |path| {
+                let equals = arg.as_bytes().iter().position(|byte| *byte == b'=');
+                let name = &arg.as_bytes()[..equals.map_or(0, |at| at + 1)];
+                OsString::from_vec([name, path.as_bytes()].concat())
+            });
+            assert_eq!(rewrite(&arg, &source), expected, "{}", arg.display());
+        }
+    }
+
+    #[test]
+    fn a_program_without_a_slash_stays_a_name() {
+        let directory = tempfile::tempdir().unwrap();
+        let command = vec!["python3".into(), "-c".into()];
+        let args = CommandArgs {
+            chroot: true,
+            timeout: 5,
+            command: command.clone(),
+        };
+        assert_eq!(resolve(&args, directory.path()).args, command);
+    }
+}

@@ -1,0 +1,224 @@
+//! Recording a cold start of a source.
+//!
+//! The image that is started from has every inode and every listing on pages of its own, so the
+//! reads of its loop device name what was looked up; see `Metadata::Spread`.
+
+use std::collections::HashSet;
+use std::path::Path;
+
+use anyhow::bail;
+use coldpress_build::{Metadata, Output, Source};
+use coldpress_codec::Settings;
+use coldpress_format::Compressor;
+use coldpress_host::{
+    Command, Janitor, LoopDevice, Mount, Outcome, RawKind, Recorder, Recording, drop_caches, evict,
+    launch, machine, resident_pages,
+};
+use coldpress_image::{MetadataKind, MetadataMap};
+use coldpress_layout::Plan;
+use coldpress_trace::{Access, Event, Header, PAGE_SIZE_BYTES, Trace};
+
+use crate::failure::hint;
+use crate::resolve::ImageSettings;
+use crate::steps;
+use crate::text::plural;
+use crate::ui::Ui;
+use crate::work_dir::WorkDir;
+
+/// The image that is recorded, in the work directory.
+pub(crate) const FIRST_IMAGE: &str = "first.sqfs";
+/// The fastest level: the image is read once.
+const LEVEL: i32 = 1;
+
+/// Builds a first image of `source`, starts `command` from it with cold caches, and returns what
+/// it accessed.
+///
+/// # Errors
+///
+/// If the image cannot be built or mounted, the start would not be cold, the command fails, or
+/// events were lost.
+pub(crate) fn record(
+    source: &Source,
+    name: &Path,
+    command: &Command,
+    settings: &ImageSettings,
+    work_dir: &WorkDir,
+    janitor: &Janitor,
+    ui: &Ui,
+) -> anyhow::Result<Trace> {
+    let image = work_dir.file(FIRST_IMAGE);
+    let output = Output::create(&image)?;
+    let mut options = settings.build_options(&source.tree, Metadata::Spread);
+    options.compression = Some(Settings::new(Compressor::Zstd, Some(LEVEL))?);
+    let order = steps::order(source, &Plan::default(), settings, ui);
+    steps::write("first image", source, &order, &output, &options, ui)?;
+    output.commit()?;
+    let map = MetadataMap::new(&steps::open_image(&image)?)?;
+
+    let step = ui.step("recording", 0);
+    evict(&image)?;
+    drop_caches()?;
+    let loop_device = LoopDevice::attach(&image, true)?;
+    let resident = resident_pages(&std::fs::File::open(&image)?)?;
+    if resident > 0 {
+        let pages = plural(resident, "page", "pages");
+        bail!("the recorded start would not be cold: {pages} of the image stay in the page cache");
+    }
+    let mount = Mount::squashfs(&loop_device, &work_dir.mount_point())?;
+    let recorder = Recorder::start(&mount, &loop_device, janitor)?;
+    let outcome = launch(command, mount.root(), None)?;
+    let recording = recorder.finish()?;
+    let read_ahead_kib = loop_device.read_ahead_kib()?;
+    mount.unmount()?;
+    step.finish("");
+    check(&outcome, command)?;
+    if recording.lost_events > 0 {
+        let lost = plural(recording.lost_events, "event", "events");
+        let error = anyhow::anyhow!("{lost} of the recording were lost");
+        return Err(hint(error, "record again when the machine has less to do"));
+    }
+    let header = header(name, command, read_ahead_kib);
+    Ok(Trace {
+        header,
+        events: events(&recording, &map),
+    })
+}
+
+/// Refuses a command that failed, with the end of what it said.
+fn check(outcome: &Outcome, command: &Command) -> anyhow::Result<()> {
+    if outcome.status.success() && !outcome.timed_out {
+        return Ok(());
+    }
+    let program = command
+        .args
+        .first()
+        .map(|arg| arg.display().to_string())
+        .unwrap_or_default();
+    let how = match (
+        outcome.timed_out,
+        outcome.status.code,
+        outcome.status.signal,
+    ) {
+        (true, ..) => format!("did not end within {} s", command.timeout_s),
+        (_, Some(code), _) => format!("failed with exit status {code}"),
+        (_, _, Some(signal)) => format!("was killed by signal {signal}"),
+        _ => "ended in an unknown way".to_owned(),
+    };
+    let said = coldpress_bench::text::printable(outcome.stderr_tail.trim_ascii());
+    let said = if said.is_empty() {
+        "it said nothing".to_owned()
+    } else {
+        format!("it said: {said}")
+    };
+    let error = anyhow::anyhow!("`{program}`, started from the image, {how}; {said}");
+    let advice = if outcome.timed_out {
+        "raise --timeout, or give a command that ends by itself"
+    } else {
+        "the image is read-only, and only with --chroot is it the root directory"
+    };
+    Err(hint(error, advice))
+}
+
+fn header(name: &Path, command: &Command, read_ahead_kib: u64) -> Header {
+    let words: Vec<String> = command
+        .args
+        .iter()
+        .map(|arg| arg.display().to_string())
+        .collect();
+    let fields = [
+        (
+            "cold",
+            "fresh loop device and mount, no page of the image resident".to_owned(),
+        ),
+        ("command", words.join(" ")),
+        ("kernel", machine().kernel),
+        ("lost-events", "0".to_owned()),
+        ("page-size", PAGE_SIZE_BYTES.to_string()),
+        ("read-ahead-kib", read_ahead_kib.to_string()),
+        (
+            "recorder",
+            "tracefs filemap events, lookups from reads of the loop device".to_owned(),
+        ),
+        ("source", name.display().to_string()),
+    ];
+    // A value is one line of the file.
+    let one_line = |value: String| {
+        value
+            .replace(|c: char| c.is_control(), " ")
+            .trim()
+            .to_owned()
+    };
+    Header {
+        fields: fields
+            .map(|(key, value)| (key.to_owned(), one_line(value)))
+            .to_vec(),
+    }
+}
+
+/// The kernel's events as accesses to paths. A second read of the same metadata is no lookup: it is
+/// the kernel's small cache of metadata blocks at work.
+fn events(recording: &Recording, map: &MetadataMap) -> Vec<Event> {
+    let mut known = HashSet::new();
+    let mut events = Vec::new();
+    for event in &recording.events {
+        let mut push = |access, path: &[u8]| {
+            let (time_us, pid) = (event.time_us, event.pid);
+            events.push(Event {
+                time_us,
+                pid,
+                access,
+                path: path.to_vec(),
+            });
+        };
+        let path_of = |inode: u64| u32::try_from(inode).ok().and_then(|n| map.path_of_inode(n));
+        match event.kind {
+            RawKind::Read {
+                inode,
+                first_page,
+                last_page,
+            } => {
+                if let Some(path) = path_of(inode) {
+                    push(
+                        Access::Read {
+                            first_page,
+                            last_page,
+                        },
+                        path,
+                    );
+                }
+            }
+            RawKind::Fault { inode, page } => {
+                if let Some(path) = path_of(inode) {
+                    push(Access::Fault { page }, path);
+                }
+            }
+            RawKind::Map {
+                inode,
+                first_page,
+                last_page,
+            } => {
+                if let Some(path) = path_of(inode) {
+                    push(
+                        Access::Map {
+                            first_page,
+                            last_page,
+                        },
+                        path,
+                    );
+                }
+            }
+            RawKind::DeviceRead {
+                start_byte,
+                len_bytes,
+            } => {
+                for (kind, path) in map.at(start_byte, len_bytes) {
+                    if known.insert((kind, path)) {
+                        let lookup = matches!(kind, MetadataKind::Inode);
+                        push(if lookup { Access::Lookup } else { Access::List }, path);
+                    }
+                }
+            }
+        }
+    }
+    events
+}

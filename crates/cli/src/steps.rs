@@ -1,0 +1,211 @@
+//! The steps that every verb that writes an image goes through.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, anyhow};
+use coldpress_bench::format_units;
+use coldpress_build::{Options, Output, Progress, Source, Summary};
+use coldpress_format::{Corrupt, Part, Rule, SUPERBLOCK_SIZE};
+use coldpress_image::Image;
+use coldpress_layout::{Order, Plan};
+
+use crate::failure::hint;
+use crate::resolve::ImageSettings;
+use crate::text::{plural, quoted, quoted_bytes};
+use crate::ui::{Step, Ui};
+
+/// How many of many alike things are named.
+const NAMED_MAX: usize = 3;
+/// How many warnings are printed before the rest is only counted.
+const WARNINGS_MAX: usize = 10;
+
+/// Opens an image.
+///
+/// # Errors
+///
+/// If the file cannot be read or is not a SquashFS 4.0 image.
+pub(crate) fn open_image(path: &Path) -> anyhow::Result<Image> {
+    Image::open(path).map_err(|error| not_opened(path, error))
+}
+
+/// Why an image could not be opened, and what to do.
+pub(crate) fn not_opened(path: &Path, error: coldpress_image::Error) -> anyhow::Error {
+    use coldpress_image::Error;
+    let quoted = quoted(path);
+    match error {
+        Error::Open { source, .. } => anyhow!(source).context(format!("cannot open {quoted}")),
+        Error::Corrupt(corrupt) => {
+            if let Some(why) = why_no_image(&corrupt) {
+                let error = anyhow!("{quoted} is not a SquashFS image: {why}");
+                return hint(
+                    error,
+                    "an image inside another file, as in an AppImage, is not looked for",
+                );
+            }
+            let error = anyhow!(corrupt).context(format!("cannot read {quoted}"));
+            hint(
+                error,
+                "the image is damaged or was cut short; fetch or build it again",
+            )
+        }
+        error => anyhow!(error).context(format!("cannot read {quoted}")),
+    }
+}
+
+/// Why a file is no image at all, if it is not a damaged one.
+pub(crate) fn why_no_image(corrupt: &Corrupt) -> Option<String> {
+    if corrupt.part != Part::Superblock {
+        return None;
+    }
+    match corrupt.rule {
+        Rule::Mismatch { field: "magic", .. } => Some("it does not begin with `hsqs`".to_owned()),
+        Rule::Truncated { needed, found } if needed == SUPERBLOCK_SIZE as u64 => Some(format!(
+            "it has {found} bytes, the first structure alone takes {needed}"
+        )),
+        _ => None,
+    }
+}
+
+/// Reads a plan.
+///
+/// # Errors
+///
+/// If the file cannot be read, or the line that breaks a rule.
+pub(crate) fn read_plan(path: &Path) -> anyhow::Result<Plan> {
+    let bytes = fs::read(path).with_context(|| format!("cannot read {}", quoted(path)))?;
+    Plan::parse(&bytes).with_context(|| format!("cannot use {}", quoted(path)))
+}
+
+/// Scans the sources and warns of what cannot be stored; `Source::warnings` counts it.
+///
+/// # Errors
+///
+/// If something cannot be read.
+pub(crate) fn scan(
+    sources: &[PathBuf],
+    settings: &ImageSettings,
+    ui: &Ui,
+) -> anyhow::Result<Source> {
+    let step = ui.step("scanning", 0);
+    let source = coldpress_build::scan(sources, &settings.scan_options(), &mut |_| {
+        ui.interrupt.poll()
+    })?;
+    step.finish("");
+    for warning in source.warnings.iter().take(WARNINGS_MAX) {
+        ui.warn(&warning.to_string());
+    }
+    let more = source.warnings.len().saturating_sub(WARNINGS_MAX);
+    if more > 0 {
+        ui.warn(&format!("and {more} more of the kind"));
+    }
+    Ok(source)
+}
+
+/// Completes a plan to an order, and warns if the plan names what is not there.
+pub(crate) fn order(source: &Source, plan: &Plan, settings: &ImageSettings, ui: &Ui) -> Order {
+    let (order, unmatched) =
+        coldpress_layout::order(&source.tree, plan, settings.block_size, settings.tails);
+    let unmatched: BTreeSet<&[u8]> = unmatched.iter().map(Vec::as_slice).collect();
+    if !unmatched.is_empty() {
+        let named: Vec<String> = unmatched
+            .iter()
+            .take(NAMED_MAX)
+            .map(|path| quoted_bytes(path))
+            .collect();
+        let more = unmatched.len().saturating_sub(NAMED_MAX);
+        ui.warn(&format!(
+            "the plan names {} that the source does not have: {}{}",
+            plural(unmatched.len() as u64, "path", "paths"),
+            named.join(", "),
+            if more > 0 {
+                format!(" and {more} more")
+            } else {
+                String::new()
+            }
+        ));
+    }
+    order
+}
+
+/// Writes an image into `output`, with a progress bar.
+///
+/// # Errors
+///
+/// If the source cannot be read, the image not written, or the user interrupts.
+pub(crate) fn write(
+    label: &'static str,
+    source: &Source,
+    order: &Order,
+    output: &Output,
+    options: &Options,
+    ui: &Ui,
+) -> anyhow::Result<Summary> {
+    let mut step = ui.step(label, source.content_bytes());
+    let summary = coldpress_build::write(source, order, output.file(), options, &mut |progress| {
+        advance(&mut step, progress, ui)
+    })?;
+    step.finish("");
+    Ok(summary)
+}
+
+/// Reads a written image back and compares it with its source.
+///
+/// # Errors
+///
+/// If it differs; the sentence names the first differences. The image is then not to be kept.
+pub(crate) fn verify(output: &Output, source: &Source, ui: &Ui) -> anyhow::Result<()> {
+    let mut step = ui.step("verifying", source.content_bytes());
+    let file = output
+        .file()
+        .try_clone()
+        .context("cannot reopen the image")?;
+    let image = Image::new(Box::new(file)).context("cannot read the image back")?;
+    let differences = coldpress_build::verify(&image, source, &mut |progress| {
+        advance(&mut step, progress, ui)
+    })?;
+    step.finish("");
+    if differences.is_empty() {
+        return Ok(());
+    }
+    let named: Vec<String> = differences
+        .iter()
+        .take(NAMED_MAX)
+        .map(ToString::to_string)
+        .collect();
+    let count = plural(differences.len() as u64, "place", "places");
+    let error = anyhow!(
+        "the image differs from its source in {count}: {}",
+        named.join(", ")
+    );
+    Err(hint(
+        error,
+        "the source may have changed while it was read; the image was not kept",
+    ))
+}
+
+/// `311 MiB, 0.341 of 911 MiB`, as every summary states a size.
+pub(crate) fn size_and_ratio(image_bytes: u64, content_bytes: u64) -> String {
+    let size = format_units::bytes(image_bytes);
+    match ratio(image_bytes, content_bytes) {
+        Some(ratio) => {
+            let content = format_units::bytes(content_bytes);
+            format!("{size}, {} of {content}", format_units::ratio(ratio))
+        }
+        None => size,
+    }
+}
+
+/// Bytes of the image for each byte of content; `None` without content.
+pub(crate) fn ratio(image_bytes: u64, content_bytes: u64) -> Option<f64> {
+    #[expect(clippy::cast_precision_loss, reason = "three digits are shown of it")]
+    (content_bytes > 0).then(|| image_bytes as f64 / content_bytes as f64)
+}
+
+fn advance(step: &mut Step, progress: Progress, ui: &Ui) -> ControlFlow<()> {
+    step.set_total(progress.total_bytes);
+    step.set(progress.done_bytes);
+    ui.interrupt.poll()
+}

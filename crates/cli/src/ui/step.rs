@@ -1,0 +1,104 @@
+//! A long step and its progress bar.
+
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use super::talk;
+
+/// How often a bar without known progress moves.
+const TICK: Duration = Duration::from_millis(120);
+/// Drawings of the bar in a second: enough to look alive, too few to cost anything.
+const DRAWS_PER_S: u8 = 10;
+
+/// What a step counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unit {
+    Bytes,
+    /// Things alike, such as runs.
+    Things,
+}
+
+/// A step under way. It shows a bar on a terminal, nothing elsewhere; the bar goes when the step
+/// is finished or dropped.
+#[derive(Debug)]
+pub(crate) struct Step {
+    bar: ProgressBar,
+    total: u64,
+    unit: Unit,
+    quiet: bool,
+}
+
+impl Step {
+    pub(super) fn new(
+        label: &'static str,
+        total: u64,
+        unit: Unit,
+        visible: bool,
+        quiet: bool,
+    ) -> Self {
+        let target = if visible {
+            ProgressDrawTarget::stderr_with_hz(DRAWS_PER_S)
+        } else {
+            ProgressDrawTarget::hidden()
+        };
+        let bar = ProgressBar::with_draw_target(None, target).with_message(label);
+        let mut step = Self {
+            bar,
+            total: 0,
+            unit,
+            quiet,
+        };
+        if total == 0 {
+            // The template is a constant without errors; the default would do as well.
+            if let Ok(style) = ProgressStyle::with_template("{spinner} {msg:<12} {elapsed}") {
+                step.bar.set_style(style.tick_chars("-\\|/ "));
+            }
+            step.bar.enable_steady_tick(TICK);
+        }
+        step.set_total(total);
+        step
+    }
+
+    /// Shows how far the step is, in the unit of its total.
+    pub(crate) fn set(&self, done: u64) {
+        self.bar.set_position(done);
+    }
+
+    /// States or corrects the total.
+    pub(crate) fn set_total(&mut self, total: u64) {
+        if total == self.total {
+            return;
+        }
+        self.total = total;
+        self.bar.disable_steady_tick();
+        let template = match self.unit {
+            Unit::Bytes => "{msg:<12} [{bar:32}] {percent:>3}%  {bytes}/{total_bytes}  {eta} left",
+            Unit::Things => "{msg:<28} [{bar:32}] {pos}/{len}  {eta} left",
+        };
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            self.bar.set_style(style.progress_chars("=> "));
+        }
+        self.bar.set_length(total);
+    }
+
+    /// Replaces the label, as for the turns of a measurement.
+    pub(crate) fn relabel(&self, label: String) {
+        self.bar.set_message(label);
+    }
+
+    /// Removes the bar and says what was done; an empty summary says nothing.
+    pub(crate) fn finish(self, summary: &str) {
+        self.bar.finish_and_clear();
+        if !self.quiet && !summary.is_empty() {
+            talk(summary);
+        }
+    }
+}
+
+impl Drop for Step {
+    fn drop(&mut self) {
+        // Also when the step failed: an error must not stand behind half a bar.
+        self.bar.finish_and_clear();
+    }
+}
