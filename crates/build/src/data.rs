@@ -37,7 +37,6 @@ struct Packed {
 pub(crate) fn write(
     source: &Source,
     order: &Order,
-    originals: &[Option<NodeId>],
     output: &fs::File,
     start: u64,
     options: &Options,
@@ -51,7 +50,7 @@ pub(crate) fn write(
         sparse_bytes: 0,
     };
     ordered(
-        Reader::new(source, order, originals, options.block_size),
+        Reader::new(source, order, options.block_size),
         &options.workers(),
         || options.encoder(),
         |encoder, job| pack(encoder.as_mut(), job),
@@ -60,7 +59,7 @@ pub(crate) fn write(
             area.push(source, packed, output)
         },
     )?;
-    area.share(source, originals, meter)?;
+    area.share(source, meter)?;
     Ok(area)
 }
 
@@ -139,16 +138,13 @@ impl DataArea {
     }
 
     /// Gives duplicates the data of their originals, and every file its length.
-    fn share(
-        &mut self,
-        source: &Source,
-        originals: &[Option<NodeId>],
-        meter: &mut Meter,
-    ) -> Result<(), Error> {
-        for (index, original) in originals.iter().enumerate() {
+    fn share(&mut self, source: &Source, meter: &mut Meter) -> Result<(), Error> {
+        for index in 0..self.files.len() {
             let node = NodeId(u32::try_from(index).expect("nodes are numbered with 32 bits"));
-            let size_bytes = source.size_bytes(node);
-            if let Some(original) = original {
+            let (original, size_bytes) = (source.tree.data_of(node), source.size_bytes(node));
+            if original != node {
+                // It was compared before the blocks were read; that it has not changed is seen now.
+                source.open(node)?;
                 self.files[index] = self.files[original.index()].clone();
                 meter.add(size_bytes)?;
             }

@@ -3,83 +3,109 @@
 //! Only files of equal length are read for it. Equal hashes are not trusted: the files are then
 //! compared byte by byte.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
 use std::io::{self, Read};
+use std::num::NonZeroUsize;
+use std::ops::ControlFlow;
 
 use coldpress_codec::{Workers, ordered};
-use coldpress_layout::{Item, NodeId, Order};
+use coldpress_layout::NodeId;
 
 use crate::error::{self, Error};
-use crate::progress::Meter;
+use crate::progress::{Meter, Progress};
 use crate::source::Source;
 
 /// Bytes that are read at once: enough to amortize the call, small for many threads.
 const READ_BYTES: usize = 1 << 16;
+/// Files in flight for each thread: enough that a large one does not keep the others waiting.
+const WINDOW: NonZeroUsize = NonZeroUsize::new(8).expect("8 is not 0");
 
-/// For each node the earlier node, in the order of the data, that has the same content.
-pub(crate) fn find(
-    source: &Source,
-    order: &Order,
-    workers: &Workers,
-    meter: &mut Meter,
-) -> Result<Vec<Option<NodeId>>, Error> {
-    let mut originals = vec![None; source.tree.nodes.len()];
-    let candidates = equal_lengths(source, order);
-    let mut hashes = Vec::with_capacity(candidates.len());
-    ordered::<_, _, _, Error>(
-        candidates.iter().map(|node| Ok(*node)),
-        workers,
-        || Ok(vec![0; READ_BYTES]),
-        |buffer, node| Ok((node, hash(source, node, buffer)?)),
-        |hashed| {
-            hashes.push(hashed);
-            // Not counted, since the bytes are read again; but the caller may stop here.
-            meter.add(0)
-        },
-    )?;
-    let mut firsts = HashMap::new();
-    let mut pairs = Vec::new();
-    for (node, hash) in hashes {
-        match firsts.entry((source.size_bytes(node), hash)) {
-            std::collections::hash_map::Entry::Occupied(first) => pairs.push((*first.get(), node)),
-            std::collections::hash_map::Entry::Vacant(place) => {
-                place.insert(node);
-            }
-        }
-    }
-    ordered::<_, _, _, Error>(
-        pairs.into_iter().map(Ok),
-        workers,
-        || Ok((vec![0; READ_BYTES], vec![0; READ_BYTES])),
-        |(left, right), (first, node)| Ok((first, node, equal(source, first, left, node, right)?)),
-        |(first, node, equal)| {
-            originals[node.index()] = equal.then_some(first);
-            meter.add(0)
-        },
-    )?;
-    Ok(originals)
-}
-
-/// The files that share their length with another, in the order of the data.
-fn equal_lengths(source: &Source, order: &Order) -> Vec<NodeId> {
-    let mut files = Vec::new();
-    let mut seen = vec![false; source.tree.nodes.len()];
-    let mut counts: HashMap<u64, u32> = HashMap::new();
-    for item in &order.data {
-        let nodes = match item {
-            Item::Blocks(node) => std::slice::from_ref(node),
-            Item::Fragment(nodes) => nodes,
+impl Source {
+    /// Finds files with the same bytes, so that an image holds them once.
+    ///
+    /// * `progress`: called for each file; counts the bytes of files of equal length, stops the
+    ///   work when it breaks.
+    ///
+    /// # Errors
+    ///
+    /// [`Error`] if a file cannot be read or has changed, or the caller stops it.
+    ///
+    /// # Cost
+    ///
+    /// Files of equal length are read once, those that seem alike once more.
+    pub fn find_duplicates(
+        &mut self,
+        threads: NonZeroUsize,
+        progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<(), Error> {
+        let candidates = self.equal_lengths();
+        let total_bytes = candidates.iter().map(|node| self.size_bytes(*node)).sum();
+        let mut meter = Meter::new(total_bytes, progress);
+        // A file is read piece by piece, so memory does not grow with the window.
+        let workers = Workers {
+            threads,
+            window: threads.saturating_mul(WINDOW),
         };
-        for node in nodes {
-            if !std::mem::replace(&mut seen[node.index()], true) {
-                *counts.entry(source.size_bytes(*node)).or_default() += 1;
-                files.push(*node);
-            }
-        }
+        let pairs = self.alike(&candidates, &workers, &mut meter)?;
+        let mut duplicates = BTreeMap::new();
+        ordered::<_, _, _, Error>(
+            pairs.into_iter().map(Ok),
+            &workers,
+            || Ok((vec![0; READ_BYTES], vec![0; READ_BYTES])),
+            |(left, right), (first, node)| {
+                Ok((first, node, equal(self, first, left, node, right)?))
+            },
+            |(first, node, equal)| {
+                if equal {
+                    duplicates.insert(node, first);
+                }
+                meter.add(0)
+            },
+        )?;
+        self.tree.duplicates = duplicates;
+        Ok(())
     }
-    files.retain(|node| counts[&source.size_bytes(*node)] > 1);
-    files
+
+    /// Pairs of files of equal length and hash: the first of its kind, and another.
+    fn alike(
+        &self,
+        candidates: &[NodeId],
+        workers: &Workers,
+        meter: &mut Meter,
+    ) -> Result<Vec<(NodeId, NodeId)>, Error> {
+        let mut firsts = HashMap::new();
+        let mut pairs = Vec::new();
+        ordered::<_, _, _, Error>(
+            candidates.iter().map(|node| Ok(*node)),
+            workers,
+            || Ok(vec![0; READ_BYTES]),
+            |buffer, node| Ok((node, hash(self, node, buffer)?)),
+            |(node, hash)| {
+                let first = *firsts.entry((self.size_bytes(node), hash)).or_insert(node);
+                if first != node {
+                    pairs.push((first, node));
+                }
+                meter.add(self.size_bytes(node))
+            },
+        )?;
+        Ok(pairs)
+    }
+
+    /// The files that share their length with another.
+    fn equal_lengths(&self) -> Vec<NodeId> {
+        let files = || {
+            self.tree
+                .walk()
+                .map(|(node, _)| node)
+                .filter(|node| self.size_bytes(*node) > 0)
+        };
+        let mut counts: HashMap<u64, u32> = HashMap::new();
+        files().for_each(|node| *counts.entry(self.size_bytes(node)).or_default() += 1);
+        files()
+            .filter(|node| counts[&self.size_bytes(*node)] > 1)
+            .collect()
+    }
 }
 
 fn hash(source: &Source, node: NodeId, buffer: &mut [u8]) -> Result<[u8; 32], Error> {

@@ -28,10 +28,9 @@ pub(crate) struct Job {
     pub(crate) bytes: Option<Vec<u8>>,
 }
 
-/// The blocks of the data area in order. Duplicates are left out.
+/// The blocks of the data area in order.
 pub(crate) struct Reader<'a> {
     source: &'a Source,
-    originals: &'a [Option<NodeId>],
     block_size: BlockSize,
     items: slice::Iter<'a, Item>,
     /// Nodes whose tail end is in a fragment block.
@@ -47,12 +46,7 @@ struct OpenFile {
 }
 
 impl<'a> Reader<'a> {
-    pub(crate) fn new(
-        source: &'a Source,
-        order: &'a Order,
-        originals: &'a [Option<NodeId>],
-        block_size: BlockSize,
-    ) -> Self {
+    pub(crate) fn new(source: &'a Source, order: &'a Order, block_size: BlockSize) -> Self {
         let mut packed_tails = vec![false; source.tree.nodes.len()];
         for item in &order.data {
             if let Item::Fragment(nodes) = item {
@@ -64,7 +58,6 @@ impl<'a> Reader<'a> {
         let items = order.data.iter();
         Self {
             source,
-            originals,
             block_size,
             items,
             packed_tails,
@@ -82,8 +75,7 @@ impl<'a> Reader<'a> {
             }
             match self.items.next() {
                 None => return Ok(None),
-                Some(Item::Blocks(node)) if self.is_original(*node) => self.open(*node)?,
-                Some(Item::Blocks(_)) => {}
+                Some(Item::Blocks(node)) => self.open(*node)?,
                 Some(Item::Fragment(nodes)) => {
                     if let Some(job) = self.fragment(nodes)? {
                         return Ok(Some(job));
@@ -91,10 +83,6 @@ impl<'a> Reader<'a> {
                 }
             }
         }
-    }
-
-    fn is_original(&self, node: NodeId) -> bool {
-        self.originals[node.index()].is_none()
     }
 
     fn open(&mut self, node: NodeId) -> Result<(), Error> {
@@ -119,7 +107,7 @@ impl<'a> Reader<'a> {
     fn fragment(&self, nodes: &[NodeId]) -> Result<Option<Job>, Error> {
         let mut bytes = Vec::with_capacity(self.block_size.bytes() as usize);
         let mut members = Vec::with_capacity(nodes.len());
-        for node in nodes.iter().copied().filter(|node| self.is_original(*node)) {
+        for node in nodes.iter().copied() {
             let size = self.source.size_bytes(node);
             let len = self.block_size.tail_bytes(size);
             let at = bytes.len();

@@ -73,10 +73,12 @@ pub fn scan(
     Ok(Source {
         tree: Tree {
             nodes: scanner.nodes,
+            ..Tree::default()
         },
         warnings: scanner.warnings,
         paths: scanner.paths,
         sparse: scanner.sparse,
+        modified: scanner.modified,
     })
 }
 
@@ -85,6 +87,7 @@ struct Scanner<'a> {
     nodes: Vec<Node>,
     paths: Vec<PathBuf>,
     sparse: Vec<bool>,
+    modified: Vec<(i64, i64)>,
     /// Directories whose entries are not read yet.
     pending: Vec<NodeId>,
     /// Nodes with several names, by device and inode number.
@@ -99,6 +102,7 @@ impl<'a> Scanner<'a> {
             nodes: Vec::new(),
             paths: Vec::new(),
             sparse: Vec::new(),
+            modified: Vec::new(),
             pending: Vec::new(),
             linked: HashMap::new(),
             warnings: Vec::new(),
@@ -120,6 +124,7 @@ impl<'a> Scanner<'a> {
         });
         self.paths.push(PathBuf::from("/"));
         self.sparse.push(false);
+        self.modified.push((0, 0));
         let mut entries = Vec::new();
         for source in sources {
             let metadata = fs::symlink_metadata(source).map_err(error::source("read", source))?;
@@ -189,6 +194,8 @@ impl<'a> Scanner<'a> {
         };
         let mtime_s = self.time(path, metadata.mtime());
         let allocated_bytes = metadata.blocks().saturating_mul(512);
+        self.modified
+            .push((metadata.mtime(), metadata.mtime_nsec()));
         self.sparse
             .push(metadata.is_file() && allocated_bytes < metadata.len());
         self.nodes.push(Node {

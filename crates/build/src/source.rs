@@ -1,6 +1,7 @@
 //! What an image is built from: the tree, and where its files lie.
 
 use std::fs::File;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use coldpress_layout::{Kind, NodeId, Tree};
@@ -19,6 +20,8 @@ pub struct Source {
     pub(crate) paths: Vec<PathBuf>,
     /// For each node whether it is a file that takes less disk than it is long.
     pub(crate) sparse: Vec<bool>,
+    /// For each node when it was last modified, in s and ns since 1970.
+    pub(crate) modified: Vec<(i64, i64)>,
 }
 
 impl Source {
@@ -32,14 +35,18 @@ impl Source {
     /// # Errors
     ///
     /// [`Error::Source`] if it cannot be opened, [`Error::Changed`] if it is not the regular file
-    /// of the length that was found.
+    /// of the length and modification time that were found.
     pub fn open(&self, node: NodeId) -> Result<File, Error> {
         let path = self.path(node);
         let expected_bytes = self.size_bytes(node);
         let file = File::open(path).map_err(error::source("open", path))?;
         let metadata = file.metadata().map_err(error::source("open", path))?;
-        if !metadata.is_file() || metadata.len() != expected_bytes {
-            let found = "has another length or type";
+        let modified = (metadata.mtime(), metadata.mtime_nsec());
+        if !metadata.is_file()
+            || metadata.len() != expected_bytes
+            || modified != self.modified[node.index()]
+        {
+            let found = "has another length, time or type";
             return Err(Error::Changed {
                 path: path.to_path_buf(),
                 expected_bytes,

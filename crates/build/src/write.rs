@@ -10,7 +10,7 @@ use coldpress_format::{
     BlockSize, Compressor, Flags, Fragment, MetadataHeader, PADDING_SIZE, SUPERBLOCK_SIZE,
     Superblock,
 };
-use coldpress_layout::{NodeId, Order, Tails};
+use coldpress_layout::{Order, Tails};
 
 use crate::data::DataArea;
 use crate::error::Error;
@@ -19,7 +19,7 @@ use crate::inodes::{Contents, InodeTables, Numbers, Table};
 use crate::progress::{Meter, Progress};
 use crate::source::Source;
 use crate::xattrs::Xattrs;
-use crate::{data, duplicates, tables};
+use crate::{data, tables};
 
 /// How an image is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -85,8 +85,8 @@ pub struct Summary {
 ///
 /// # Cost
 ///
-/// Files of equal length are read twice or three times, others once. Memory is that of the tree,
-/// the tables and [`Options::memory_bytes`].
+/// Each file is read once, duplicates that the source knows of not at all. Memory is that of the
+/// tree, the tables and [`Options::memory_bytes`].
 pub fn write(
     source: &Source,
     order: &Order,
@@ -95,16 +95,13 @@ pub fn write(
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Summary, Error> {
     let mut meter = Meter::new(source.content_bytes(), progress);
-    let originals = duplicates::find(source, order, &options.workers(), &mut meter)?;
     let mut image = Writer {
         output,
         end: SUPERBLOCK_SIZE as u64,
     };
     image.append(&options_block(options))?;
     let start = image.end;
-    let data = data::write(
-        source, order, &originals, output, start, options, &mut meter,
-    )?;
+    let data = data::write(source, order, output, start, options, &mut meter)?;
     let mut summary = Summary {
         data_bytes: source.content_bytes(),
         stored_bytes: data.end - start,
@@ -122,12 +119,13 @@ pub fn write(
     summary.inode_count = superblock.inode_count;
     summary.fragment_count = superblock.fragment_count;
     summary.table_bytes = superblock.bytes_used - superblock.inode_table_start;
-    for (original, node) in originals.iter().zip(0..) {
-        if original.is_some() {
-            summary.duplicate_files += 1;
-            summary.duplicate_bytes += source.size_bytes(NodeId(node));
-        }
-    }
+    summary.duplicate_files = source.tree.duplicates.len() as u64;
+    summary.duplicate_bytes = source
+        .tree
+        .duplicates
+        .keys()
+        .map(|node| source.size_bytes(*node))
+        .sum();
     Ok(summary)
 }
 

@@ -79,7 +79,8 @@ pub(crate) fn read_plan(path: &Path) -> anyhow::Result<Plan> {
     Plan::parse(&bytes).with_context(|| format!("cannot use {}", quoted(path)))
 }
 
-/// Scans the sources and warns of what cannot be stored; `Source::warnings` counts it.
+/// Scans the sources, finds duplicates, and warns of what cannot be stored; `Source::warnings`
+/// counts it.
 ///
 /// # Errors
 ///
@@ -90,8 +91,13 @@ pub(crate) fn scan(
     ui: &Ui,
 ) -> anyhow::Result<Source> {
     let step = ui.step("scanning", 0);
-    let source = coldpress_build::scan(sources, &settings.scan_options(), &mut |_| {
+    let mut source = coldpress_build::scan(sources, &settings.scan_options(), &mut |_| {
         ui.interrupt.poll()
+    })?;
+    step.finish("");
+    let mut step = ui.step("comparing", 0);
+    source.find_duplicates(settings.threads, &mut |progress| {
+        advance(&mut step, progress, ui)
     })?;
     step.finish("");
     for warning in source.warnings.iter().take(WARNINGS_MAX) {

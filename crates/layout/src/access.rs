@@ -119,7 +119,7 @@ fn data(tree: &Tree, files: &[FileAccess], block_size: BlockSize) -> Vec<PlanIte
             continue;
         };
         if std::mem::replace(&mut has[id.index()][usize::from(part == Part::Tail)], true) {
-            continue; // Another path of the same node was first.
+            continue; // Another path of the same data was first.
         }
         let path = files[file].path.clone();
         match part {
@@ -138,10 +138,10 @@ fn data(tree: &Tree, files: &[FileAccess], block_size: BlockSize) -> Vec<PlanIte
     items
 }
 
-/// The node and the length of a regular file.
+/// The node that has the data of a regular file, and its length.
 fn regular_file(tree: &Tree, path: &[u8]) -> Option<(NodeId, u64)> {
     let id = tree.find(path)?;
-    Some((id, tree.file_size(id)?))
+    Some((tree.data_of(id), tree.file_size(id)?))
 }
 
 /// When a full block was first needed. A page that was only mapped counts: one page of each

@@ -194,7 +194,13 @@ mod tests {
             ),
         ];
         for (nodes, message) in cases {
-            let error = Tree { nodes }.check().expect_err(message).to_string();
+            let error = Tree {
+                nodes,
+                ..Tree::default()
+            }
+            .check()
+            .expect_err(message)
+            .to_string();
             assert!(error.contains(message), "{error}\nlacks {message}");
         }
     }
@@ -204,7 +210,10 @@ mod tests {
         let depth = 100_000;
         let mut nodes: Vec<_> = (1..depth).map(|next| directory(&[("d", next)])).collect();
         nodes.push(directory(&[]));
-        let tree = Tree { nodes };
+        let tree = Tree {
+            nodes,
+            ..Tree::default()
+        };
         assert_eq!(tree.check(), Ok(()));
         let deepest = tree.walk().last().map(|(id, place)| (id.0, place.depth));
         assert_eq!(deepest, Some((depth - 1, 99_999)));

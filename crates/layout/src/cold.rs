@@ -22,6 +22,7 @@ pub(crate) fn place_rest(placing: &mut Placing<'_>) {
     let mut fragments: Vec<Fragment> = Vec::new();
     let begin = placing.data.len();
     for (id, _) in tree.walk() {
+        let id = tree.data_of(id);
         let Some(size_bytes) = tree.file_size(id).filter(|&size_bytes| size_bytes > 0) else {
             continue;
         };

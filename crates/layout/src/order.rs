@@ -14,7 +14,8 @@ use crate::tree::{NodeId, Tree};
 ///
 /// Laws, whatever the plan:
 /// - A regular file with at least one full block, or with data and its tail end in no fragment
-///   item, has exactly one [`Item::Blocks`]; no other node has one.
+///   item, has exactly one [`Item::Blocks`]; no other node has one, and a duplicate has no item at
+///   all: naming it names the file whose data it has.
 /// - A tail end is in at most one [`Item::Fragment`], once. Fragment items are not empty, and the
 ///   tails of each add up to at most the block size. A tail in none is the file's last, short block.
 /// - `inodes` has every node exactly once, `directories` every directory.
@@ -101,7 +102,7 @@ fn resolve<'plan>(
     let mut find = |path: &'plan [u8]| {
         let found = tree
             .find(path)
-            .and_then(|id| Some((id, tree.file_size(id)?)));
+            .and_then(|id| Some((tree.data_of(id), tree.file_size(id)?)));
         unmatched.note(path, found.is_none());
         found
     };

@@ -1,5 +1,6 @@
 //! What an image holds: nodes and their names, without file data.
 
+use std::collections::BTreeMap;
 use std::ops::Index;
 
 /// The place of a node in [`Tree::nodes`]. The root is 0.
@@ -20,10 +21,13 @@ impl NodeId {
 ///
 /// Everything but [`Tree::check`] expects a tree that it accepts; with others, methods may panic
 /// (a node that does not exist) or leave nodes out (loops, nodes without a name).
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tree {
     /// The nodes in any order but for the root, which is the first.
     pub nodes: Vec<Node>,
+    /// Regular files with the same bytes as another: each names the one whose data serves for both.
+    /// That one has the same length and is no duplicate itself.
+    pub duplicates: BTreeMap<NodeId, NodeId>,
 }
 
 /// One inode to be.
@@ -107,6 +111,11 @@ impl Tree {
         }
     }
 
+    /// The node whose data this one has: itself, or the file of which it is a duplicate.
+    pub fn data_of(&self, id: NodeId) -> NodeId {
+        self.duplicates.get(&id).copied().unwrap_or(id)
+    }
+
     /// Whether the node is a directory.
     pub fn is_directory(&self, id: NodeId) -> bool {
         matches!(self[id].kind, Kind::Directory { .. })
@@ -181,6 +190,7 @@ pub(crate) mod tests {
             nodes: vec![node(Kind::Directory {
                 entries: Vec::new(),
             })],
+            ..Tree::default()
         };
         for &(path, size_bytes) in paths {
             let (path, link) = path

@@ -94,12 +94,16 @@ pub(crate) fn options(compressor: Option<Compressor>, block_bytes: u32) -> Optio
 }
 
 pub(crate) fn scanned(directory: &Path) -> Source {
-    scan(
+    let mut source = scan(
         &[directory.to_path_buf()],
         &ScanOptions::default(),
         &mut |_| ControlFlow::Continue(()),
     )
-    .unwrap()
+    .unwrap();
+    source
+        .find_duplicates(NonZeroUsize::MIN, &mut |_| ControlFlow::Continue(()))
+        .unwrap();
+    source
 }
 
 /// The image's bytes.

@@ -23,7 +23,10 @@ fn flat(sizes_bytes: &[u64]) -> Tree {
     let nodes = std::iter::once(node(Kind::Directory { entries }))
         .chain(files)
         .collect();
-    Tree { nodes }
+    Tree {
+        nodes,
+        ..Tree::default()
+    }
 }
 
 /// The data of an order as text: `a` for blocks, `(ab)` for a fragment, `|` behind the plan's.
@@ -145,4 +148,27 @@ fn paths_that_match_nothing_come_back_once_in_the_order_of_the_plan() {
     let (_, unmatched) = order(&flat(&[1]), &plan, BlockSize::MIN, Tails::Small);
     let expected: [&[u8]; 6] = [b"/z", b"/", b"/y", b"/x", b"/a", b"/w"];
     assert_eq!(unmatched, expected);
+}
+
+#[test]
+fn a_duplicate_has_no_place_of_its_own_and_fills_no_fragment_block() {
+    let mut tree = flat(&[3000, 3000, 3000, 1000, 5000, 5000]);
+    tree.duplicates = [(2, 1), (3, 1), (6, 5)]
+        .map(|(a, b)| (NodeId(a), NodeId(b)))
+        .into();
+    let cases = [
+        ("", "|(ad)e"),
+        ("fragment\n /c\n /d\nblocks /f", "(ad)e|"),
+        ("blocks /f\nfragment\n /b\nfragment\n /c\n /d", "e(a)(d)|"),
+    ];
+    for (data, expected) in cases {
+        let plan = format!("coldpress-plan 1\n[data]\n{data}\n");
+        let plan = Plan::parse(plan.as_bytes()).unwrap();
+        let (order, unmatched) = order(&tree, &plan, BlockSize::MIN, Tails::Small);
+        assert_eq!(
+            (spell(&order).as_str(), unmatched.len()),
+            (expected, 0),
+            "{data}"
+        );
+    }
 }

@@ -61,6 +61,7 @@ fn grow(steps: &[Step]) -> Tree {
         nodes: vec![node(Kind::Directory {
             entries: Vec::new(),
         })],
+        ..Tree::default()
     };
     for (parent, name, growth) in steps {
         let ids = (0..).map(NodeId).take(tree.nodes.len());
