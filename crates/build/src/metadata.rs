@@ -55,6 +55,17 @@ impl Packed {
     }
 }
 
+/// The header of a block that is stored as it is.
+pub(crate) fn stored_header(len: usize) -> [u8; 2] {
+    let size_bytes = u16::try_from(len).expect("a metadata block is at most 8 KiB");
+    let compressed = false;
+    MetadataHeader {
+        size_bytes,
+        compressed,
+    }
+    .write()
+}
+
 /// The index of the metadata block that holds byte `offset` of a stream, and the byte in it.
 pub(crate) fn split(offset: u64) -> (usize, u16) {
     let block = offset / METADATA_BLOCK_SIZE as u64;

@@ -7,8 +7,7 @@ use std::os::unix::fs::FileExt;
 
 use coldpress_codec::Settings;
 use coldpress_format::{
-    BlockSize, Compressor, Flags, Fragment, MetadataHeader, PADDING_SIZE, SUPERBLOCK_SIZE,
-    Superblock,
+    BlockSize, Compressor, Flags, Fragment, PADDING_SIZE, SUPERBLOCK_SIZE, Superblock,
 };
 use coldpress_layout::{Order, Tails};
 
@@ -16,6 +15,7 @@ use crate::data::DataArea;
 use crate::error::Error;
 use crate::ids::Ids;
 use crate::inodes::{Contents, InodeTables, Numbers, Table};
+use crate::metadata::stored_header;
 use crate::progress::{Meter, Progress};
 use crate::source::Source;
 use crate::xattrs::Xattrs;
@@ -196,15 +196,7 @@ fn options_block(options: &Options) -> Vec<u8> {
         return Vec::new();
     };
     let content = recorded.write();
-    let size_bytes = u16::try_from(content.len()).expect("options are a few bytes");
-    let mut block = MetadataHeader {
-        size_bytes,
-        compressed: false,
-    }
-    .write()
-    .to_vec();
-    block.extend(content);
-    block
+    [&stored_header(content.len()), content.as_slice()].concat()
 }
 
 impl Options {

@@ -8,11 +8,12 @@
 //! Such an image mounts in the kernel. It has no directory indexes, because the kernel reckons
 //! their places in full blocks.
 
-use coldpress_format::{Directory, InodeRef, MetadataHeader, write_listing};
+use coldpress_format::{Directory, InodeRef, write_listing};
 use coldpress_layout::NodeId;
 
 use super::{Contents, InodeTables, Table, listing_bytes};
 use crate::error::Error;
+use crate::metadata::stored_header;
 
 /// Bytes from the start of one metadata block to the start of the next.
 pub(crate) const PAGE_BYTES: u64 = 4096;
@@ -87,14 +88,8 @@ impl Table {
         for page in 0..pages(bytes.len()) {
             let first = usize::try_from(page).expect("it fits in memory") * CONTENT_BYTES;
             let content = &bytes[first..bytes.len().min(first + CONTENT_BYTES)];
-            let size_bytes = u16::try_from(CONTENT_BYTES).expect("below 8192");
-            let mut block = MetadataHeader {
-                size_bytes,
-                compressed: false,
-            }
-            .write()
-            .to_vec();
-            block.extend(content);
+            // The zeros up to the end of the page are left to a hole of the file.
+            let block = [&stored_header(CONTENT_BYTES), content].concat();
             self.pieces.push((self.len_bytes, block));
             self.len_bytes += PAGE_BYTES;
         }
