@@ -34,17 +34,28 @@ begin() {
     } >"$run/README.md"
 }
 
-# One press with its results in the run directory: measure NAME OPTIONS... -- COMMAND...
+# The plan and the trace of the start, in the run directory: plan OPTIONS... -- COMMAND...
+plan() {
+    echo "== plan" >&2
+    press "$work/first.sqfs" --runs 1 --plan-out "$run/plan" --trace-out "$run/trace" "$@" >/dev/null
+}
+
+# A press by that plan, with its results in the run directory: measure NAME OPTIONS... -- COMMAND...
 measure() {
     name=$1
     shift
-    echo "    coldpress press $(printf '%q ' "$source" -o "$work/$name.sqfs" "$@")" |
-        sed "s|$work|DIR|g; s| \$||" >>"$run/README.md"
     echo "== $name" >&2
-    "$coldpress" press "$source" -o "$work/$name.sqfs" --report "$run/$name.html" \
-        --plan-out "$run/$name.plan" --samples "$run/$name.json" "$@" \
-        >"$run/$name.txt" 2>"$work/$name.err" || {
+    echo "    coldpress press $(printf '%q ' "$source" -o "$work/$name.sqfs" --plan "$run/plan" "$@")" |
+        sed "s|$work|DIR|g; s|$run|DIR|g; s| \$||" >>"$run/README.md"
+    press "$work/$name.sqfs" --plan "$run/plan" --report "$run/$name.html" \
+        --samples "$run/$name.json" "$@" >"$run/$name.txt"
+}
+
+press() {
+    image=$1
+    shift
+    "$coldpress" press "$source" -o "$image" "$@" 2>"$work/errors" || {
         # 1 is done with warnings, such as an ACL that no SquashFS can hold.
-        [ $? = 1 ] || { cat "$work/$name.err" >&2; exit 1; }
+        [ $? = 1 ] || { cat "$work/errors" >&2; exit 1; }
     }
 }

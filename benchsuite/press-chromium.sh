@@ -10,10 +10,11 @@ source=$work/rootfs-chromium
 rootfs "$source" chromium
 begin press-chromium "${1:-}"
 turns=${COLDPRESS_BENCH_TURNS:-7}
-start=(--chroot --runs "$turns" -- chromium --headless --no-sandbox --disable-gpu --disable-quic
+start=(--chroot -- chromium --headless --no-sandbox --disable-gpu --disable-quic
     --no-first-run --disable-background-networking --disable-component-update --disable-sync
     --user-data-dir=/tmp/profile --dump-dom 'data:text/html,<p>started')
 
-measure usb2 --device usb2 "${start[@]}"
-measure host --plan "$run/usb2.plan" --device host "${start[@]}"
+plan "${start[@]}"
+measure usb2 --device usb2 --runs "$turns" "${start[@]}"
+measure host --device host --runs "$turns" "${start[@]}"
 echo "recorded in $run"

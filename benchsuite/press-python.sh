@@ -10,13 +10,13 @@ source=$work/rootfs-python
 rootfs "$source" python3
 begin press-python "${1:-}"
 turns=${COLDPRESS_BENCH_TURNS:-10}
-start=(--chroot --runs "$turns" -- python3 -c
+start=(--chroot -- python3 -c
     'import json, email, http.client, asyncio, decimal, unittest, xml.etree.ElementTree, logging.config')
 
-measure partition --device bw=5M,iops=100 "${start[@]}"
+plan "${start[@]}"
 
 # mksquashfs with the order of the same plan: data first needed has the highest priority.
-python3 - "$run/partition.plan" "$work/sort" <<'PYTHON'
+python3 - "$run/plan" "$work/sort" <<'PYTHON'
 import sys
 plan, sort = sys.argv[1:]
 ranks, section = {}, None
@@ -33,9 +33,9 @@ with open(sort, "w", encoding="utf-8") as out:
 PYTHON
 mksquashfs "$source" "$work/sorted-by-mksquashfs.sqfs" -comp zstd -b 131072 \
     -sort "$work/sort" -noappend -no-progress -quiet
-against=(--plan "$run/partition.plan" --against "$work/sorted-by-mksquashfs.sqfs")
+sorted=(--against "$work/sorted-by-mksquashfs.sqfs" --runs "$turns")
 
-measure partition "${against[@]}" --device bw=5M,iops=100 "${start[@]}"
-measure file "${against[@]}" --device bw=5M,iops=100,via=file "${start[@]}"
-measure host "${against[@]}" --device host "${start[@]}"
+measure partition --device bw=5M,iops=100 "${sorted[@]}" "${start[@]}"
+measure file --device bw=5M,iops=100,via=file "${sorted[@]}" "${start[@]}"
+measure host --device host "${sorted[@]}" "${start[@]}"
 echo "recorded in $run"

@@ -126,21 +126,28 @@ impl Laboratory for Real<'_> {
         ))
     }
 
-    fn start(&mut self, mounted: &Mounted) -> Result<Start, Error> {
-        let root = mounted.mount.root();
-        let outcome = launch(&self.scenario.command, root, Some(&mounted.cgroup))?;
+    fn start(
+        &mut self,
+        mounted: &Mounted,
+        stop: &mut dyn FnMut() -> bool,
+    ) -> Result<Option<Start>, Error> {
+        let (root, cgroup) = (mounted.mount.root(), Some(&mounted.cgroup));
+        let outcome = match launch(&self.scenario.command, root, cgroup, stop) {
+            Err(coldpress_host::Error::Stopped) => return Ok(None),
+            outcome => outcome?,
+        };
         let exit = match (outcome.status.code, outcome.status.signal) {
             (Some(code), _) => Exit::Code(code),
             (None, Some(signal)) => Exit::Signal(signal),
             (None, None) => Exit::Unknown,
         };
-        Ok(Start {
+        Ok(Some(Start {
             wall_s: seconds(outcome.wall_ns),
             cpu_s: seconds(outcome.cpu_ns),
             exit,
             timed_out: outcome.timed_out,
             stderr_tail: printable(&outcome.stderr_tail),
-        })
+        }))
     }
 
     fn page_cache_bytes(&mut self, mounted: &Mounted) -> Result<u64, Error> {

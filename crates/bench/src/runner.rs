@@ -32,10 +32,12 @@ pub struct Progress {
 /// What is done with a contestant in a turn.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Step {
-    /// Caches are about to be dropped.
+    /// Caches are about to be dropped; told again for each attempt.
     Cooling,
     /// The cold start is about to begin.
     ColdStart,
+    /// A start is under way; told at least ten times a second.
+    Starting,
     /// The cold start has ended, in whatever way.
     ColdStarted {
         /// Its wall time.
@@ -61,8 +63,12 @@ pub(crate) trait Laboratory {
     fn mount(&mut self, image: &Path) -> Result<Option<Self::Mounted>, Error>;
     /// Reads and bytes read by the loop device since it was attached.
     fn counters(&mut self, mounted: &Self::Mounted) -> Result<(u64, u64), Error>;
-    /// Runs the command to its end.
-    fn start(&mut self, mounted: &Self::Mounted) -> Result<Start, Error>;
+    /// Runs the command to its end; `None` if `stop`, which is asked again and again, ended it.
+    fn start(
+        &mut self,
+        mounted: &Self::Mounted,
+        stop: &mut dyn FnMut() -> bool,
+    ) -> Result<Option<Start>, Error>;
     /// Page cache of all files of the mount.
     fn page_cache_bytes(&mut self, mounted: &Self::Mounted) -> Result<u64, Error>;
     /// Ends all processes of the command and undoes the mount.
@@ -133,9 +139,9 @@ impl<L: Laboratory> Runner<'_, L> {
     fn run(&mut self, run: &mut Run, with_page_cache: bool) -> Result<Option<Excluded>, Halt> {
         let (contestant, turn) = (run.contestant, run.turn);
         let image = &self.contestants[contestant].image;
-        self.report(contestant, turn, Step::Cooling)?;
         let coldness = &mut run.coldness;
         while coldness.attempts < COOLING_ATTEMPTS {
+            self.report(contestant, turn, Step::Cooling)?;
             coldness.attempts += 1;
             coldness.image_resident_pages = self.laboratory.cool(image)?;
             if coldness.image_resident_pages == 0 {
@@ -170,7 +176,7 @@ impl<L: Laboratory> Runner<'_, L> {
         let (mount_reads, mount_read_bytes) = self.laboratory.counters(mounted)?;
         (run.mount_reads, run.mount_read_bytes) = (Some(mount_reads), Some(mount_read_bytes));
         self.report(contestant, turn, Step::ColdStart)?;
-        let cold = self.laboratory.start(mounted)?;
+        let cold = self.start(mounted, contestant, turn)?;
         let (reads, read_bytes) = self.laboratory.counters(mounted)?;
         run.reads = Some(reads.saturating_sub(mount_reads));
         run.read_bytes = Some(read_bytes.saturating_sub(mount_read_bytes));
@@ -187,7 +193,7 @@ impl<L: Laboratory> Runner<'_, L> {
         if let Some(reason) = self.judge(run, "cold", &cold)? {
             return Ok(Some(reason));
         }
-        let warm = self.laboratory.start(mounted)?;
+        let warm = self.start(mounted, contestant, turn)?;
         run.warm_s = Some(warm.wall_s);
         self.report(
             contestant,
@@ -197,6 +203,19 @@ impl<L: Laboratory> Runner<'_, L> {
             },
         )?;
         Ok(self.judge(run, "warm", &warm)?)
+    }
+
+    fn start(&mut self, mounted: &L::Mounted, contestant: usize, turn: u32) -> Result<Start, Halt> {
+        let now = Progress {
+            contestant,
+            turn,
+            turns: self.turns,
+            step: Step::Starting,
+        };
+        let progress = &mut self.progress;
+        let mut stop = || progress(now).is_break();
+        let start = self.laboratory.start(mounted, &mut stop)?;
+        start.ok_or(Halt::Interrupted)
     }
 
     /// Whether a start counts. A command that fails in the first turn would fail in all others.

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use crate::comparison::Comparison;
 use crate::format_units::{bytes, change, count, ratio, seconds};
 use crate::rows::{Row, Versus};
+use crate::run::Excluded;
 use crate::stats::{Interval, Ratio, Summary, TURNS_FOR_VERDICT, Verdict};
 
 /// Headings of [`Row::cells`].
@@ -23,13 +24,17 @@ pub const COLUMNS: [&str; 9] = [
 /// Counts at the block device are reproducible to about 2 %; a smaller change is not called a loss.
 const COUNT_NOISE: f64 = 0.02;
 
-/// One cell of the table of results.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// One cell of the table of results. All but the value may be empty.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cell {
     /// The figure itself.
     pub value: String,
-    /// Its interval, change or verdict; may be empty.
+    /// How much it differs from that of the baseline.
+    pub change: String,
+    /// Its interval, or for a name the number of runs.
     pub detail: String,
+    /// What the interval allows to say.
+    pub verdict: String,
 }
 
 impl Row {
@@ -37,25 +42,23 @@ impl Row {
     pub fn cells(&self) -> [Cell; 9] {
         let versus = self.versus.as_ref();
         let change_of = |field: fn(&Versus) -> Option<f64>| versus.and_then(field).map(change);
+        let changed = |value: Option<String>, field| Cell {
+            change: change_of(field).unwrap_or_default(),
+            ..cell(value)
+        };
         [
-            cell(Some(self.name.clone()), Some(self.runs())),
-            cell(
-                Some(bytes(self.size_bytes)),
-                change_of(|versus| versus.size),
-            ),
+            Cell {
+                detail: self.runs(),
+                ..cell(Some(self.name.clone()))
+            },
+            changed(Some(bytes(self.size_bytes)), |versus| versus.size),
             time_cell(self.cold_s.as_ref()),
             time_cell(self.warm_s.as_ref()),
-            cell(self.reads.map(count), change_of(|versus| versus.reads)),
-            cell(
-                self.read_bytes.map(bytes),
-                change_of(|versus| versus.read_bytes),
-            ),
-            cell(
-                self.page_cache_bytes.map(bytes),
-                change_of(|versus| versus.page_cache),
-            ),
-            ratio_cell(versus, |versus| versus.cold),
-            ratio_cell(versus, |versus| versus.warm),
+            changed(self.reads.map(count), |versus| versus.reads),
+            changed(self.read_bytes.map(bytes), |versus| versus.read_bytes),
+            changed(self.page_cache_bytes.map(bytes), |versus| versus.page_cache),
+            ratio_cell(versus.and_then(|versus| versus.cold)),
+            ratio_cell(versus.and_then(|versus| versus.warm)),
         ]
     }
 
@@ -91,7 +94,7 @@ impl Row {
     }
 
     fn runs(&self) -> String {
-        let mut text = format!("{} runs", self.counted);
+        let mut text = plural(self.counted, "run", "runs");
         if self.excluded > 0 {
             let _ = write!(text, ", {} excluded", self.excluded);
         }
@@ -119,6 +122,31 @@ impl Comparison {
             [baseline, others @ ..] => others.iter().map(|other| answer(baseline, other)).collect(),
         }
     }
+
+    /// Which runs do not count and why, one sentence for each contestant and reason.
+    pub fn exclusions(&self) -> Vec<String> {
+        let mut counts: Vec<(usize, Excluded, usize)> = Vec::new();
+        for run in self.excluded() {
+            let Some(reason) = run.excluded else { continue };
+            let same = counts
+                .iter_mut()
+                .find(|(contestant, known, _)| (*contestant, *known) == (run.contestant, reason));
+            match same {
+                Some((_, _, count)) => *count += 1,
+                None => counts.push((run.contestant, reason, 1)),
+            }
+        }
+        let sentence = |(contestant, reason, count): (usize, Excluded, usize)| {
+            let name = self
+                .contestants
+                .get(contestant)
+                .map_or("-", |facts| &facts.name);
+            let runs = plural(count, "run", "runs");
+            let do_not = if count == 1 { "does not" } else { "do not" };
+            format!("{runs} of {name} {do_not} count: {reason}.")
+        };
+        counts.into_iter().map(sentence).collect()
+    }
 }
 
 fn answer(baseline: &Row, row: &Row) -> String {
@@ -141,9 +169,9 @@ fn answer(baseline: &Row, row: &Row) -> String {
             "{name} starts cold in {times}: {value} times as long as {before} ({interval}), slower."
         ),
         Verdict::NoDifferenceShown if cold.turns < TURNS_FOR_VERDICT => format!(
-            "{unclear}: {times}, ratio {value}, but {} turns are too few for a verdict; \
+            "{unclear}: {times}, ratio {value}, but {} too few for a verdict; \
              {TURNS_FOR_VERDICT} are needed.",
-            cold.turns
+            plural(cold.turns, "turn is", "turns are")
         ),
         Verdict::NoDifferenceShown => format!("{unclear}: {times}, ratio {value} ({interval})."),
     }
@@ -185,34 +213,38 @@ pub fn printable(bytes: &[u8]) -> String {
     text
 }
 
-fn cell(value: Option<String>, detail: Option<String>) -> Cell {
+fn plural(count: usize, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
+}
+
+fn cell(value: Option<String>) -> Cell {
     Cell {
         value: value.unwrap_or_else(|| "-".to_owned()),
-        detail: detail.unwrap_or_default(),
+        ..Cell::default()
     }
 }
 
 fn time_cell(summary: Option<&Summary>) -> Cell {
     let range = |found: &Summary| {
-        format!(
-            "{} to {}",
-            seconds(found.interval.low),
-            seconds(found.interval.high)
-        )
+        let (low, high) = (seconds(found.interval.low), seconds(found.interval.high));
+        format!("{low} to {high}")
     };
-    cell(
-        summary.map(|found| seconds(found.median)),
-        summary.map(range),
-    )
+    Cell {
+        detail: summary.map(range).unwrap_or_default(),
+        ..cell(summary.map(|found| seconds(found.median)))
+    }
 }
 
-fn ratio_cell(versus: Option<&Versus>, field: fn(&Versus) -> Option<Ratio>) -> Cell {
-    let found = versus.and_then(field);
-    let verdict = |found: Ratio| {
+fn ratio_cell(found: Option<Ratio>) -> Cell {
+    let range = |found: Ratio| {
         let (low, high) = (ratio(found.interval.low), ratio(found.interval.high));
-        format!("{low} to {high}, {}", found.verdict)
+        format!("{low} to {high}")
     };
-    cell(found.map(|found| ratio(found.value)), found.map(verdict))
+    Cell {
+        detail: found.map(range).unwrap_or_default(),
+        verdict: found.map_or_else(String::new, |found| found.verdict.to_string()),
+        ..cell(found.map(|found| ratio(found.value)))
+    }
 }
 
 #[cfg(test)]

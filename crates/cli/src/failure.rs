@@ -46,7 +46,7 @@ pub(crate) fn sentence(error: &anyhow::Error) -> String {
         let clause = without_os_number(&cause.to_string());
         if text.is_empty() {
             text = clause;
-        } else if !text.ends_with(&clause) {
+        } else if !text.contains(&clause) {
             text.push_str(": ");
             text.push_str(&clause);
         }
@@ -55,7 +55,7 @@ pub(crate) fn sentence(error: &anyhow::Error) -> String {
 }
 
 /// Removes ` (os error 2)`.
-fn without_os_number(text: &str) -> String {
+pub(crate) fn without_os_number(text: &str) -> String {
     let Some((before, rest)) = text.split_once(" (os error ") else {
         return text.to_owned();
     };
@@ -67,27 +67,30 @@ fn without_os_number(text: &str) -> String {
     }
 }
 
-/// The reader of standard output went away.
+/// Why standard output cannot be written.
 #[derive(Debug)]
-pub(crate) struct StdoutClosed;
+pub(crate) struct StdoutFailed(pub(crate) io::Error);
 
-impl fmt::Display for StdoutClosed {
+impl fmt::Display for StdoutFailed {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("the reader of standard output went away")
+        write!(formatter, "cannot write to standard output: {}", self.0)
     }
 }
 
-impl Error for StdoutClosed {}
+impl Error for StdoutFailed {}
+
+/// Why standard output cannot be written, if that is what ended the command.
+pub(crate) fn stdout_failure(error: &anyhow::Error) -> Option<io::ErrorKind> {
+    error.chain().find_map(|cause| {
+        let inner = cause.downcast_ref::<io::Error>()?.get_ref()?;
+        Some(inner.downcast_ref::<StdoutFailed>()?.0.kind())
+    })
+}
 
 /// Whether the command ended because nobody reads its output any more: that is success, as for
 /// `coldpress ls image.sqfs | head`.
 pub(crate) fn is_stdout_closed(error: &anyhow::Error) -> bool {
-    error.chain().any(|cause| {
-        let inner = cause
-            .downcast_ref::<io::Error>()
-            .and_then(io::Error::get_ref);
-        inner.is_some_and(<dyn Error + Send + Sync>::is::<StdoutClosed>)
-    })
+    stdout_failure(error) == Some(io::ErrorKind::BrokenPipe)
 }
 
 #[cfg(test)]
@@ -105,10 +108,10 @@ mod tests {
             "cannot open `x`: No such file or directory"
         );
         let twice = anyhow::Error::new(missing())
-            .context("cannot open `x`: No such file or directory (os error 2)");
+            .context("cannot open `x`: No such file or directory (os error 2); look elsewhere");
         assert_eq!(
             sentence(&twice),
-            "cannot open `x`: No such file or directory"
+            "cannot open `x`: No such file or directory; look elsewhere"
         );
     }
 
@@ -122,11 +125,18 @@ mod tests {
 
     #[test]
     fn only_a_closed_standard_output_counts_as_success() {
-        let closed = io::Error::new(io::ErrorKind::BrokenPipe, StdoutClosed);
-        assert!(is_stdout_closed(
-            &anyhow::Error::new(closed).context("cannot print")
-        ));
-        let other = io::Error::from(io::ErrorKind::BrokenPipe);
-        assert!(!is_stdout_closed(&anyhow::Error::new(other)));
+        let of = |error: io::Error| {
+            let marked = io::Error::new(error.kind(), StdoutFailed(error));
+            anyhow::Error::new(marked).context("cannot print")
+        };
+        let closed = || io::Error::from(io::ErrorKind::BrokenPipe);
+        assert!(is_stdout_closed(&of(closed())));
+        let full = of(io::Error::from_raw_os_error(28));
+        assert!(!is_stdout_closed(&full));
+        assert_eq!(
+            sentence(&full),
+            "cannot print: cannot write to standard output: No space left on device"
+        );
+        assert_eq!(stdout_failure(&anyhow::Error::new(closed())), None);
     }
 }

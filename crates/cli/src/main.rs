@@ -43,7 +43,7 @@ fn main() -> ExitCode {
         Ok(exit) => exit.into(),
         Err(error) if failure::is_stdout_closed(&error) => ExitCode::SUCCESS,
         Err(_) if ui.interrupt.is_pending() => {
-            ui.say("interrupted; what was begun has been removed");
+            ui.say("interrupted; nothing unfinished is left behind");
             exit::INTERRUPTED.into()
         }
         Err(error) => {

@@ -29,23 +29,25 @@ pub(crate) fn demand(what: &str) -> anyhow::Result<()> {
     Ok(enter_private_namespace()?)
 }
 
-/// Enters a private mount namespace if nothing is missing; else warns of each thing and returns
-/// false.
+/// Enters a private mount namespace if nothing is missing; else warns of what is and why it is needed, and
+/// returns false.
 ///
 /// # Errors
 ///
 /// If the namespace cannot be entered after all.
 pub(crate) fn ask(ui: &Ui) -> anyhow::Result<bool> {
     let missing = missing_privileges();
-    for missing in &missing {
-        ui.warn(&format!("no {}: {}", missing.what, missing.why));
+    if missing.is_empty() {
+        enter_private_namespace()?;
+        return Ok(true);
     }
-    if !missing.is_empty() {
-        ui.warn(&format!(
-            "nothing is recorded and nothing is measured; {ADVICE}"
-        ));
-        return Ok(false);
-    }
-    enter_private_namespace()?;
-    Ok(true)
+    let reasons: Vec<String> = missing
+        .iter()
+        .map(|missing| format!("  {}:\n    {}\n", missing.what, missing.why))
+        .collect();
+    ui.warn(&format!(
+        "nothing is recorded and nothing is measured without\n{}{ADVICE}",
+        reasons.concat()
+    ));
+    Ok(false)
 }

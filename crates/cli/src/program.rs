@@ -28,7 +28,7 @@ pub(crate) fn resolve(args: &CommandArgs, source: &Path) -> Command {
     Command {
         args: rewritten.collect(),
         chroot: args.chroot,
-        timeout_s: args.timeout,
+        timeout_s: args.timeout.get(),
     }
 }
 
@@ -89,6 +89,7 @@ fn source_itself(path: &Path, source: &Path) -> Option<PathBuf> {
 #[cfg(test)]
 mod tests {
     use std::fs;
+    use std::num::NonZeroU64;
     use std::os::unix::fs::symlink;
 
     use super::*;
@@ -137,7 +138,7 @@ mod tests {
         let command = vec!["python3".into(), "-c".into()];
         let args = CommandArgs {
             chroot: true,
-            timeout: 5,
+            timeout: NonZeroU64::MIN,
             command: command.clone(),
         };
         assert_eq!(resolve(&args, directory.path()).args, command);

@@ -3,25 +3,29 @@
 //! The image that is started from has every inode and every listing on pages of its own, so the
 //! reads of its loop device name what was looked up; see `Metadata::Spread`.
 
-use std::collections::HashSet;
+mod events;
+
 use std::path::Path;
 
-use anyhow::bail;
+use anyhow::anyhow;
+use coldpress_bench::READ_AHEAD_KIB;
 use coldpress_build::{Metadata, Output, Source};
 use coldpress_codec::Settings;
 use coldpress_format::Compressor;
 use coldpress_host::{
-    Command, Janitor, LoopDevice, Mount, Outcome, RawKind, Recorder, Recording, drop_caches, evict,
-    launch, machine, resident_pages,
+    Cgroup, Command, Janitor, LoopDevice, Mount, Outcome, Recorder, drop_caches, evict, launch,
+    machine, resident_pages,
 };
-use coldpress_image::{MetadataKind, MetadataMap};
+use coldpress_image::MetadataMap;
 use coldpress_layout::Plan;
-use coldpress_trace::{Access, Event, Header, PAGE_SIZE_BYTES, Trace};
+use coldpress_trace::{Header, PAGE_SIZE_BYTES, Trace};
+
+use self::events::events;
 
 use crate::failure::hint;
 use crate::resolve::ImageSettings;
 use crate::steps;
-use crate::text::plural;
+use crate::text::{plural, quoted};
 use crate::ui::Ui;
 use crate::work_dir::WorkDir;
 
@@ -59,29 +63,50 @@ pub(crate) fn record(
     evict(&image)?;
     drop_caches()?;
     let loop_device = LoopDevice::attach(&image, true)?;
+    // As in the comparison: less readahead caches less that was never asked for.
+    loop_device.set_read_ahead_kib(READ_AHEAD_KIB.into())?;
     let resident = resident_pages(&std::fs::File::open(&image)?)?;
     if resident > 0 {
         let pages = plural(resident, "page", "pages");
-        bail!("the recorded start would not be cold: {pages} of the image stay in the page cache");
+        let error = anyhow!("the recorded start would not be cold: {pages} of it stay in memory");
+        return Err(hint(
+            error,
+            "write to a disk, not to a file system in memory (tmpfs)",
+        ));
     }
     let mount = Mount::squashfs(&loop_device, &work_dir.mount_point())?;
     let recorder = Recorder::start(&mount, &loop_device, janitor)?;
-    let outcome = launch(command, mount.root(), None)?;
+    // Whatever the command leaves running would hold the mount.
+    let cgroup = Cgroup::create("record")?;
+    janitor.watch(cgroup.leftover());
+    let mut interrupted = || ui.interrupt.is_pending();
+    let outcome = launch(command, mount.root(), Some(&cgroup), &mut interrupted)?;
     let recording = recorder.finish()?;
     let read_ahead_kib = loop_device.read_ahead_kib()?;
+    let leftover = cgroup.leftover();
+    drop(cgroup);
+    janitor.forget(&leftover);
     mount.unmount()?;
     step.finish("");
     check(&outcome, command)?;
     if recording.lost_events > 0 {
         let lost = plural(recording.lost_events, "event", "events");
-        let error = anyhow::anyhow!("{lost} of the recording were lost");
+        let error = anyhow!("{lost} of the recording were lost");
         return Err(hint(error, "record again when the machine has less to do"));
     }
+    let events = events(&recording, &map, &source.tree, settings.block_size);
+    if events.is_empty() {
+        let error = anyhow!(
+            "{}, started from the image, used no file of it",
+            quoted_program(command)
+        );
+        return Err(hint(
+            error,
+            "write `{root}/...` for files of the image, or run the command inside it with --chroot",
+        ));
+    }
     let header = header(name, command, read_ahead_kib);
-    Ok(Trace {
-        header,
-        events: events(&recording, &map),
-    })
+    Ok(Trace { header, events })
 }
 
 /// Refuses a command that failed, with the end of what it said.
@@ -89,11 +114,6 @@ fn check(outcome: &Outcome, command: &Command) -> anyhow::Result<()> {
     if outcome.status.success() && !outcome.timed_out {
         return Ok(());
     }
-    let program = command
-        .args
-        .first()
-        .map(|arg| arg.display().to_string())
-        .unwrap_or_default();
     let how = match (
         outcome.timed_out,
         outcome.status.code,
@@ -110,13 +130,23 @@ fn check(outcome: &Outcome, command: &Command) -> anyhow::Result<()> {
     } else {
         format!("it said: {said}")
     };
-    let error = anyhow::anyhow!("`{program}`, started from the image, {how}; {said}");
+    let program = quoted_program(command);
+    let error = anyhow!("{program}, started from the image, {how}; {said}");
     let advice = if outcome.timed_out {
         "raise --timeout, or give a command that ends by itself"
     } else {
         "the image is read-only, and only with --chroot is it the root directory"
     };
     Err(hint(error, advice))
+}
+
+fn quoted_program(command: &Command) -> String {
+    quoted(Path::new(
+        command
+            .args
+            .first()
+            .map_or("".as_ref(), |arg| arg.as_os_str()),
+    ))
 }
 
 fn header(name: &Path, command: &Command, read_ahead_kib: u64) -> Header {
@@ -153,72 +183,4 @@ fn header(name: &Path, command: &Command, read_ahead_kib: u64) -> Header {
             .map(|(key, value)| (key.to_owned(), one_line(value)))
             .to_vec(),
     }
-}
-
-/// The kernel's events as accesses to paths. A second read of the same metadata is no lookup: it is
-/// the kernel's small cache of metadata blocks at work.
-fn events(recording: &Recording, map: &MetadataMap) -> Vec<Event> {
-    let mut known = HashSet::new();
-    let mut events = Vec::new();
-    for event in &recording.events {
-        let mut push = |access, path: &[u8]| {
-            let (time_us, pid) = (event.time_us, event.pid);
-            events.push(Event {
-                time_us,
-                pid,
-                access,
-                path: path.to_vec(),
-            });
-        };
-        let path_of = |inode: u64| u32::try_from(inode).ok().and_then(|n| map.path_of_inode(n));
-        match event.kind {
-            RawKind::Read {
-                inode,
-                first_page,
-                last_page,
-            } => {
-                if let Some(path) = path_of(inode) {
-                    push(
-                        Access::Read {
-                            first_page,
-                            last_page,
-                        },
-                        path,
-                    );
-                }
-            }
-            RawKind::Fault { inode, page } => {
-                if let Some(path) = path_of(inode) {
-                    push(Access::Fault { page }, path);
-                }
-            }
-            RawKind::Map {
-                inode,
-                first_page,
-                last_page,
-            } => {
-                if let Some(path) = path_of(inode) {
-                    push(
-                        Access::Map {
-                            first_page,
-                            last_page,
-                        },
-                        path,
-                    );
-                }
-            }
-            RawKind::DeviceRead {
-                start_byte,
-                len_bytes,
-            } => {
-                for (kind, path) in map.at(start_byte, len_bytes) {
-                    if known.insert((kind, path)) {
-                        let lookup = matches!(kind, MetadataKind::Inode);
-                        push(if lookup { Access::Lookup } else { Access::List }, path);
-                    }
-                }
-            }
-        }
-    }
-    events
 }

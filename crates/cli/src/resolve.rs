@@ -13,7 +13,7 @@ use coldpress_layout::{Tails, Tree};
 
 use crate::args::{CompressorName, ImageArgs, TailsName};
 use crate::failure::hint;
-use crate::{memory, text};
+use crate::{memory, text, work_dir};
 
 /// How an image is to be written, checked.
 #[derive(Debug)]
@@ -117,55 +117,91 @@ pub(crate) fn memory_bytes(asked: Option<u64>) -> u64 {
     asked.unwrap_or_else(memory::default_bytes)
 }
 
-/// Checks that the source of a recording is there and a directory.
+/// Checks that the source of a recording is there and a directory, and that a program can live in
+/// it.
+///
+/// * `chroot`: whether it is to be the root directory of the program.
 ///
 /// # Errors
 ///
 /// If it is not.
-pub(crate) fn check_source_directory(source: &Path) -> anyhow::Result<()> {
+pub(crate) fn check_source(source: &Path, chroot: bool) -> anyhow::Result<()> {
     let metadata = source
         .metadata()
         .with_context(|| format!("cannot read {}", text::quoted(source)))?;
-    if metadata.is_dir() {
-        return Ok(());
+    if !metadata.is_dir() {
+        let error = anyhow!("{} is not a directory", text::quoted(source));
+        return Err(hint(
+            error,
+            "give the directory that holds the application, as `coldpress extract` makes it",
+        ));
     }
-    let error = anyhow!("{} is not a directory", text::quoted(source));
-    Err(hint(
-        error,
-        "give the directory that holds the application, as `coldpress extract` makes it",
-    ))
+    // Told here too, because the image that is mounted takes long to build.
+    let is_missing = |name: &&&str| {
+        let found = source.join(name).symlink_metadata();
+        !found.is_ok_and(|found| found.is_dir())
+    };
+    let missing = ["proc", "dev", "tmp"].iter().find(is_missing);
+    match missing.filter(|_| chroot) {
+        None => Ok(()),
+        Some(missing) => {
+            let source = text::quoted(source);
+            let error = anyhow!("{source} has no directory `{missing}`, which --chroot needs");
+            Err(hint(
+                error,
+                "add an empty one to the source, or run the command without --chroot",
+            ))
+        }
+    }
 }
 
-/// Checks that an image does not lie in what it is made of, where it would replace a part of it or
-/// hold the image before it.
+/// Checks the places of files that are to be written: none lies in a source, where it would replace
+/// a part of it or change what the image is compared with, and no two are the same.
 ///
 /// # Errors
 ///
-/// If it does.
-pub(crate) fn check_image_outside(image: &Path, sources: &[PathBuf]) -> anyhow::Result<()> {
-    let parent = image
-        .parent()
-        .filter(|parent| !parent.as_os_str().is_empty());
-    // A directory that is not there is told when the image is created.
-    let places = [image, parent.unwrap_or(Path::new("."))].map(Path::canonicalize);
-    for source in sources {
-        let Ok(inside) = source.canonicalize() else {
-            continue;
-        };
-        if places
-            .iter()
-            .flatten()
-            .any(|place| place.starts_with(&inside))
-        {
-            let (image, source) = (text::quoted(image), text::quoted(source));
-            let error = anyhow!("the image {image} would lie inside its source {source}");
-            return Err(hint(
-                error,
-                "write it elsewhere, and move it there if it must be",
-            ));
+/// If they do.
+pub(crate) fn check_outputs(outputs: &[&Path], sources: &[PathBuf]) -> anyhow::Result<()> {
+    for (index, output) in outputs.iter().enumerate() {
+        let parent = canonical_parent(output);
+        let places = [output.canonicalize().ok(), parent];
+        for source in sources {
+            let Ok(inside) = source.canonicalize() else {
+                continue;
+            };
+            if places
+                .iter()
+                .flatten()
+                .any(|place| place.starts_with(&inside))
+            {
+                let (output, source) = (text::quoted(output), text::quoted(source));
+                let error = anyhow!("{output} would lie inside the source {source}");
+                return Err(hint(
+                    error,
+                    "write it elsewhere, and move it there if it must be",
+                ));
+            }
+        }
+        if outputs[..index].iter().any(|other| is_same(other, output)) {
+            let output = text::quoted(output);
+            bail!("two things would be written to {output}; name another file for one of them");
         }
     }
     Ok(())
+}
+
+/// Whether two paths lead to the same file, which need not be there.
+pub(crate) fn is_same(left: &Path, right: &Path) -> bool {
+    let place = |path: &Path| {
+        let missing = || Some(canonical_parent(path)?.join(path.file_name()?));
+        path.canonicalize().ok().or_else(missing)
+    };
+    place(left).is_some_and(|left| place(right) == Some(left))
+}
+
+/// The directory of a path; `None` if it is not there, which is told when the file is created.
+fn canonical_parent(path: &Path) -> Option<PathBuf> {
+    work_dir::parent(path).canonicalize().ok()
 }
 
 fn compression(name: CompressorName, level: Option<i32>) -> anyhow::Result<Option<Settings>> {
@@ -209,4 +245,41 @@ fn epoch_s() -> anyhow::Result<Option<u32>> {
         )
     })?;
     Ok(Some(seconds))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn outputs_lie_outside_of_sources_and_apart() {
+        let directory = tempfile::tempdir().unwrap();
+        let at = |path: &str| directory.path().join(path);
+        fs::create_dir_all(at("source/below")).unwrap();
+        fs::create_dir(at("other")).unwrap();
+        symlink(at("source"), at("link")).unwrap();
+        symlink(at("source/file"), at("other/into")).unwrap();
+        fs::write(at("source/file"), "").unwrap();
+        symlink(at("other/a"), at("other/alias")).unwrap();
+        fs::write(at("other/a"), "").unwrap();
+        for (outputs, legal) in [
+            (&["other/a", "other/b"][..], true),
+            (&["other/missing/a"], true),
+            (&["source/a"], false),
+            (&["source/below/a"], false),
+            (&["link/a"], false),
+            (&["other/into"], false),
+            (&["source"], false),
+            (&["other/b", "other/../other/b"], false),
+            (&["other/a", "other/alias"], false),
+        ] {
+            let outputs: Vec<_> = outputs.iter().map(|path| at(path)).collect();
+            let outputs: Vec<_> = outputs.iter().map(PathBuf::as_path).collect();
+            let checked = check_outputs(&outputs, &[at("source")]);
+            assert_eq!(checked.is_ok(), legal, "{outputs:?}: {checked:?}");
+        }
+    }
 }

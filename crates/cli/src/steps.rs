@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::io::Write as _;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
@@ -67,6 +68,19 @@ pub(crate) fn why_no_image(corrupt: &Corrupt) -> Option<String> {
         )),
         _ => None,
     }
+}
+
+/// Writes a small file and puts it in place.
+///
+/// # Errors
+///
+/// If it cannot be written; what stood there before still does.
+pub(crate) fn write_small(output: Output, bytes: &[u8]) -> anyhow::Result<()> {
+    output
+        .file()
+        .write_all(bytes)
+        .with_context(|| format!("cannot write {}", quoted(output.path())))?;
+    Ok(output.commit()?)
 }
 
 /// Reads a plan.
@@ -152,7 +166,8 @@ pub(crate) fn write(
     let mut step = ui.step(label, source.content_bytes());
     let summary = coldpress_build::write(source, order, output.file(), options, &mut |progress| {
         advance(&mut step, progress, ui)
-    })?;
+    })
+    .with_context(|| format!("cannot build {}", quoted(output.path())))?;
     step.finish("");
     Ok(summary)
 }

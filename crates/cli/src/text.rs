@@ -108,6 +108,23 @@ pub(crate) fn permissions(mode: u16) -> String {
     text
 }
 
+/// A sentence in lines of at most `width` characters, broken between words; longer words stay whole.
+pub(crate) fn wrapped(sentence: &str, width: Option<usize>) -> String {
+    let width = width.unwrap_or(usize::MAX);
+    let (mut text, mut used) = (String::with_capacity(sentence.len()), 0);
+    for word in sentence.split(' ') {
+        let len = word.chars().count();
+        if used > 0 {
+            let fits = used + 1 + len <= width;
+            text.push(if fits { ' ' } else { '\n' });
+            used = if fits { used + 1 } else { 0 };
+        }
+        text.push_str(word);
+        used += len;
+    }
+    text
+}
+
 /// `1 file`, `2 files`.
 pub(crate) fn plural(count: u64, one: &str, many: &str) -> String {
     let number = coldpress_bench::format_units::count(count);
@@ -129,6 +146,18 @@ mod tests {
             (b"\xc2\x9b31m", "\\xc2\\x9b31m"),
         ] {
             assert_eq!(escaped(name), text);
+        }
+    }
+
+    #[test]
+    fn sentences_are_broken_between_words() {
+        for (width, text) in [
+            (None, "one two three"),
+            (Some(13), "one two three"),
+            (Some(12), "one two\nthree"),
+            (Some(1), "one\ntwo\nthree"),
+        ] {
+            assert_eq!(wrapped("one two three", width), text);
         }
     }
 

@@ -31,7 +31,15 @@ impl<'a> WorkDir<'a> {
         names: &[&str],
         janitor: Option<&'a Janitor>,
     ) -> anyhow::Result<Self> {
-        let path = parent.join(format!(".coldpress-{}", process::id()));
+        // Absolute, because `{root}` lies in it: the command may change its working directory.
+        let parent = parent
+            .canonicalize()
+            .with_context(|| format!("cannot find {}", quoted(parent)))?;
+        let mut path = parent.join(format!(".coldpress-{}", process::id()));
+        // Process ids are not unique where containers share a directory.
+        while path.symlink_metadata().is_ok() {
+            path.as_mut_os_string().push("+");
+        }
         let files = names.iter().map(|name| path.join(name)).collect();
         let work_dir = Self {
             path,

@@ -122,6 +122,10 @@ pub enum Error {
         source: io::Error,
     },
 
+    /// The caller had the program stopped; nothing of it runs any more.
+    #[error("the program was stopped")]
+    Stopped,
+
     /// A command without a program.
     #[error("there is no program to run: the command is empty")]
     EmptyCommand,

@@ -12,7 +12,7 @@
 use std::borrow::Borrow;
 use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::{Path, PathBuf, absolute};
 use std::process::{self, Child, ChildStdin, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -127,16 +127,17 @@ impl Drop for Janitor {
 }
 
 /// One line of the protocol. Bytes that mean something to the shell, and all that are not plain
-/// ASCII, become octal escapes for `printf %b`.
+/// ASCII, become octal escapes for `printf %b`. Paths are made absolute: the janitor works elsewhere.
 fn encode(leftover: &Leftover) -> Vec<u8> {
+    let absolute = |path: &Path| absolute(path).unwrap_or_else(|_| path.to_owned());
     let (kind, name) = match leftover {
-        Leftover::Trace(name) => ("trace", name.as_bytes()),
-        Leftover::Cgroup(path) => ("cgroup", path.as_os_str().as_bytes()),
-        Leftover::File(path) => ("file", path.as_os_str().as_bytes()),
-        Leftover::Dir(path) => ("dir", path.as_os_str().as_bytes()),
+        Leftover::Trace(name) => ("trace", PathBuf::from(name)),
+        Leftover::Cgroup(path) => ("cgroup", absolute(path)),
+        Leftover::File(path) => ("file", absolute(path)),
+        Leftover::Dir(path) => ("dir", absolute(path)),
     };
     let mut line = format!("{kind} ").into_bytes();
-    for &byte in name {
+    for &byte in name.as_os_str().as_bytes() {
         match byte {
             b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'/' | b'.' | b'_' | b'-' => line.push(byte),
             _ => line.extend(format!("\\0{byte:03o}").bytes()),
@@ -190,6 +191,13 @@ mod tests {
         ] {
             assert_eq!(String::from_utf8(encode(&leftover)).unwrap(), line);
         }
+    }
+
+    #[test]
+    fn the_janitor_is_told_absolute_paths() {
+        let here = std::env::current_dir().unwrap();
+        let told = encode(&Leftover::Dir("./a/.b".into()));
+        assert_eq!(told, encode(&Leftover::Dir(here.join("a/.b"))));
     }
 
     #[test]

@@ -26,6 +26,13 @@ use output::Output;
 pub(crate) use prepare::Step;
 use prepare::{Prepared, prepare};
 
+/// How often the caller is asked whether to stop: a person who pressed Ctrl-C does not notice it, nor
+/// does the program that is timed.
+const STOP_PAUSE: Timespec = Timespec {
+    tv_sec: 0,
+    tv_nsec: 100_000_000,
+};
+
 /// A process group without a cgroup is given this long to disappear after it was killed,
 /// [`GROUP_PAUSE`] apart: 1 s in all.
 const GROUP_TRIES: u32 = 100;
@@ -82,15 +89,23 @@ impl Status {
 /// It has no input, a session of its own, and dies with the thread that launched it. With a cgroup, all its
 /// descendants are found; without, those that did not leave its process group.
 ///
+/// * `stop`: asked at least ten times a second; once it says true, the program is killed.
+///
 /// # Errors
 ///
 /// [`Error::CannotRun`] if there is no such program, [`Error::MissingDirectory`] if the image
-/// lacks one that a chroot needs. A program that fails is no error: see [`Outcome::status`].
+/// lacks one that a chroot needs, [`Error::Stopped`] if `stop` said so. A program that fails is no
+/// error: see [`Outcome::status`].
 ///
 /// # Cost
 ///
 /// Blocks until the program has ended; keeps 8 KiB of its output.
-pub fn launch(command: &Command, root: &Path, cgroup: Option<&Cgroup>) -> Result<Outcome, Error> {
+pub fn launch(
+    command: &Command,
+    root: &Path,
+    cgroup: Option<&Cgroup>,
+    stop: &mut dyn FnMut() -> bool,
+) -> Result<Outcome, Error> {
     let started = Instant::now();
     let Prepared {
         mut process,
@@ -134,7 +149,7 @@ pub fn launch(command: &Command, root: &Path, cgroup: Option<&Cgroup>) -> Result
         output,
         cgroup,
     }
-    .finish()
+    .finish(stop)
 }
 
 /// A program between start and end.
@@ -146,18 +161,29 @@ struct Running<'a> {
     cgroup: Option<&'a Cgroup>,
 }
 
+/// What ended the main process.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum End {
+    Itself,
+    TimedOut,
+    Stopped,
+}
+
 impl Running<'_> {
-    fn finish(mut self) -> Result<Outcome, Error> {
-        let ended = self.wait();
+    fn finish(mut self, stop: &mut dyn FnMut() -> bool) -> Result<Outcome, Error> {
+        let end = self.wait(stop);
         let wall = self.started.elapsed();
         // Before the main process is reaped, while the number of its group cannot be given to
         // another; also if waiting failed.
         self.kill_group();
         let reaped = syscall::reap(self.pid).map_err(system("wait for the program"))?;
-        let timed_out = ended?;
+        let end = end?;
         match self.cgroup {
             Some(cgroup) => cgroup.kill_all()?,
             None => self.wait_for_group(),
+        }
+        if end == End::Stopped {
+            return Err(Error::Stopped);
         }
         self.output.drain();
         let [stdout_tail, stderr_tail] = self.output.into_tails();
@@ -168,39 +194,47 @@ impl Running<'_> {
                 code: reaped.code,
                 signal: reaped.signal,
             },
-            timed_out,
+            timed_out: end == End::TimedOut,
             stdout_tail,
             stderr_tail,
         })
     }
 
-    /// Takes the program's output until it ends, so that it never waits for us. Returns whether
-    /// its time was up.
-    fn wait(&mut self) -> Result<bool, Error> {
+    /// Takes the program's output until it ends, so that it never waits for us.
+    fn wait(&mut self, stop: &mut dyn FnMut() -> bool) -> Result<End, Error> {
         let process = self.group().ok_or(Errno::SRCH);
         let process = process.and_then(|pid| pidfd_open(pid, PidfdFlags::empty()));
         let process = process.map_err(|errno| Error::System {
             action: "wait for the program (pidfd_open needs Linux 5.3)",
             source: errno.into(),
         })?;
-        let mut timed_out = false;
+        let mut end = End::Itself;
         loop {
-            let left = self.timeout.filter(|_| !timed_out);
-            let left = left.map(|timeout| timeout.saturating_sub(self.started.elapsed()));
-            if left == Some(Duration::ZERO) {
-                timed_out = true;
-                self.kill_group();
-                continue;
+            let left = self
+                .timeout
+                .map(|timeout| timeout.saturating_sub(self.started.elapsed()));
+            if end == End::Itself {
+                if left == Some(Duration::ZERO) {
+                    end = End::TimedOut;
+                } else if stop() {
+                    end = End::Stopped;
+                }
+                if end != End::Itself {
+                    self.kill_group();
+                }
             }
-            let timeout = left.and_then(|left| Timespec::try_from(left).ok());
+            let pause = left
+                .filter(|_| end == End::Itself)
+                .and_then(|left| Timespec::try_from(left).ok())
+                .map_or(STOP_PAUSE, |left| left.min(STOP_PAUSE));
             let mut fds = vec![PollFd::new(&process, PollFlags::IN)];
             fds.extend(self.output.open_pipes());
-            match poll(&mut fds, timeout.as_ref()) {
+            match poll(&mut fds, Some(&pause)) {
                 Ok(_) | Err(Errno::INTR) => {}
                 Err(errno) => return Err(system("wait for the program")(errno.into())),
             }
             if !fds[0].revents().is_empty() {
-                return Ok(timed_out);
+                return Ok(end);
             }
             drop(fds);
             self.output.read_some();

@@ -4,6 +4,7 @@ use std::fs::OpenOptions;
 use std::thread;
 
 use rustix::fs::{Access, access};
+use rustix::io::Errno;
 use rustix::mount::{FsOpenFlags, fsopen};
 
 use crate::cgroup::Cgroup;
@@ -47,7 +48,7 @@ const CHECKS: [Check; 7] = [
     (
         has_filemap_events,
         Missing {
-            what: "the kernel's filemap events (tracefs, Linux 6.12 or later)",
+            what: "access to the kernel's filemap events (tracefs, Linux 6.12 or later)",
             why: "they tell which pages of which files a start uses",
         },
     ),
@@ -68,7 +69,7 @@ const CHECKS: [Check; 7] = [
     (
         can_count_pages,
         Missing {
-            what: "cachestat(2) (Linux 6.5 or later)",
+            what: "cachestat(2) on files of others (root, Linux 6.5 or later)",
             why: "it proves that a start was cold, and says how much memory it filled",
         },
     ),
@@ -98,9 +99,11 @@ fn has_loop_devices() -> bool {
     control.is_ok()
 }
 
-/// Opening the file system loads its module, which `/proc/filesystems` does not list before.
+/// Opening the file system loads its module, which `/proc/filesystems` does not list before. Who may
+/// not mount is not told, and has one reason less to complain.
 fn has_squashfs() -> bool {
-    fsopen("squashfs", FsOpenFlags::FSOPEN_CLOEXEC).is_ok()
+    let opened = fsopen("squashfs", FsOpenFlags::FSOPEN_CLOEXEC);
+    matches!(opened, Ok(_) | Err(Errno::PERM))
 }
 
 fn has_filemap_events() -> bool {

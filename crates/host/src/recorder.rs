@@ -1,15 +1,17 @@
 //! The recorder: which pages of which inodes a start uses, and which image bytes the kernel reads.
 //!
-//! It listens to four events of the kernel in a trace instance of its own, filtered to one mount:
+//! It listens to five events of the kernel in a trace instance of its own, filtered to one mount:
 //!
 //! * `mm_filemap_get_pages`: `read(2)` asked for these pages, cached or not;
+//! * `mm_filemap_add_to_page_cache`: the kernel makes room for these pages, since a read that reaches
+//!   past the end of a file and its page beyond does without the event before;
 //! * `mm_filemap_fault`: a page fault on this page, which the next event could not settle;
 //! * `mm_filemap_map_pages`: the window around a fault whose cached pages the kernel maps in
 //!   passing, so a page in it may or may not be used;
 //! * `block_bio_queue`: `SquashFS` reads these bytes of the image, metadata too.
 //!
 //! Recording them cost nothing that could be measured. Rejected: fanotify (no offsets, no page
-//! faults), `mincore` and the cache-filling event (they show read-ahead, not use), ptrace (twice as
+//! faults), `mincore` (it shows read-ahead, not use), ptrace (twice as
 //! slow). The kernel's binary pages are read instead of its text, because the text holds the
 //! program's name for itself, which may contain anything, even line ends.
 
@@ -36,11 +38,12 @@ use event::{Decoder, Stamped};
 pub use event::{RawEvent, RawKind};
 use page::{Damage, PageLayout};
 
-/// Of the group `filemap`; the first and last came with Linux 6.12.
-pub(crate) const FILEMAP_EVENTS: [&str; 3] = [
+/// Of the group `filemap`; all but the last came with Linux 6.12.
+pub(crate) const FILEMAP_EVENTS: [&str; 4] = [
     "mm_filemap_get_pages",
     "mm_filemap_fault",
     "mm_filemap_map_pages",
+    "mm_filemap_add_to_page_cache",
 ];
 
 /// Ring buffer of each processor: some 300,000 events of about 50 bytes, far more than come
@@ -153,7 +156,8 @@ fn listen(instance: &Instance, mount: &Mount, loop_device: &LoopDevice) -> Resul
         if !instance.path().join(&directory).is_dir() {
             return Err(Error::Unsupported {
                 what: "a kernel event that the recorder needs (filemap:mm_filemap_get_pages, \
-                       mm_filemap_fault, mm_filemap_map_pages, block:block_bio_queue)",
+                       mm_filemap_fault, mm_filemap_map_pages, mm_filemap_add_to_page_cache, \
+                       block:block_bio_queue)",
                 advice: "use Linux 6.12 or later",
             });
         }

@@ -132,15 +132,14 @@ impl fmt::Display for Attribute {
 /// outside; files are created anew and never opened for writing if they were there. Holes stay
 /// holes, hard links stay hard links. Modes and times of directories come last, deepest first.
 ///
-/// * `progress`: called with the bytes of content written so far; `Break` ends the extraction,
-///   and what was written stays.
+/// * `progress`: called with the bytes of content written so far; `Break` ends the extraction.
 ///
 /// # Errors
 ///
 /// [`Error::NotEmpty`], [`Error::NotFound`] before anything is written; then the first of
 /// [`Error::Write`] (also a full disk), [`Error::InFile`] (damaged content) and
 /// [`Error::Interrupted`]. An owner, mode, time, xattr or device that cannot be restored is no
-/// error.
+/// error. After an error the files that were finished stay; one that lacks content is removed.
 ///
 /// # Cost
 ///

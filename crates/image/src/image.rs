@@ -1,7 +1,6 @@
 //! An open image.
 
 use std::fmt;
-use std::fs::File;
 use std::path::Path;
 
 use coldpress_format::{
@@ -12,7 +11,7 @@ use coldpress_format::{
 use crate::decoders::Decoders;
 use crate::error::Error;
 use crate::region::Region;
-use crate::source::ReadAt;
+use crate::source::{ReadAt, open_file};
 use crate::store::{Store, read_exact};
 use crate::table::Table;
 use crate::xattr::XattrSets;
@@ -41,7 +40,7 @@ impl Image {
     ///
     /// [`Error::Open`] if it cannot be opened, else as [`Image::new`].
     pub fn open(path: &Path) -> Result<Self, Error> {
-        let file = File::open(path).map_err(|source| {
+        let file = open_file(path).map_err(|source| {
             let path = path.to_path_buf();
             Error::Open { path, source }
         })?;

@@ -1,8 +1,9 @@
 //! Where the bytes of an image come from.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::{FileExt, FileTypeExt};
+use std::path::Path;
 
 use rustix::fs::SeekFrom;
 
@@ -37,6 +38,17 @@ impl ReadAt for File {
         }
         Ok(metadata.len())
     }
+}
+
+/// Opens a file that can be read at any position. A pipe is refused before it is opened, which
+/// would wait for its writer.
+pub(crate) fn open_file(path: &Path) -> io::Result<File> {
+    let file_type = fs::metadata(path)?.file_type();
+    if file_type.is_file() || file_type.is_block_device() {
+        return File::open(path);
+    }
+    let rule = "it must be a regular file or a block device";
+    Err(io::Error::new(io::ErrorKind::InvalidInput, rule))
 }
 
 /// An image in memory.
@@ -80,6 +92,23 @@ impl<R: ReadAt> ReadAt for Offset<R> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_what_can_be_read_at_any_position_is_opened() {
+        let directory = tempfile::tempdir().unwrap();
+        let at = |name: &str| directory.path().join(name);
+        rustix::fs::mkfifoat(rustix::fs::CWD, at("pipe"), rustix::fs::Mode::RUSR).unwrap();
+        fs::write(at("file"), "").unwrap();
+        for (path, opened) in [
+            (at("file"), true),
+            (at("pipe"), false),
+            (at("none"), false),
+            ("/dev/null".into(), false),
+            (directory.path().into(), false),
+        ] {
+            assert_eq!(open_file(&path).is_ok(), opened, "{}", path.display());
+        }
+    }
 
     #[test]
     fn reading_past_the_end_gives_nothing() {

@@ -99,6 +99,8 @@ fn check_metadata(node: &Node) -> Result<(), TreeRule> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
     use crate::tree::tests::{node, tree};
 
@@ -109,6 +111,11 @@ mod tests {
         node(Kind::Directory {
             entries: entries.collect(),
         })
+    }
+
+    fn check(nodes: Vec<Node>) -> Result<(), Error> {
+        let duplicates = BTreeMap::new();
+        Tree { nodes, duplicates }.check()
     }
 
     #[test]
@@ -194,13 +201,7 @@ mod tests {
             ),
         ];
         for (nodes, message) in cases {
-            let error = Tree {
-                nodes,
-                ..Tree::default()
-            }
-            .check()
-            .expect_err(message)
-            .to_string();
+            let error = check(nodes).expect_err(message).to_string();
             assert!(error.contains(message), "{error}\nlacks {message}");
         }
     }

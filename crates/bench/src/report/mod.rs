@@ -95,8 +95,10 @@ fn results(page: &mut Page, rows: &[Row]) {
                 page.push("<td>");
             }
             page.text(&cell.value);
-            if !cell.detail.is_empty() {
-                page.element("small", "", &cell.detail);
+            for more in [&cell.change, &cell.detail, &cell.verdict] {
+                if !more.is_empty() {
+                    page.element("small", "", more);
+                }
             }
             page.push(if column == 0 { "</th>" } else { "</td>" });
         }

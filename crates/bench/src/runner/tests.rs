@@ -42,10 +42,14 @@ impl Laboratory for &mut Mock {
         Ok((self.reads, self.reads * 4096))
     }
 
-    fn start(&mut self, mounted: &String) -> Result<Start, Error> {
+    fn start(
+        &mut self,
+        mounted: &String,
+        stop: &mut dyn FnMut() -> bool,
+    ) -> Result<Option<Start>, Error> {
         self.log.push(format!("start {mounted}"));
         self.reads += 100;
-        Ok(self.starts.pop_front().unwrap_or_else(good))
+        Ok((!stop()).then(|| self.starts.pop_front().unwrap_or_else(good)))
     }
 
     fn page_cache_bytes(&mut self, mounted: &String) -> Result<u64, Error> {
@@ -271,4 +275,19 @@ fn an_interrupt_keeps_the_finished_runs_and_is_not_a_failure_of_the_command() {
     });
     assert!(matches!(ended, Err(Halt::Interrupted)), "{ended:?}");
     assert_eq!(runs.len(), 1);
+}
+
+#[test]
+fn an_interrupt_during_a_start_ends_the_start() {
+    let mut mock = Mock::default();
+    let (runs, ended) = run_mock(&mut mock, &["a", "b"], 5, &mut |progress| match (
+        progress.contestant,
+        progress.step,
+    ) {
+        (1, Step::Starting) => ControlFlow::Break(()),
+        _ => ControlFlow::Continue(()),
+    });
+    assert!(matches!(ended, Err(Halt::Interrupted)), "{ended:?}");
+    assert_eq!(runs.len(), 1);
+    assert_eq!(mock.log.last().map(String::as_str), Some("start b"));
 }

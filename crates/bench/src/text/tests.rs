@@ -103,14 +103,32 @@ fn every_row_has_a_cell_for_each_column() {
         cells[7],
         Cell {
             value: "-".into(),
-            detail: String::new()
+            ..Cell::default()
         }
     );
-    assert!(
-        rows[1].cells()[7].detail.ends_with(", faster"),
-        "{:?}",
-        rows[1].cells()
-    );
+    let [_, size, .., cold_ratio, _] = rows[1].cells();
+    assert_eq!(size.change, "+3.1 %");
+    assert_eq!(cold_ratio.verdict, "faster");
+}
+
+#[test]
+fn runs_that_do_not_count_are_told_by_contestant_and_reason() {
+    let mut comparison = example::comparison(&["plain", "ordered"], 10);
+    assert!(comparison.exclusions().is_empty());
+    for (run, reason) in [
+        (2, Excluded::TimedOut),
+        (4, Excluded::StartedWarm { pages: 3 }),
+        (5, Excluded::TimedOut),
+        (6, Excluded::TimedOut),
+    ] {
+        comparison.runs[run].excluded = Some(reason);
+    }
+    let expected = [
+        "2 runs of plain do not count: the command exceeded its time limit.",
+        "1 run of plain does not count: 3 pages of the image stayed in the page cache.",
+        "1 run of ordered does not count: the command exceeded its time limit.",
+    ];
+    assert_eq!(comparison.exclusions(), expected);
 }
 
 #[test]

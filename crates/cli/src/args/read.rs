@@ -14,6 +14,7 @@ use super::number::{parse_positive, parse_size_bytes};
 /// owners and extended attributes. Nothing is written outside DIR, whatever the image says.
 ///
 /// What could not be restored is named; the rest is still extracted, and the exit status is 1.
+/// After an error or an interruption the files that were finished stay, and no other.
 /// Who is not root gets files of their own without set-id bits, as from other archives.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\

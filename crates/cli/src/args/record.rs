@@ -1,9 +1,12 @@
 //! `coldpress record`, and what it shares with `press`: the command to start.
 
 use std::ffi::OsString;
+use std::num::NonZeroU64;
 use std::path::PathBuf;
 
 use clap::Args;
+
+use super::number::parse_positive;
 
 /// Record what a cold start of COMMAND reads from SOURCE
 ///
@@ -40,11 +43,11 @@ pub(crate) struct CommandArgs {
     #[arg(
         long,
         value_name = "SECONDS",
-        default_value_t = 120,
+        default_value = "120",
         hide_default_value = true,
-        value_parser = clap::value_parser!(u64).range(1..)
+        value_parser = parse_positive::<NonZeroU64>
     )]
-    pub(crate) timeout: u64,
+    pub(crate) timeout: NonZeroU64,
 
     /// The program to start and its arguments
     ///

@@ -2,7 +2,6 @@
 
 use std::time::{Duration, Instant};
 
-use anyhow::Context as _;
 use coldpress_bench::format_units;
 use coldpress_build::{Metadata, Output, Summary};
 use coldpress_layout::Plan;
@@ -12,7 +11,7 @@ use crate::args::BuildArgs;
 use crate::exit::Exit;
 use crate::resolve::{self, ImageSettings};
 use crate::steps;
-use crate::text::{plural, quoted};
+use crate::text::plural;
 use crate::ui::Ui;
 
 /// What was built, for `--json`.
@@ -43,7 +42,7 @@ pub(super) fn run(args: &BuildArgs, ui: &Ui) -> anyhow::Result<Exit> {
         .map(steps::read_plan)
         .transpose()?
         .unwrap_or_default();
-    resolve::check_image_outside(&args.image, &args.sources)?;
+    resolve::check_outputs(&[&args.image], &args.sources)?;
     let _hold = ui.interrupt.hold();
     // Before the scan: a wrong place is told at once, not after minutes.
     let output = Output::create(&args.image)?;
@@ -91,8 +90,7 @@ fn build(
     let source = steps::scan(&args.sources, settings, ui)?;
     let order = steps::order(&source, plan, settings, ui);
     let options = settings.build_options(&source.tree, Metadata::Dense);
-    let summary = steps::write("compressing", &source, &order, output, &options, ui)
-        .with_context(|| format!("cannot build {}", quoted(&args.image)))?;
+    let summary = steps::write("compressing", &source, &order, output, &options, ui)?;
     if args.verify {
         steps::verify(output, &source, ui)?;
     }

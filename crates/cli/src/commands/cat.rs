@@ -23,7 +23,7 @@ pub(super) fn run(args: &CatArgs, ui: &Ui) -> anyhow::Result<Exit> {
     for typed in &args.paths {
         let path = image_path(typed);
         if let Err(error) = print(&image, &path, &mut out) {
-            if failure::is_stdout_closed(&error) {
+            if failure::stdout_failure(&error).is_some() {
                 return Err(error);
             }
             // What was read of it before the damage stands before the message.

@@ -24,10 +24,10 @@ struct Report {
 pub(super) fn run(args: &CheckArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let started = Instant::now();
     let (problems, size_bytes) = match Image::open(&args.image) {
-        Ok(image) => (problems(&image, ui)?, image.superblock().bytes_used),
+        Ok(image) => (problems(&image, ui)?, Some(image.superblock().bytes_used)),
         // Too damaged to be opened is a finding, too; a file that never was an image is not.
         Err(Error::Corrupt(corrupt)) if steps::why_no_image(&corrupt).is_none() => {
-            (vec![corrupt.to_string()], 0)
+            (vec![corrupt.to_string()], None)
         }
         Err(error) => return Err(steps::not_opened(&args.image, error)),
     };
@@ -52,11 +52,10 @@ pub(super) fn run(args: &CheckArgs, ui: &Ui) -> anyhow::Result<Exit> {
         plural(count, "problem", "problems")
     };
     let seconds = format_units::seconds(started.elapsed().as_secs_f64());
-    let size = format_units::bytes(size_bytes);
-    ui.say(&format!(
-        "{}: {verdict}; {size} in {seconds}",
-        args.image.display()
-    ));
+    let checked = size_bytes.map_or_else(String::new, |size_bytes| {
+        format!("; {} in {seconds}", format_units::bytes(size_bytes))
+    });
+    ui.say(&format!("{}: {verdict}{checked}", args.image.display()));
     Ok(Exit::wrong_if(!sound))
 }
 

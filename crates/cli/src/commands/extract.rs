@@ -12,7 +12,7 @@ use crate::exit::Exit;
 use crate::failure::hint;
 use crate::text::{image_path, plural, quoted, quoted_bytes};
 use crate::ui::Ui;
-use crate::{resolve, steps};
+use crate::{failure, resolve, steps};
 
 /// What was extracted, for `--json`.
 #[derive(Debug, Serialize)]
@@ -33,6 +33,7 @@ struct Report {
 pub(super) fn run(args: &ExtractArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let started = Instant::now();
     let image = steps::open_image(&args.image)?;
+    let _hold = ui.interrupt.hold();
     let options = ExtractOptions {
         paths: args.paths.iter().map(|path| image_path(path)).collect(),
         xattrs: !args.no_xattrs,
@@ -48,11 +49,16 @@ pub(super) fn run(args: &ExtractArgs, ui: &Ui) -> anyhow::Result<Exit> {
     })
     .map_err(explained)?;
     step.finish("");
-    for not_restored in &extracted.not_restored {
-        ui.error(&not_restored.to_string());
+    let not_restored: Vec<String> = extracted
+        .not_restored
+        .iter()
+        .map(|not_restored| failure::without_os_number(&not_restored.to_string()))
+        .collect();
+    for sentence in &not_restored {
+        ui.error(sentence);
     }
     if args.json {
-        ui.json(&report(args, &extracted, started))?;
+        ui.json(&report(args, &extracted, not_restored, started))?;
     } else {
         ui.say(&summary_line(args, &extracted, started));
     }
@@ -80,7 +86,12 @@ fn explained(error: Error) -> anyhow::Error {
     }
 }
 
-fn report(args: &ExtractArgs, extracted: &Extracted, started: Instant) -> Report {
+fn report(
+    args: &ExtractArgs,
+    extracted: &Extracted,
+    not_restored: Vec<String>,
+    started: Instant,
+) -> Report {
     Report {
         directory: args.directory.display().to_string(),
         files: extracted.files,
@@ -91,11 +102,7 @@ fn report(args: &ExtractArgs, extracted: &Extracted, started: Instant) -> Report
         sockets: extracted.sockets,
         hard_links: extracted.hard_links,
         bytes: extracted.bytes,
-        not_restored: extracted
-            .not_restored
-            .iter()
-            .map(ToString::to_string)
-            .collect(),
+        not_restored,
         time_s: started.elapsed().as_secs_f64(),
     }
 }

@@ -41,7 +41,7 @@ pub(super) fn run(args: &LsArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let mut wrong = false;
     for path in &paths {
         if let Err(error) = listing.path(path) {
-            if failure::is_stdout_closed(&error) {
+            if failure::stdout_failure(&error).is_some() {
                 return Err(error);
             }
             let error = error.context(format!("cannot list {}", quoted_bytes(path)));

@@ -4,17 +4,18 @@ mod prove;
 mod rival;
 mod summary;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use anyhow::Context as _;
+use anyhow::anyhow;
 use coldpress_bench::Report;
 use coldpress_build::{Metadata, Output, Source, Summary};
 use coldpress_host::{Command, Device, Janitor};
 use coldpress_layout::Plan;
 
-use super::record::{self, write_file};
+use super::record;
 use crate::args::PressArgs;
 use crate::exit::Exit;
+use crate::failure::hint;
 use crate::resolve::{self, ImageSettings};
 use crate::text::quoted;
 use crate::ui::Ui;
@@ -24,18 +25,21 @@ use crate::{privileges, program, recording, steps};
 pub(super) fn run(args: &PressArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let settings = ImageSettings::resolve(&args.image_options)?;
     let device = Device::parse(&args.device)?;
-    resolve::check_source_directory(&args.source)?;
+    resolve::check_source(&args.source, args.command.chroot)?;
+    check_paths(args)?;
     let given = args.plan.as_deref().map(steps::read_plan).transpose()?;
     let privileged = privileges::ask(ui)?;
     let _hold = ui.interrupt.hold();
     let janitor = privileged.then(Janitor::start).transpose()?;
+    // A wrong place is told before the recording.
+    let outputs = Outputs::create(args)?;
     let press = Press {
         args,
         settings: &settings,
         command: program::resolve(&args.command, &args.source),
         device,
         work_dir: WorkDir::create(
-            work_dir::parent(&args.output),
+            work_dir::parent(outputs.image.path()),
             &[
                 recording::FIRST_IMAGE,
                 prove::UNPLANNED_IMAGE,
@@ -45,25 +49,67 @@ pub(super) fn run(args: &PressArgs, ui: &Ui) -> anyhow::Result<Exit> {
         )?,
         ui,
     };
-    let output = Output::create(&args.output)?;
     let source = steps::scan(std::slice::from_ref(&args.source), &settings, ui)?;
     let plan = match (given, &janitor) {
         (Some(plan), _) => plan,
-        (None, Some(janitor)) => press.record(&source, janitor)?,
+        (None, Some(janitor)) => press.record(&source, janitor, outputs.trace)?,
         (None, None) => Plan::default(),
     };
-    if let Some(path) = &args.plan_out {
+    if let Some(output) = outputs.plan {
         let mut text = Vec::new();
         plan.write(&mut text)?;
-        write_file(path, &text)?;
+        steps::write_small(output, &text)?;
     }
-    let built = press.build(&source, &plan, output)?;
+    let built = press.build(&source, &plan, outputs.image)?;
     let Some(janitor) = &janitor else {
         return press.end_without_proof(&built);
     };
     let report = press.prove(&source, &plan, &built, janitor)?;
-    press.tell(&report)?;
+    press.tell(&report, outputs.report, outputs.samples)?;
     Ok(Exit::wrong_if(!source.warnings.is_empty()))
+}
+
+/// Checks the images to compare with and the places of all that will be written.
+fn check_paths(args: &PressArgs) -> anyhow::Result<()> {
+    let optional = [&args.report, &args.samples, &args.plan_out, &args.trace_out];
+    let outputs: Vec<&Path> = std::iter::once(&args.output)
+        .chain(optional.into_iter().flatten())
+        .map(PathBuf::as_path)
+        .collect();
+    resolve::check_outputs(&outputs, std::slice::from_ref(&args.source))?;
+    for image in &args.against {
+        steps::open_image(image)?;
+        if resolve::is_same(image, &args.output) {
+            let error = anyhow!(
+                "{} would be replaced before anything is compared with it",
+                quoted(image)
+            );
+            return Err(hint(error, "write IMAGE elsewhere"));
+        }
+    }
+    Ok(())
+}
+
+/// The files to write. They take their places one by one, each when it is whole.
+struct Outputs {
+    image: Output,
+    trace: Option<Output>,
+    plan: Option<Output>,
+    report: Option<Output>,
+    samples: Option<Output>,
+}
+
+impl Outputs {
+    fn create(args: &PressArgs) -> Result<Self, coldpress_build::Error> {
+        let optional = |path: &Option<PathBuf>| path.as_deref().map(Output::create).transpose();
+        Ok(Self {
+            image: Output::create(&args.output)?,
+            trace: optional(&args.trace_out)?,
+            plan: optional(&args.plan_out)?,
+            report: optional(&args.report)?,
+            samples: optional(&args.samples)?,
+        })
+    }
 }
 
 /// A press under way.
@@ -78,7 +124,12 @@ struct Press<'a> {
 
 impl Press<'_> {
     /// A cold start of the source, as a plan.
-    fn record(&self, source: &Source, janitor: &Janitor) -> anyhow::Result<Plan> {
+    fn record(
+        &self,
+        source: &Source,
+        janitor: &Janitor,
+        trace_out: Option<Output>,
+    ) -> anyhow::Result<Plan> {
         let Self {
             args,
             settings,
@@ -97,8 +148,8 @@ impl Press<'_> {
             ui,
         )?;
         ui.say(&record::summary(&trace));
-        if let Some(path) = &args.trace_out {
-            record::write_trace(&trace, path)?;
+        if let Some(output) = trace_out {
+            record::write_trace(&trace, output)?;
         }
         Ok(coldpress_layout::plan(
             &source.tree,
@@ -114,8 +165,7 @@ impl Press<'_> {
         } = self;
         let order = steps::order(source, plan, settings, ui);
         let options = settings.build_options(&source.tree, Metadata::Dense);
-        let built = steps::write("pressing", source, &order, &output, &options, ui)
-            .with_context(|| format!("cannot build {}", quoted(&args.output)))?;
+        let built = steps::write("pressing", source, &order, &output, &options, ui)?;
         steps::verify(&output, source, ui)?;
         output.commit()?;
         let size = steps::size_and_ratio(built.image_bytes, built.data_bytes);
@@ -124,15 +174,20 @@ impl Press<'_> {
     }
 
     /// The results: standard output, and the report.
-    fn tell(&self, report: &Report) -> anyhow::Result<()> {
+    fn tell(
+        &self,
+        report: &Report,
+        html: Option<Output>,
+        samples: Option<Output>,
+    ) -> anyhow::Result<()> {
         let Self { args, ui, .. } = self;
-        if let Some(path) = &args.report {
+        if let Some(output) = html {
             let mut html = Vec::new();
             coldpress_bench::report_html(report, &mut html)?;
-            write_file(path, &html)?;
+            steps::write_small(output, &html)?;
         }
-        if let Some(path) = &args.samples {
-            write_file(path, &serde_json::to_vec_pretty(report)?)?;
+        if let Some(output) = samples {
+            steps::write_small(output, &serde_json::to_vec_pretty(report)?)?;
         }
         if args.json {
             ui.json(report)?;
@@ -158,10 +213,13 @@ impl Press<'_> {
                 "proven": false,
             }))?;
         }
-        let path: &Path = &args.output;
+        let missing = [&args.trace_out, &args.report, &args.samples];
+        for path in missing.into_iter().flatten() {
+            ui.warn(&format!("{} is not written", quoted(path)));
+        }
         ui.warn(&format!(
             "{} is sound, but nothing shows that it starts faster",
-            quoted(path)
+            quoted(&args.output)
         ));
         Ok(Exit::Wrong)
     }

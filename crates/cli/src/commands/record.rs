@@ -1,9 +1,8 @@
 //! `coldpress record`: a first image, a cold start from it, a trace.
 
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use anyhow::Context as _;
 use coldpress_build::Output;
 use coldpress_host::Janitor;
 use coldpress_trace::Trace;
@@ -11,7 +10,7 @@ use coldpress_trace::Trace;
 use crate::args::RecordArgs;
 use crate::exit::Exit;
 use crate::resolve::{self, ImageSettings};
-use crate::text::{plural, quoted};
+use crate::text::plural;
 use crate::ui::Ui;
 use crate::work_dir::{self, WorkDir};
 use crate::{privileges, program, recording, steps};
@@ -22,21 +21,24 @@ const WORK_PARENT: &str = "/var/tmp";
 
 pub(super) fn run(args: &RecordArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let settings = ImageSettings::for_recording()?;
-    resolve::check_source_directory(&args.source)?;
+    resolve::check_source(&args.source, args.command.chroot)?;
+    let outputs: Vec<&Path> = args.output.iter().map(PathBuf::as_path).collect();
+    resolve::check_outputs(&outputs, std::slice::from_ref(&args.source))?;
     privileges::demand("recording")?;
     let _hold = ui.interrupt.hold();
+    // A wrong place is told before the recording.
+    let output = args.output.as_deref().map(Output::create).transpose()?;
     let janitor = Janitor::start()?;
     let source = steps::scan(std::slice::from_ref(&args.source), &settings, ui)?;
     let command = program::resolve(&args.command, &args.source);
-    let parent = args
-        .output
-        .as_deref()
-        .map_or(Path::new(WORK_PARENT), work_dir::parent);
+    let parent = output.as_ref().map_or(Path::new(WORK_PARENT), |output| {
+        work_dir::parent(output.path())
+    });
     let work_dir = WorkDir::create(parent, &[recording::FIRST_IMAGE], Some(&janitor))?;
     let name = &args.source;
     let trace = recording::record(&source, name, &command, &settings, &work_dir, &janitor, ui)?;
-    if let Some(path) = &args.output {
-        write_trace(&trace, path)?;
+    if let Some(output) = output {
+        write_trace(&trace, output)?;
     } else {
         let mut out = ui.out();
         trace.write(&mut out)?;
@@ -46,21 +48,11 @@ pub(super) fn run(args: &RecordArgs, ui: &Ui) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Writes a trace to a file, in one step.
-pub(super) fn write_trace(trace: &Trace, path: &Path) -> anyhow::Result<()> {
+/// Writes a trace to its file.
+pub(super) fn write_trace(trace: &Trace, output: Output) -> anyhow::Result<()> {
     let mut bytes = Vec::new();
     trace.write(&mut bytes)?;
-    write_file(path, &bytes)
-}
-
-/// Writes a small file beside its destination and puts it in place.
-pub(super) fn write_file(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
-    let output = Output::create(path)?;
-    output
-        .file()
-        .write_all(bytes)
-        .with_context(|| format!("cannot write {}", quoted(path)))?;
-    Ok(output.commit()?)
+    steps::write_small(output, &bytes)
 }
 
 /// `recorded 1,204 events: 152 files read, 730 lookups, 41 directories searched`

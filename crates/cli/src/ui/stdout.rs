@@ -1,16 +1,16 @@
-//! Standard output that knows when nobody reads it any more.
+//! Standard output whose errors are told from those of other files.
 
 use std::io::{self, BufWriter, Write};
 
-use crate::failure::StdoutClosed;
+use crate::failure::StdoutFailed;
 
 /// Bytes collected before they are written; a pipe holds as much.
 const BUFFER_BYTES: usize = 64 << 10;
 
 /// Standard output, buffered.
 ///
-/// Rust ignores SIGPIPE, so a closed pipe is an error here; it is marked as
-/// [`StdoutClosed`], which ends the command with success.
+/// Its errors are marked as [`StdoutFailed`]. Rust ignores SIGPIPE, so a closed pipe is one of them;
+/// it ends the command with success.
 #[derive(Debug)]
 pub(crate) struct Stdout {
     buffer: BufWriter<Pipe>,
@@ -21,6 +21,13 @@ impl Stdout {
         Self {
             buffer: BufWriter::with_capacity(BUFFER_BYTES, Pipe(io::stdout())),
         }
+    }
+
+    /// Characters of a line of the terminal; `None` if it is none, for whom lines are not broken.
+    #[expect(clippy::unused_self, reason = "a question about standard output")]
+    pub(crate) fn width(&self) -> Option<usize> {
+        let size = rustix::termios::tcgetwinsize(io::stdout()).ok()?;
+        Some(usize::from(size.ws_col)).filter(|width| *width > 0)
     }
 }
 
@@ -34,7 +41,7 @@ impl Write for Stdout {
     }
 }
 
-/// Standard output, with a closed pipe marked.
+/// Standard output, with its errors marked.
 #[derive(Debug)]
 struct Pipe(io::Stdout);
 
@@ -49,9 +56,5 @@ impl Write for Pipe {
 }
 
 fn marked(error: io::Error) -> io::Error {
-    if error.kind() == io::ErrorKind::BrokenPipe {
-        io::Error::new(io::ErrorKind::BrokenPipe, StdoutClosed)
-    } else {
-        error
-    }
+    io::Error::new(error.kind(), StdoutFailed(error))
 }

@@ -1,5 +1,6 @@
 //! A long step and its progress bar.
 
+use std::io;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -10,6 +11,9 @@ use super::talk;
 const TICK: Duration = Duration::from_millis(120);
 /// Drawings of the bar in a second: enough to look alive, too few to cost anything.
 const DRAWS_PER_S: u8 = 10;
+
+/// Label, bytes and time left take 60 columns at most.
+const NARROW_COLUMNS: u16 = 72;
 
 /// What a step counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,7 +55,7 @@ impl Step {
         };
         if total == 0 {
             // The template is a constant without errors; the default would do as well.
-            if let Ok(style) = ProgressStyle::with_template("{spinner} {msg:<12} {elapsed}") {
+            if let Ok(style) = ProgressStyle::with_template("{spinner} {msg:<14} {elapsed}") {
                 step.bar.set_style(style.tick_chars("-\\|/ "));
             }
             step.bar.enable_steady_tick(TICK);
@@ -72,9 +76,13 @@ impl Step {
         }
         self.total = total;
         self.bar.disable_steady_tick();
-        let template = match self.unit {
-            Unit::Bytes => "{msg:<12} [{bar:32}] {percent:>3}%  {bytes}/{total_bytes}  {eta} left",
-            Unit::Things => "{msg:<28} [{bar:32}] {pos}/{len}  {eta} left",
+        let template = match (self.unit, is_narrow()) {
+            (Unit::Bytes, false) => {
+                "{msg:<14} [{wide_bar}] {percent:>3}%  {bytes}/{total_bytes}  {eta} left"
+            }
+            (Unit::Things, false) => "{msg:<28} [{wide_bar}] {pos}/{len}  {eta} left",
+            (Unit::Bytes, true) => "{msg} {percent}%",
+            (Unit::Things, true) => "{msg}  {pos}/{len}",
         };
         if let Ok(style) = ProgressStyle::with_template(template) {
             self.bar.set_style(style.progress_chars("=> "));
@@ -94,6 +102,11 @@ impl Step {
             talk(summary);
         }
     }
+}
+
+/// Whether the terminal has no room for a bar: of a line that it breaks, a part would stay.
+fn is_narrow() -> bool {
+    rustix::termios::tcgetwinsize(io::stderr()).is_ok_and(|size| size.ws_col < NARROW_COLUMNS)
 }
 
 impl Drop for Step {

@@ -24,7 +24,8 @@ pub struct RawEvent {
 /// lie past the end of the file, since programs ask for more than there is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RawKind {
-    /// `read(2)` or a relative asked for these pages: certainly used.
+    /// `read(2)` or a relative asked for these pages: certainly used. Reads are missing that reach
+    /// past the page in which the file ends.
     Read {
         /// Inode number.
         inode: u64,
@@ -42,6 +43,15 @@ pub enum RawKind {
     },
     /// The window around a fault of which the kernel maps what is cached: perhaps used.
     Map {
+        /// Inode number.
+        inode: u64,
+        /// First page.
+        first_page: u64,
+        /// Last page, included.
+        last_page: u64,
+    },
+    /// These pages came into the page cache: for a read or a fault, or by read-ahead.
+    Cache {
         /// Inode number.
         inode: u64,
         /// First page.
@@ -100,6 +110,15 @@ impl RawKind {
                 first_page: first(first_page),
                 last_page: last(last_page),
             },
+            Self::Cache {
+                inode,
+                first_page,
+                last_page,
+            } => Self::Cache {
+                inode,
+                first_page: first(first_page),
+                last_page: last(last_page),
+            },
             Self::Fault { inode, page } => Self::Fault {
                 inode,
                 page: first(page),
@@ -130,6 +149,12 @@ enum Fields {
     Fault {
         inode: Field,
         page: Field,
+    },
+    Cache {
+        inode: Field,
+        page: Field,
+        /// Of a folio: it has 2 to this power pages.
+        order: Field,
     },
     Block {
         sector: Field,
@@ -172,6 +197,11 @@ impl Decoder {
             "mm_filemap_fault" => Fields::Fault {
                 inode: field("i_ino")?,
                 page: field("index")?,
+            },
+            "mm_filemap_add_to_page_cache" => Fields::Cache {
+                inode: field("i_ino")?,
+                page: field("index")?,
+                order: field("order")?,
             },
             _ => Fields::Block {
                 sector: field("sector")?,
@@ -230,6 +260,16 @@ impl Fields {
                 inode: inode.number(data)?,
                 page: page.number(data)?,
             },
+            Self::Cache { inode, page, order } => {
+                let first_page = page.number(data)?;
+                let order = u32::try_from(order.number(data)?).unwrap_or(u32::MAX);
+                let pages = 1_u64.checked_shl(order).unwrap_or(1);
+                RawKind::Cache {
+                    inode: inode.number(data)?,
+                    first_page,
+                    last_page: first_page.saturating_add(pages - 1),
+                }
+            }
             Self::Block {
                 sector,
                 count,

@@ -117,7 +117,7 @@ fn victim() {
         work.as_os_str().as_bytes(),
     )
     .unwrap();
-    launch(&command, &root, Some(&cgroup)).unwrap();
+    launch(&command, &root, Some(&cgroup), &mut || false).unwrap();
     announce.join().unwrap();
 }
 

@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use coldpress_host::{Cgroup, Command, Error, Outcome, launch};
 
@@ -25,6 +25,7 @@ fn shell(script: &str) -> Outcome {
         &command(&["sh", "-c", script], false),
         Path::new("/nowhere"),
         None,
+        &mut || false,
     )
     .unwrap()
 }
@@ -76,11 +77,26 @@ fn a_program_that_takes_too_long_is_killed() {
         timeout_s: 1,
         ..command(&["sh", "-c", "echo begun; sleep 600; true"], false)
     };
-    let outcome = launch(&command, Path::new("/"), None).unwrap();
+    let outcome = launch(&command, Path::new("/"), None, &mut || false).unwrap();
     assert!(outcome.timed_out);
     assert_eq!(outcome.status.signal, Some(9));
     assert_eq!(outcome.stdout_tail, b"begun\n");
     assert!(outcome.wall_ns >= 1_000_000_000);
+}
+
+#[test]
+fn a_program_is_killed_soon_after_the_caller_wants_to_stop() {
+    let command = command(&["sh", "-c", "sleep 600 & sleep 600; true"], false);
+    let started = Instant::now();
+    let mut asked = 0;
+    let error = launch(&command, Path::new("/"), None, &mut || {
+        asked += 1;
+        asked > 3
+    })
+    .unwrap_err();
+    assert!(matches!(error, Error::Stopped), "{error}");
+    assert_eq!(asked, 4);
+    assert!(started.elapsed() < Duration::from_secs(30));
 }
 
 #[test]
@@ -126,7 +142,7 @@ fn a_cgroup_finds_even_those_that_left_the_session() {
         &["sh", "-c", "setsid sleep 600 & sleep 0.2; pidof sleep"],
         false,
     );
-    let outcome = launch(&command, Path::new("/"), Some(&cgroup)).unwrap();
+    let outcome = launch(&command, Path::new("/"), Some(&cgroup), &mut || false).unwrap();
     assert_eq!(
         fs::read_to_string(cgroup.path().join("cgroup.procs")).unwrap(),
         ""
@@ -154,6 +170,7 @@ fn a_missing_program_is_named_and_so_is_where_it_was_sought() {
         &command(&["/nowhere/no-such-program"], false),
         Path::new("/"),
         None,
+        &mut || false,
     )
     .unwrap_err();
     let text = error.to_string();
@@ -162,7 +179,7 @@ fn a_missing_program_is_named_and_so_is_where_it_was_sought() {
         "{text}"
     );
     assert!(text.contains("looked up on this machine"), "{text}");
-    let error = launch(&command(&[], false), Path::new("/"), None).unwrap_err();
+    let error = launch(&command(&[], false), Path::new("/"), None, &mut || false).unwrap_err();
     assert!(matches!(error, Error::EmptyCommand));
 }
 
@@ -176,7 +193,7 @@ fn a_program_runs_inside_the_image() {
     let script = "cat {root}/mark; echo \" $HOME $PWD\"; mkdir /tmp/a /var/tmp/b && \
                   cat </dev/null && cat /proc/self/comm; exit 5";
     let inside = command(&["sh", "-c", script], true);
-    let outcome = launch(&inside, root, None).unwrap();
+    let outcome = launch(&inside, root, None, &mut || false).unwrap();
     let text = String::from_utf8_lossy(&outcome.stdout_tail);
     assert_eq!(text, "of the image /tmp /\ncat\n", "{outcome:?}");
     assert_eq!(outcome.status.code, Some(5));
@@ -186,7 +203,7 @@ fn a_program_runs_inside_the_image() {
     let below = format!("{}/", root.display());
     assert!(!mounts.contains(&below), "{mounts}");
 
-    let error = launch(&command(&["missing"], true), root, None).unwrap_err();
+    let error = launch(&command(&["missing"], true), root, None, &mut || false).unwrap_err();
     assert!(
         error
             .to_string()
@@ -199,6 +216,7 @@ fn a_program_runs_inside_the_image() {
         &command(&["{root}/bin/cat", "{root}/mark"], false),
         root,
         None,
+        &mut || false,
     )
     .unwrap();
     assert_eq!(outcome.stdout_tail, b"of the image");
@@ -217,7 +235,13 @@ fn an_image_without_a_place_for_proc_is_refused_before_the_run() {
             // A link that leads to the machine's own directory is none of the image.
             std::os::unix::fs::symlink(format!("/{missing}"), source.join(missing)).unwrap();
         });
-        let error = launch(&command(&["sh"], true), stage.mount.root(), None).unwrap_err();
+        let error = launch(
+            &command(&["sh"], true),
+            stage.mount.root(),
+            None,
+            &mut || false,
+        )
+        .unwrap_err();
         let text = error.to_string();
         assert!(
             text.starts_with(&format!("`/{missing}` is not a directory")),
@@ -238,6 +262,12 @@ fn a_step_that_fails_before_the_program_is_named() {
     }
     let cgroup = Cgroup::create("vanished").unwrap();
     fs::remove_dir(cgroup.path()).unwrap();
-    let error = launch(&command(&["sh"], true), work.path(), Some(&cgroup)).unwrap_err();
+    let error = launch(
+        &command(&["sh"], true),
+        work.path(),
+        Some(&cgroup),
+        &mut || false,
+    )
+    .unwrap_err();
     assert!(error.to_string().starts_with("cannot open `"), "{error}");
 }

@@ -15,7 +15,7 @@ fn run(stage: &Stage, args: &[&str]) {
         chroot: false,
         timeout_s: 60,
     };
-    let outcome = launch(&command, stage.mount.root(), None).unwrap();
+    let outcome = launch(&command, stage.mount.root(), None, &mut || false).unwrap();
     assert!(outcome.status.success(), "{outcome:?}");
 }
 
@@ -99,6 +99,38 @@ fn the_exact_pages_that_a_program_reads_are_recorded() {
             .iter()
             .all(|event| event.pid > 1 && event.time_us < 60_000_000)
     );
+}
+
+#[test]
+fn a_read_that_reaches_past_the_end_is_seen_in_the_page_cache() {
+    if !have_all() {
+        return;
+    }
+    let stage = Stage::new(true, |source| {
+        for name in ["data", "untouched"] {
+            fs::write(source.join(name), noise(5000)).unwrap();
+        }
+    });
+    let inode_of = |name: &str| fs::metadata(stage.path(name)).unwrap().ino();
+    let (data, untouched) = (inode_of("data"), inode_of("untouched"));
+    let recording = record(
+        &stage,
+        &["dd", "if={root}/data", "of=/dev/null", "bs=128K", "count=1"],
+    );
+    let cached = |inode_wanted: u64| {
+        let events = recording.events.iter();
+        let pages = events.filter_map(move |event| match event.kind {
+            RawKind::Cache {
+                inode,
+                first_page,
+                last_page,
+            } if inode == inode_wanted => Some(first_page..=last_page),
+            _ => None,
+        });
+        pages.flatten().collect::<Vec<_>>()
+    };
+    assert!(cached(data).starts_with(&[0, 1]), "{:?}", cached(data));
+    assert!(cached(untouched).is_empty());
 }
 
 #[test]

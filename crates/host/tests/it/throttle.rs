@@ -28,7 +28,7 @@ fn read_throttled(stage: &Stage, number: (u32, u32), device: &str, name: &str) -
         chroot: false,
         timeout_s: 60,
     };
-    let outcome = launch(&command, stage.mount.root(), Some(&cgroup)).unwrap();
+    let outcome = launch(&command, stage.mount.root(), Some(&cgroup), &mut || false).unwrap();
     assert!(outcome.status.success(), "{outcome:?}");
     outcome.wall_ns
 }

@@ -201,6 +201,14 @@ impl Destination {
             .into())
     }
 
+    /// Removes a file that could not be finished. If that fails too, the error that is on its way
+    /// to the caller says more.
+    pub(super) fn discard_file(&self, directory: usize, name: &[u8]) {
+        if let Ok(parent) = self.directory(directory) {
+            let _ = rustix::fs::unlinkat(parent, name, AtFlags::empty());
+        }
+    }
+
     /// Opens a file that was created before.
     pub(super) fn reopen_file(&self, directory: usize, name: &[u8]) -> Result<fs::File, Error> {
         let parent = self.directory(directory)?;

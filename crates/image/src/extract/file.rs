@@ -45,7 +45,7 @@ pub(super) fn write_files(
         tree,
         tails: &tails,
     };
-    ordered(
+    let written = ordered(
         jobs,
         &workers,
         || Ok(Buffers::default()),
@@ -68,7 +68,13 @@ pub(super) fn write_files(
                 ControlFlow::Break(()) => Err(Error::Interrupted),
             }
         },
-    )
+    );
+    if written.is_err() {
+        // All have their full length by now: nobody could tell that content is missing.
+        let unfinished = parts.take().into_iter().filter(|(_, left)| *left > 0);
+        unfinished.for_each(|(file, _)| writer.discard(file));
+    }
+    written
 }
 
 /// Compressed and decompressed bytes of a worker.
@@ -134,16 +140,30 @@ impl Writer<'_> {
             .tree
             .destination
             .create_file(node.directory, &node.name)?;
-        if let Body::File(file) = &inode.body {
-            let block_size = self.tree.image.superblock().block_size;
-            let blocks: Vec<_> = data_blocks(file, block_size).collect();
-            if blocks.last().is_some_and(|block| block.word.is_sparse()) {
-                let set = created.set_len(file.size_bytes);
-                set.map_err(|error| self.write_error("set the length of", node, error))?;
-            }
-            self.write_blocks(buffers, node, &created, &blocks, done)?;
-        }
+        let written = self.write_content(buffers, node, &created, &inode, done);
+        written.inspect_err(|_| self.discard(file))?;
         self.restore(node, &created, &inode, &mut done.not_restored)
+    }
+
+    /// Writes all data blocks of a file that was just created.
+    fn write_content(
+        &self,
+        buffers: &mut Buffers,
+        node: &FileNode,
+        created: &File,
+        inode: &Inode,
+        done: &mut Done,
+    ) -> Result<(), Error> {
+        let Body::File(file) = &inode.body else {
+            return Ok(());
+        };
+        let block_size = self.tree.image.superblock().block_size;
+        let blocks: Vec<_> = data_blocks(file, block_size).collect();
+        if blocks.last().is_some_and(|block| block.word.is_sparse()) {
+            let set = created.set_len(file.size_bytes);
+            set.map_err(|error| self.write_error("set the length of", node, error))?;
+        }
+        self.write_blocks(buffers, node, created, &blocks, done)
     }
 
     /// Writes neighboring data blocks, passing over holes.
@@ -248,7 +268,7 @@ impl Writer<'_> {
             let destination = &self.tree.destination;
             if node.block_count == 0 {
                 let created = destination.create_file(node.directory, &node.name)?;
-                write(&created)?;
+                write(&created).inspect_err(|_| self.discard(file))?;
                 let inode = self.inode(node)?;
                 self.restore(node, &created, &inode, &mut done.not_restored)?;
             } else {
@@ -269,6 +289,14 @@ impl Writer<'_> {
             .destination
             .reopen_file(node.directory, &node.name)?;
         self.restore(node, &opened, &self.inode(node)?, not_restored)
+    }
+
+    /// Removes a file that lacks content.
+    fn discard(&self, file: usize) {
+        if let Some(node) = self.tree.files.get(file) {
+            let destination = &self.tree.destination;
+            destination.discard_file(node.directory, &node.name);
+        }
     }
 
     fn inode(&self, node: &FileNode) -> Result<Inode, Error> {

@@ -289,4 +289,6 @@ fn damaged_content_is_reported_with_its_path() {
         source.to_string().starts_with("data block at byte 95: "),
         "{source}"
     );
+    // What is there of it must not be taken for the file.
+    assert!(!scratch.path().join("dir/file").exists());
 }

@@ -82,7 +82,7 @@ impl Press<'_> {
                         bar.relabel(format!("turn {} of {turns}: {name}", turn + 1));
                     }
                     Step::WarmStarted { .. } | Step::Excluded(_) => done += 1,
-                    Step::ColdStart | Step::ColdStarted { .. } => {}
+                    Step::ColdStart | Step::Starting | Step::ColdStarted { .. } => {}
                 }
                 bar.set(done);
                 self.ui.interrupt.poll()

@@ -16,6 +16,7 @@ use super::Press;
 use super::prove::RIVAL_IMAGE;
 use crate::failure::hint;
 use crate::resolve::ImageSettings;
+use crate::ui::Ui;
 
 const PROGRAM: &str = "mksquashfs";
 
@@ -34,15 +35,14 @@ pub(super) fn build(press: &Press) -> anyhow::Result<Option<Rival>> {
     let image = press.work_dir.file(RIVAL_IMAGE);
     let options = options(press.settings);
     let mut args: Vec<OsString> = vec![PROGRAM.into()];
-    args.extend([
-        press.args.source.clone().into_os_string(),
-        image.clone().into_os_string(),
-    ]);
+    // Absolute, and what a link leads to: it would store the link, and take `-x` for an option.
+    let source = press.args.source.canonicalize()?;
+    args.extend([source.into(), image.clone().into_os_string()]);
     args.extend(options.iter().map(OsString::from));
     args.extend(["-noappend", "-no-progress", "-quiet"].map(OsString::from));
     let step = press.ui.step("mksquashfs", 0);
     let started = Instant::now();
-    let outcome = run(args)?;
+    let outcome = run(args, press.ui)?;
     step.finish("");
     if !outcome.status.success() {
         let said = printable(outcome.stderr_tail.trim_ascii());
@@ -55,7 +55,7 @@ pub(super) fn build(press: &Press) -> anyhow::Result<Option<Rival>> {
     let time = format_units::seconds(started.elapsed().as_secs_f64());
     let note = format!(
         "{}, options {}, built in {time}",
-        version()?,
+        version(press.ui)?,
         options.join(" ")
     );
     Ok(Some(Rival { image, note }))
@@ -67,20 +67,21 @@ fn is_installed() -> bool {
 }
 
 /// `mksquashfs version 4.5.1 (2022/03/17)`, the first line of what it says.
-fn version() -> anyhow::Result<String> {
-    let outcome = run(vec![PROGRAM.into(), "-version".into()])?;
+fn version(ui: &Ui) -> anyhow::Result<String> {
+    let outcome = run(vec![PROGRAM.into(), "-version".into()], ui)?;
     let said = printable(&outcome.stdout_tail);
     Ok(said.lines().next().unwrap_or(PROGRAM).to_owned())
 }
 
-/// Runs it so that it ends when this process does.
-fn run(args: Vec<OsString>) -> anyhow::Result<coldpress_host::Outcome> {
+/// Runs it so that it ends when this process does, or when the user interrupts.
+fn run(args: Vec<OsString>, ui: &Ui) -> anyhow::Result<coldpress_host::Outcome> {
     let command = Command {
         args,
         chroot: false,
         timeout_s: 0,
     };
-    Ok(launch(&command, Path::new("/"), None)?)
+    let mut stop = || ui.interrupt.is_pending();
+    Ok(launch(&command, Path::new("/"), None, &mut stop)?)
 }
 
 /// The settings in mksquashfs's words.

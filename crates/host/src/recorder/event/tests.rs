@@ -7,6 +7,9 @@ const RANGE: &str = "\tfield:unsigned long i_ino;\toffset:8;\tsize:8;\tsigned:0;
     \tfield:dev_t s_dev;\toffset:16;\tsize:4;\tsigned:0;\n\
     \tfield:unsigned long index;\toffset:24;\tsize:8;\tsigned:0;\n\
     \tfield:unsigned long last_index;\toffset:32;\tsize:8;\tsigned:0;\n";
+const FOLIO: &str = "\tfield:unsigned long i_ino;\toffset:8;\tsize:8;\tsigned:0;\n\
+    \tfield:unsigned long index;\toffset:24;\tsize:8;\tsigned:0;\n\
+    \tfield:unsigned char order;\toffset:32;\tsize:1;\tsigned:0;\n";
 const BLOCK: &str = "\tfield:dev_t dev;\toffset:8;\tsize:4;\tsigned:0;\n\
     \tfield:sector_t sector;\toffset:16;\tsize:8;\tsigned:0;\n\
     \tfield:unsigned int nr_sector;\toffset:24;\tsize:4;\tsigned:0;\n\
@@ -19,6 +22,7 @@ fn decoder() -> Decoder {
         (599, "mm_filemap_get_pages", RANGE),
         (597, "mm_filemap_fault", RANGE),
         (598, "mm_filemap_map_pages", RANGE),
+        (596, "mm_filemap_add_to_page_cache", FOLIO),
         (2097, "block_bio_queue", BLOCK),
     ] {
         let text = format!("name: {name}\nID: {id}\nformat:\n{COMMON}{fields}");
@@ -67,6 +71,11 @@ fn each_event_is_told_by_its_number() {
         first_page: 2,
         last_page: 2,
     };
+    let cache = |last_page| RawKind::Cache {
+        inode: 9,
+        first_page: 4,
+        last_page,
+    };
     let device_read = RawKind::DeviceRead {
         start_byte: 4480 * 512,
         len_bytes: 4096,
@@ -78,6 +87,9 @@ fn each_event_is_told_by_its_number() {
             range(597, [9, 2, 5]),
             Some(RawKind::Fault { inode: 9, page: 2 }),
         ),
+        (range(596, [9, 4, 0]), Some(cache(4))),
+        (range(596, [9, 4, 2]), Some(cache(7))),
+        (range(596, [9, 4, 255]), Some(cache(4))),
         (range(1, [9, 2, 5]), None),
         (block(4480, 8, b"RA\0\0\0\0\0\0\0\0"), Some(device_read)),
         (block(4480, 8, b"W\0\0\0\0\0\0\0\0\0"), None),

@@ -1,0 +1,281 @@
+//! `coldpress press` with the running kernel: everything that it writes, and the gain in reads and
+//! bytes, which are the same each time; times are for benchmarks.
+
+mod failures;
+mod killed;
+pub(crate) mod source;
+mod unprivileged;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::iter;
+
+use coldpress_bench::Report;
+use coldpress_format::{Body, File};
+use coldpress_image::Image;
+use coldpress_layout::{Plan, PlanItem};
+use coldpress_trace::Trace;
+
+use crate::run::{Session, names};
+use crate::skip;
+
+/// Reads a file of some blocks, then the same small file of each part: in an image without a plan
+/// each lies in a block of its own.
+const START: &str = "for file in $1/data/large-7 $1/app/lib/part-*/module-3; do \
+                     dd if=$file of=/dev/null bs=4096 status=none || exit; done";
+
+/// A session with a source.
+fn session() -> Session {
+    let session = Session::new();
+    source::write(&session.at("source"));
+    session
+}
+
+/// `press`, its options, and [`START`] as its command.
+fn press_args(options: &str) -> Vec<&str> {
+    let words = ["press", "source"].into_iter().chain(options.split(' '));
+    words
+        .chain(["--", "/bin/sh", "-c", START, "sh", "{root}"])
+        .collect()
+}
+
+/// What [`START`] reads, in order.
+fn started() -> Vec<Vec<u8>> {
+    let small = (0..source::PARTS).map(|part| format!("/app/lib/part-{part:02}/module-3"));
+    let paths = iter::once("/data/large-7".to_owned()).chain(small);
+    paths.map(String::into_bytes).collect()
+}
+
+/// The samples, which are also what `--json` prints.
+fn report(json: &[u8]) -> Report {
+    serde_json::from_slice(json).unwrap()
+}
+
+/// Reads and bytes of the cold starts from a contestant.
+fn reads(report: &Report, name: &str) -> Vec<(u64, u64)> {
+    let comparison = &report.comparison;
+    let contestants = &comparison.contestants;
+    let index = contestants.iter().position(|one| one.name == name).unwrap();
+    let runs = comparison.runs.iter().filter(|run| run.contestant == index);
+    runs.map(|run| {
+        assert_eq!(run.excluded, None, "{run:?}");
+        assert_eq!(run.coldness.image_resident_pages, 0, "{run:?}");
+        (run.reads.unwrap(), run.read_bytes.unwrap())
+    })
+    .collect()
+}
+
+/// Demands at most half of the reads and bytes of the image without the plan, in each run.
+fn demand_gain(report: &Report) {
+    let (plain, pressed) = (reads(report, "without plan"), reads(report, "pressed"));
+    assert_eq!(plain.len(), pressed.len());
+    for ((plain_reads, plain_bytes), (reads, bytes)) in plain.into_iter().zip(pressed) {
+        assert!(
+            0 < reads && reads * 2 <= plain_reads,
+            "{reads} of {plain_reads} reads"
+        );
+        assert!(
+            0 < bytes && bytes * 2 <= plain_bytes,
+            "{bytes} of {plain_bytes} bytes"
+        );
+    }
+}
+
+fn file(image: &Image, path: &str) -> File {
+    match image.find(path.as_bytes()).unwrap().unwrap().1.body {
+        Body::File(file) => file,
+        other => panic!("{path}: {other:?}"),
+    }
+}
+
+#[test]
+fn a_press_writes_a_verified_image_that_needs_fewer_reads() {
+    if skip::without_measuring() {
+        return;
+    }
+    let session = session();
+    fs::write(session.at("image"), "old").unwrap();
+    let options = "-o image --runs 2 --report report.html --samples samples.json";
+    let ran = session.done(press_args(options));
+    let verified = ran.stderr.contains("image: ") && ran.stderr.contains("; verified\n");
+    assert!(verified, "{}", ran.stderr);
+    assert!(ran.text().contains("\n reads "), "{}", ran.text());
+    let expected = ["image", "report.html", "samples.json", "source"];
+    assert_eq!(names(session.directory()), expected);
+    assert_eq!(session.done(["check", "image"]).text(), "");
+    let samples = report(&fs::read(session.at("samples.json")).unwrap());
+    assert_eq!(samples.comparison.turns, 2);
+    demand_gain(&samples);
+    report_is_self_contained(&fs::read_to_string(session.at("report.html")).unwrap());
+}
+
+#[test]
+fn what_a_start_reads_first_stands_first_in_plan_and_image() {
+    if skip::without_measuring() {
+        return;
+    }
+    let session = session();
+    let options = "-q -o image --runs 1 --plan-out plan --trace-out trace";
+    session.done(press_args(options));
+    let started = started();
+    let trace = Trace::parse(&fs::read(session.at("trace")).unwrap()).unwrap();
+    let files = trace.working_set().files.into_iter();
+    assert_eq!(files.map(|file| file.path).collect::<Vec<_>>(), started);
+
+    let plan = Plan::parse(&fs::read(session.at("plan")).unwrap()).unwrap();
+    assert_eq!(plan.data[0], PlanItem::Blocks(started[0].clone()));
+    let packed = plan.data[1..].iter().flat_map(|item| match item {
+        PlanItem::Fragment(paths) => paths.clone(),
+        PlanItem::Blocks(path) => panic!("{}", path.escape_ascii()),
+    });
+    let small: Vec<_> = packed.filter(|path| *path != started[0]).collect();
+    assert_eq!(small, started[1..]);
+    assert_eq!([&plan.inodes[0], &plan.directories[0]], [b"/", b"/"]);
+
+    let image = Image::open(&session.at("image")).unwrap();
+    let start = |index| file(&image, &format!("/data/large-{index}")).start;
+    assert!(
+        start(7) < 200,
+        "{}: behind superblock and options",
+        start(7)
+    );
+    let others = (0..10).filter(|index| *index != 7).map(start);
+    assert!(others.min() > Some(start(7)));
+    let fragments = |module: usize| {
+        let paths =
+            (0..source::PARTS).map(|part| format!("/app/lib/part-{part:02}/module-{module}"));
+        let tails = paths.map(|path| file(&image, &path).tail.unwrap().fragment);
+        tails.collect::<BTreeSet<u32>>().len()
+    };
+    // 20 files of 16,500 bytes fill three blocks; those that are not of the plan are scattered.
+    assert!(fragments(3) <= 4, "{}", fragments(3));
+    assert!(fragments(4) >= 10, "{}", fragments(4));
+
+    session.done(["-q", "build", "--plan", "plan", "source", "again"]);
+    assert!(fs::read(session.at("image")).unwrap() == fs::read(session.at("again")).unwrap());
+}
+
+fn report_is_self_contained(html: &str) {
+    assert!(html.starts_with("<!doctype html>"));
+    assert!(html.trim_end().ends_with("</html>"));
+    assert!(html.contains("<svg") && html.contains("pressed") && html.contains("without plan"));
+    for loads in [
+        "<script", "<link", "<iframe", "<img", "@import", "url(", " src=", "<base",
+    ] {
+        assert!(!html.contains(loads), "{loads}");
+    }
+    for scheme in ["http:", "https:", "//"] {
+        // Names of XML name spaces are not fetched.
+        let outside = html.match_indices(scheme).find(|(at, _)| {
+            let before = &html[..*at];
+            !before.ends_with("=\"http:") && !before.ends_with("xmlns=\"")
+        });
+        assert_eq!(
+            outside,
+            None,
+            "{:?}",
+            outside.map(|(at, _)| &html[at.saturating_sub(40)..at])
+        );
+    }
+}
+
+#[test]
+fn small_files_that_a_start_reads_whole_are_planned() {
+    if skip::without_measuring() {
+        return;
+    }
+    let session = session();
+    let args = "-q press source -o image --runs 1 --samples samples -- /bin/sh -c";
+    let script = "cat {root}/app/lib/part-*/module-6";
+    session.done(args.split(' ').chain([script]));
+    demand_gain(&report(&fs::read(session.at("samples")).unwrap()));
+}
+
+#[test]
+fn a_root_file_system_is_pressed_from_inside() {
+    if skip::without_measuring() {
+        return;
+    }
+    let session = Session::new();
+    source::write_root(&session.at("root"));
+    let args = "-q press root -o image --chroot --runs 1 --json --plan-out plan -- /bin/sh -c";
+    let ran = session.done(
+        args.split(' ')
+            .chain(["read -r line < /words && echo > /tmp/x"]),
+    );
+    let report = report(&ran.stdout);
+    assert!(report.comparison.command.chroot);
+    let runs = reads(&report, "pressed");
+    assert!(runs.len() == 1 && runs[0].0 > 0, "{runs:?}");
+    let plan = Plan::parse(&fs::read(session.at("plan")).unwrap()).unwrap();
+    for path in [&b"/words"[..], b"/bin/sh", b"/proc", b"/dev", b"/tmp"] {
+        let place = plan.inodes.iter().find(|planned| *planned == path);
+        assert!(place.is_some(), "{}", path.escape_ascii());
+    }
+}
+
+#[test]
+fn a_given_plan_takes_the_place_of_the_recording() {
+    if skip::without_measuring() {
+        return;
+    }
+    let session = session();
+    let items = (0..source::PARTS).map(|part| format!(" /app/lib/part-{part:02}/module-3\n"));
+    let plan = format!(
+        "coldpress-plan 1\n[data]\nblocks /data/large-7\nfragment\n{}",
+        items.collect::<String>()
+    );
+    fs::write(session.at("plan"), &plan).unwrap();
+    let ran = session.done(press_args(
+        "-o image --plan plan --runs 1 --json --plan-out out",
+    ));
+    assert!(!ran.stderr.contains("recorded"), "{}", ran.stderr);
+    // One value and nothing else on standard output.
+    let report = report(&ran.stdout);
+    demand_gain(&report);
+    let contestants = report.comparison.contestants.iter();
+    let names: Vec<&str> = contestants.map(|one| &*one.name).collect();
+    assert!(names.ends_with(&["without plan", "pressed"]), "{names:?}");
+    assert_eq!(report.comparison.command.args[3..], ["sh", "{root}"]);
+    let written = Plan::parse(&fs::read(session.at("out")).unwrap()).unwrap();
+    assert_eq!(written, Plan::parse(plan.as_bytes()).unwrap());
+}
+
+#[test]
+fn other_images_and_a_slow_device_take_part() {
+    if skip::without_measuring() {
+        return;
+    }
+    let session = session();
+    session.done("-q build -c gzip -l 1 source other.sqfs".split(' '));
+    let options = "-q -o image --runs 1 --json --against other.sqfs --device bw=60M,iops=4000";
+    let ran = session.done(press_args(options));
+    assert_eq!(ran.stderr, "");
+    let report = report(&ran.stdout);
+    let device = &report.comparison.device;
+    assert_eq!(device.read_bytes_per_s, Some(60_000_000));
+    assert_eq!(device.read_iops, Some(4000));
+    assert_eq!(reads(&report, "other.sqfs").len(), 1);
+    demand_gain(&report);
+}
+
+#[test]
+fn two_presses_in_one_directory_do_not_disturb_each_other() {
+    if skip::without_measuring() {
+        return;
+    }
+    let session = session();
+    let children = ["first", "second"].map(|name| {
+        let options = format!("-q -o {name} --runs 2 --json");
+        session.start(&mut session.command(press_args(&options)))
+    });
+    for child in children {
+        let output = child.wait_with_output().unwrap();
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(0), "{stderr}");
+        assert_eq!(stderr, "");
+        demand_gain(&report(&output.stdout));
+    }
+    assert_eq!(names(session.directory()), ["first", "second", "source"]);
+    assert!(fs::read(session.at("first")).unwrap() == fs::read(session.at("second")).unwrap());
+}

@@ -1,0 +1,102 @@
+//! Without root: what can be done is done, and what not is said.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::process::CommandExt as _;
+use std::process::Command;
+
+use super::session;
+use crate::run::{Ran, Session, program};
+
+/// `nobody`, of whom nothing is.
+const NOBODY: u32 = 65_534;
+
+/// Runs the binary as nobody, if the tests run as root.
+fn run(session: &Session, args: &str) -> Ran {
+    let args = args.split(' ');
+    if !rustix::process::geteuid().is_root() {
+        return session.run(args);
+    }
+    // The place where it was built may be closed to others.
+    let binary = session.at("coldpress");
+    if !binary.exists() {
+        fs::copy(env!("CARGO_BIN_EXE_coldpress"), &binary).unwrap();
+        let everyone = fs::Permissions::from_mode(0o777);
+        fs::set_permissions(session.directory(), everyone).unwrap();
+        program(
+            Command::new("chmod")
+                .arg("-R")
+                .arg("a+rX")
+                .arg(session.directory()),
+        );
+    }
+    let mut command = Command::new(binary);
+    command.args(args).current_dir(session.directory());
+    command
+        .uid(NOBODY)
+        .gid(NOBODY)
+        .env_remove("SOURCE_DATE_EPOCH");
+    let output = session.start(&mut command).wait_with_output().unwrap();
+    Ran {
+        code: output.status.code(),
+        stdout: output.stdout,
+        stderr: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+/// Some of what is lacked, and a word of the reason for each.
+const LACKED: [(&str, &str); 3] = [
+    ("CAP_SYS_ADMIN", "mounted anew"),
+    ("loop devices", "block device"),
+    ("drop_caches", "cold"),
+];
+
+#[test]
+fn without_root_a_press_says_what_it_lacks_and_builds_and_verifies() {
+    let session = session();
+    let plan = "coldpress-plan 1\n[data]\nblocks /data/large-7\n";
+    fs::write(session.at("plan"), plan).unwrap();
+    let ran = run(&session, "press source -o image --plan plan -- /bin/false");
+    assert_eq!(ran.code, Some(1), "{}", ran.stderr);
+    for (what, why) in LACKED {
+        let told = ran.stderr.contains(what) && ran.stderr.contains(why);
+        assert!(told, "{what}: {}", ran.stderr);
+    }
+    let unproven = "nothing shows that it starts faster";
+    for part in ["root", "nothing is recorded", "; verified\n", unproven] {
+        assert!(ran.stderr.contains(part), "{part}: {}", ran.stderr);
+    }
+    assert_eq!(session.done(["check", "image"]).text(), "");
+    session.done(["-q", "build", "--plan", "plan", "source", "built"]);
+    assert!(fs::read(session.at("image")).unwrap() == fs::read(session.at("built")).unwrap());
+}
+
+#[test]
+fn without_root_the_json_says_what_was_not_done() {
+    let session = session();
+    let ran = run(&session, "-q press source -o image --json -- /bin/false");
+    assert_eq!(ran.code, Some(1), "{}", ran.stderr);
+    let json = ran.json();
+    let size_bytes = fs::metadata(session.at("image")).unwrap().len();
+    assert_eq!(json["image_bytes"], size_bytes);
+    for (key, value) in [("recorded", false), ("verified", true), ("proven", false)] {
+        assert_eq!(json[key], value, "{key}");
+    }
+}
+
+#[test]
+fn without_root_nothing_is_recorded() {
+    let session = session();
+    let ran = run(&session, "record source -o trace -- /bin/true");
+    assert_eq!(ran.code, Some(2), "{}", ran.stderr);
+    assert!(ran.stderr.starts_with("error: "), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("\nhint: run it as root"),
+        "{}",
+        ran.stderr
+    );
+    for (what, _) in LACKED {
+        assert!(ran.stderr.contains(what), "{what}: {}", ran.stderr);
+    }
+    assert!(!session.at("trace").exists());
+}
