@@ -169,7 +169,7 @@ impl OpenFile {
 
 /// Whether no data lies in this range, so that it need not be read: a file of a terabyte may hold
 /// a kilobyte.
-fn is_hole(file: &File, offset: u64, len: u64) -> bool {
+pub(crate) fn is_hole(file: &File, offset: u64, len: u64) -> bool {
     match rustix::fs::seek(file, SeekFrom::Data(offset)) {
         Ok(data) => data >= offset + len,
         Err(error) => error == rustix::io::Errno::NXIO,

@@ -11,6 +11,7 @@ use coldpress_layout::{Kind, NodeId};
 
 use crate::error::{self, Error};
 use crate::progress::{Meter, Progress};
+use crate::reader;
 use crate::source::Source;
 
 /// A way in which an image is not its source.
@@ -285,6 +286,10 @@ fn compare_content(
         };
         offset += len;
         if first.is_some() {
+            return Ok(());
+        }
+        let is_hole = matches!(block, FileBlock::Hole(_));
+        if is_hole && source.sparse[node.index()] && reader::is_hole(&original, start, len) {
             return Ok(());
         }
         let len = usize::try_from(len).expect("a piece is at most a block");

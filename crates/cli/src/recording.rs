@@ -140,7 +140,8 @@ fn check(outcome: &Outcome, command: &Command) -> anyhow::Result<()> {
     Err(hint(error, advice))
 }
 
-fn quoted_program(command: &Command) -> String {
+/// The program of a command, for sentences.
+pub(crate) fn quoted_program(command: &Command) -> String {
     quoted(Path::new(
         command
             .args

@@ -67,7 +67,7 @@ fn reads(report: &Report, name: &str) -> Vec<(u64, u64)> {
 
 /// Demands at most half of the reads and bytes of the image without the plan, in each run.
 fn demand_gain(report: &Report) {
-    let (plain, pressed) = (reads(report, "without plan"), reads(report, "pressed"));
+    let (plain, pressed) = (reads(report, "unplanned"), reads(report, "pressed"));
     assert_eq!(plain.len(), pressed.len());
     for ((plain_reads, plain_bytes), (reads, bytes)) in plain.into_iter().zip(pressed) {
         assert!(
@@ -158,7 +158,7 @@ fn what_a_start_reads_first_stands_first_in_plan_and_image() {
 fn report_is_self_contained(html: &str) {
     assert!(html.starts_with("<!doctype html>"));
     assert!(html.trim_end().ends_with("</html>"));
-    assert!(html.contains("<svg") && html.contains("pressed") && html.contains("without plan"));
+    assert!(html.contains("<svg") && html.contains("pressed") && html.contains("unplanned"));
     for loads in [
         "<script", "<link", "<iframe", "<img", "@import", "url(", " src=", "<base",
     ] {
@@ -235,7 +235,7 @@ fn a_given_plan_takes_the_place_of_the_recording() {
     demand_gain(&report);
     let contestants = report.comparison.contestants.iter();
     let names: Vec<&str> = contestants.map(|one| &*one.name).collect();
-    assert!(names.ends_with(&["without plan", "pressed"]), "{names:?}");
+    assert!(names.ends_with(&["unplanned", "pressed"]), "{names:?}");
     assert_eq!(report.comparison.command.args[3..], ["sh", "{root}"]);
     let written = Plan::parse(&fs::read(session.at("out")).unwrap()).unwrap();
     assert_eq!(written, Plan::parse(plan.as_bytes()).unwrap());

@@ -3,12 +3,15 @@
 use std::ops::ControlFlow;
 use std::time::Instant;
 
+use anyhow::Context as _;
 use coldpress_bench::{Contestant, Progress, Report, Scenario, Step, compare, format_units};
 use coldpress_build::{Metadata, Output, Source, Summary};
 use coldpress_host::Janitor;
 use coldpress_layout::{Plan, PlanItem};
 
 use super::{Press, rival};
+use crate::failure::hint;
+use crate::recording;
 use crate::steps;
 use crate::text::plural;
 
@@ -47,7 +50,7 @@ impl Press<'_> {
         let image = self.work_dir.file(UNPLANNED_IMAGE);
         self.build_unplanned(source, &mut notes)?;
         contestants.push(Contestant {
-            name: "without plan".to_owned(),
+            name: "unplanned".to_owned(),
             image,
         });
         let image = self.args.output.clone();
@@ -87,7 +90,12 @@ impl Press<'_> {
                 bar.set(done);
                 self.ui.interrupt.poll()
             },
-        )?;
+        )
+        .with_context(|| {
+            let program = recording::quoted_program(&self.command);
+            format!("cannot compare the starts of {program}")
+        })
+        .map_err(|error| hint(error, rival::PROOF_IS_MISSING))?;
         bar.finish("");
         let title = format!("coldpress press {}", self.args.source.display());
         Ok(Report {
@@ -110,7 +118,7 @@ impl Press<'_> {
         output.commit()?;
         let time = format_units::seconds(started.elapsed().as_secs_f64());
         notes.push((
-            "without plan".to_owned(),
+            "unplanned".to_owned(),
             format!("same settings, built in {time}"),
         ));
         Ok(())

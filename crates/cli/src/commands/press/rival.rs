@@ -19,6 +19,9 @@ use crate::resolve::ImageSettings;
 use crate::ui::Ui;
 
 const PROGRAM: &str = "mksquashfs";
+/// What to know when a proof fails.
+pub(super) const PROOF_IS_MISSING: &str =
+    "the pressed image is in place; only the proof is missing";
 
 /// An image of mksquashfs.
 pub(super) struct Rival {
@@ -47,10 +50,7 @@ pub(super) fn build(press: &Press) -> anyhow::Result<Option<Rival>> {
     if !outcome.status.success() {
         let said = printable(outcome.stderr_tail.trim_ascii());
         let error = anyhow!("mksquashfs, built for comparison, failed: {said}");
-        return Err(hint(
-            error,
-            "the pressed image is in place; only the proof is missing",
-        ));
+        return Err(hint(error, PROOF_IS_MISSING));
     }
     let time = format_units::seconds(started.elapsed().as_secs_f64());
     let note = format!(

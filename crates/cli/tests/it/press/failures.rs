@@ -84,7 +84,8 @@ fn a_command_that_fails_while_measured_is_told_with_its_last_words() {
         "-c",
         script,
     ];
-    demand(&fails(&session, &args), &["3", "no such tune"]);
+    let parts = ["`/bin/sh`", "exit code 3", "no such tune", "in place"];
+    demand(&fails(&session, &args), &parts);
     session.done(["-q", "build", "--plan", "plan", "source", "built"]);
     assert!(fs::read(session.at("image")).unwrap() == fs::read(session.at("built")).unwrap());
     assert_eq!(
