@@ -29,7 +29,7 @@ begin() {
         echo "- processor: $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | sed 1q), $(nproc) cores"
         echo "- source: $(du -sm --apparent-size "$source" | cut -f1) MB, $(find "$source" | wc -l) entries"
         echo
-        echo "Command lines, \`DIR\` for directories of this machine:"
+        echo "Command lines:"
         echo
     } >"$run/README.md"
 }
@@ -46,7 +46,7 @@ measure() {
     shift
     echo "== $name" >&2
     echo "    coldpress press $(printf '%q ' "$source" -o "$work/$name.sqfs" --plan "$run/plan" "$@")" |
-        sed "s|$work|DIR|g; s|$run|DIR|g; s| \$||" >>"$run/README.md"
+        sed "s|$run/||g; s| \$||" >>"$run/README.md"
     press "$work/$name.sqfs" --plan "$run/plan" --report "$run/$name.html" \
         --samples "$run/$name.json" "$@" >"$run/$name.txt"
 }
@@ -58,4 +58,10 @@ press() {
         # 1 is done with warnings, such as an ACL that no SquashFS can hold.
         [ $? = 1 ] || { cat "$work/errors" >&2; exit 1; }
     }
+}
+
+# Takes the paths of this machine out of what was recorded.
+finish() {
+    sed -i "s|$work/||g" "$run"/*
+    echo "recorded in $run"
 }

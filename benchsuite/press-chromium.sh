@@ -17,4 +17,4 @@ start=(--chroot -- chromium --headless --no-sandbox --disable-gpu --disable-quic
 plan "${start[@]}"
 measure usb2 --device usb2 --runs "$turns" "${start[@]}"
 measure host --device host --runs "$turns" "${start[@]}"
-echo "recorded in $run"
+finish

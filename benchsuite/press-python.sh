@@ -38,4 +38,4 @@ sorted=(--against "$work/sorted-by-mksquashfs.sqfs" --runs "$turns")
 measure partition --device bw=5M,iops=100 "${sorted[@]}" "${start[@]}"
 measure file --device bw=5M,iops=100,via=file "${sorted[@]}" "${start[@]}"
 measure host --device host "${sorted[@]}" "${start[@]}"
-echo "recorded in $run"
+finish
