@@ -9,5 +9,5 @@ need_peers
 
 cargo fmt --all --check
 cargo clippy --quiet --workspace --all-targets -- -D warnings
-RUSTDOCFLAGS="-D warnings" cargo doc --quiet --workspace --no-deps --document-private-items
+RUSTDOCFLAGS="-D warnings" cargo doc --quiet --workspace --no-deps
 cargo test --workspace "$@"
