@@ -11,7 +11,7 @@
 //!   detach with their last user, and the [`Janitor`] removes the rest, also after `kill -9`.
 //!
 //! Most of it needs root; [`missing_privileges`] says what is missing and why it is needed. It is
-//! the only crate with system calls and the only one that reads `/proc` and `/sys`. What `unsafe`
+//! the only crate that changes the machine: devices, mounts, caches, cgroups, traces. What `unsafe`
 //! it needs is in one file, `syscall.rs`.
 
 mod cache;

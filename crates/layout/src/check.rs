@@ -1,12 +1,10 @@
 //! The rules of a tree, for trees that come from outside.
 
+use coldpress_format::is_legal_name;
 use coldpress_trace::Excerpt;
 
 use crate::error::{Error, TreeRule};
 use crate::tree::{Kind, Node, NodeId, Tree};
-
-/// Bytes of a name in a `SquashFS` directory, at most (docs/format.md, "Directory table").
-const NAME_LEN_MAX: usize = 256;
 
 /// The 12 permission bits.
 const MODE_MAX: u16 = 0o7777;
@@ -78,13 +76,6 @@ impl Tree {
         }
         Ok(())
     }
-}
-
-fn is_legal_name(name: &[u8]) -> bool {
-    (1..=NAME_LEN_MAX).contains(&name.len())
-        && name != b"."
-        && name != b".."
-        && !name.iter().any(|byte| matches!(byte, b'/' | b'\0'))
 }
 
 fn check_metadata(node: &Node) -> Result<(), TreeRule> {
