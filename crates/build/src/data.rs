@@ -1,16 +1,24 @@
-//! The data area: data blocks and fragment blocks, compressed in parallel, written in order.
+//! The data area: data blocks and fragment blocks, read and compressed in parallel, written in
+//! order.
+//!
+//! A file that cannot be read to its end, or changes meanwhile, does not end the build: it is cut
+//! where reading ended, which needs no change of what is written already, since a last block may
+//! be short, and is told in a warning.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::os::unix::fs::FileExt;
+use std::num::NonZeroUsize;
 
 use coldpress_codec::{Encoder, Workers, ordered};
-use coldpress_format::{BlockWord, File, Fragment, TailEnd};
-use coldpress_layout::{NodeId, Order};
+use coldpress_format::{BlockSize, BlockWord, File, Fragment, TailEnd};
+use coldpress_layout::{Item, NodeId, Order};
 
 use crate::error::Error;
+use crate::preallocation::Preallocated;
 use crate::progress::Meter;
-use crate::reader::{Job, Piece, Reader};
+use crate::reader::{self, Job, Jobs, Problem};
 use crate::source::Source;
+use crate::warning::Warning;
 use crate::write::Options;
 
 /// Where everything of the data area lies.
@@ -23,14 +31,32 @@ pub(crate) struct DataArea {
     pub(crate) end: u64,
     /// Bytes that sparse blocks save.
     pub(crate) sparse_bytes: u64,
+    /// Files that are not as they were found.
+    pub(crate) changed: BTreeMap<NodeId, Problem>,
 }
 
 /// A block as it goes into the image.
 struct Packed {
     piece: Piece,
-    len_bytes: u32,
-    /// The bytes and whether they are compressed; `None` for zeros that take no bytes.
+    /// Bytes of the source that it deals with.
+    len_bytes: u64,
+    /// The bytes and whether they are compressed; `None` for zeros that take no bytes, and for
+    /// what could not be read.
     stored: Option<(Vec<u8>, bool)>,
+    problems: Vec<Problem>,
+}
+
+enum Piece {
+    /// The data block of a file at this offset.
+    Block { node: NodeId, offset: u64 },
+    /// A fragment block: for each tail end whose it is and where it begins.
+    Fragment(Vec<(NodeId, u32)>),
+}
+
+/// What a worker keeps from block to block.
+struct Worker {
+    encoder: Option<Encoder>,
+    bytes: Vec<u8>,
 }
 
 /// Writes the data area from image byte `start` on.
@@ -48,59 +74,64 @@ pub(crate) fn write(
         fragments: Vec::new(),
         end: start,
         sparse_bytes: 0,
+        changed: BTreeMap::new(),
     };
-    ordered(
-        Reader::new(source, order, options.block_size),
-        &options.workers(),
-        || options.encoder(),
-        |encoder, job| pack(encoder.as_mut(), job),
-        |packed| {
-            meter.add(packed.len_bytes.into())?;
-            area.push(source, packed, output)
-        },
-    )?;
-    area.share(source, meter)?;
+    let mut output = Preallocated::new(output);
+    area.write(source, &order.data, &mut output, options, meter)?;
+    // Duplicates were compared with files that are not the same any more: they get data of their own.
+    let orphans = area.orphans(source);
+    let items: Vec<Item> = orphans.iter().copied().map(Item::Blocks).collect();
+    area.write(source, &items, &mut output, options, meter)?;
+    area.finish(source, options, &orphans, meter)?;
     Ok(area)
 }
 
-/// Compresses a block, or finds that it is zeros or better stored as it is.
-fn pack(encoder: Option<&mut Encoder>, job: Job) -> Result<Packed, Error> {
-    let Job {
-        piece,
-        len_bytes,
-        bytes,
-    } = job;
-    let zeros = |bytes: &[u8]| matches!(piece, Piece::Block(_)) && is_zero(bytes);
-    let stored = match bytes.filter(|bytes| !zeros(bytes)) {
-        None => None,
-        Some(bytes) => {
-            let mut compressed = Vec::new();
-            let shrunk = match encoder {
-                Some(encoder) => encoder.compress(&bytes, &mut compressed)?,
-                None => false,
-            };
-            Some(if shrunk {
-                (compressed, true)
-            } else {
-                (bytes, false)
-            })
-        }
-    };
-    Ok(Packed {
-        piece,
-        len_bytes,
-        stored,
-    })
-}
-
-fn is_zero(bytes: &[u8]) -> bool {
-    // A word at a time; most blocks end it at once.
-    let (words, rest) = bytes.as_chunks::<16>();
-    words.iter().all(|word| *word == [0; 16]) && rest.iter().all(|byte| *byte == 0)
-}
-
 impl DataArea {
-    fn push(&mut self, source: &Source, packed: Packed, output: &fs::File) -> Result<(), Error> {
+    /// Writes the blocks of some items.
+    fn write(
+        &mut self,
+        source: &Source,
+        items: &[Item],
+        output: &mut Preallocated,
+        options: &Options,
+        meter: &mut Meter,
+    ) -> Result<(), Error> {
+        let packed_tails = packed_tails(items, source.tree.nodes.len());
+        let worker = || {
+            Ok(Worker {
+                encoder: options.encoder()?,
+                bytes: Vec::new(),
+            })
+        };
+        ordered(
+            Jobs::new(source, items, &packed_tails, options.block_size).map(Ok),
+            &options.workers(),
+            worker,
+            |worker, job| worker.pack(source, job, options),
+            |packed| {
+                meter.add(packed.len_bytes)?;
+                self.push(source, packed, output)
+            },
+        )
+    }
+
+    fn push(
+        &mut self,
+        source: &Source,
+        packed: Packed,
+        output: &mut Preallocated,
+    ) -> Result<(), Error> {
+        for problem in packed.problems {
+            self.note(problem);
+        }
+        if let Piece::Block { node, offset } = packed.piece
+            && self
+                .changed
+                .get(&node)
+                .is_some_and(|cut| cut.size_bytes <= offset)
+        {
+            return Ok(());
+        }
         let start = self.end;
         let word = match &packed.stored {
             None => BlockWord::SPARSE,
@@ -112,58 +143,215 @@ impl DataArea {
             }
         };
         match packed.piece {
-            Piece::Block(node) => {
-                let file = &mut self.files[node.index()];
-                if word.is_sparse() {
-                    self.sparse_bytes += u64::from(packed.len_bytes);
-                    // A file that takes all its bytes in the source keeps doing so for stat(2).
-                    if source.sparse[node.index()] {
-                        file.sparse_bytes += u64::from(packed.len_bytes);
-                    }
-                } else if file.start == 0 {
-                    file.start = start;
-                }
-                file.blocks.push(word);
+            Piece::Block { node, .. } => {
+                self.push_block(source, node, word, start, packed.len_bytes);
             }
-            Piece::Fragment(members) => {
-                let fragment =
-                    u32::try_from(self.fragments.len()).expect("fewer fragments than inodes");
-                for (node, offset) in members {
-                    self.files[node.index()].tail = Some(TailEnd { fragment, offset });
-                }
-                self.fragments.push(Fragment { start, size: word });
-            }
+            Piece::Fragment(members) => self.push_fragment(members, word, start),
         }
         Ok(())
     }
 
-    /// Gives duplicates the data of their originals, and every file its length.
-    fn share(&mut self, source: &Source, meter: &mut Meter) -> Result<(), Error> {
-        for index in 0..self.files.len() {
-            let node = NodeId(u32::try_from(index).expect("nodes are numbered with 32 bits"));
-            let (original, size_bytes) = (source.tree.data_of(node), source.size_bytes(node));
-            if original != node {
-                // It was compared before the blocks were read; that it has not changed is seen now.
-                source.open(node)?;
-                self.files[index] = self.files[original.index()].clone();
-                meter.add(size_bytes)?;
+    fn push_block(
+        &mut self,
+        source: &Source,
+        node: NodeId,
+        word: BlockWord,
+        start: u64,
+        len_bytes: u64,
+    ) {
+        let file = &mut self.files[node.index()];
+        if word.is_sparse() {
+            self.sparse_bytes += len_bytes;
+            // A file that takes all its bytes in the source keeps doing so for stat(2).
+            if source.is_sparse(node) {
+                file.sparse_bytes += len_bytes;
             }
-            let file = &mut self.files[index];
-            file.size_bytes = size_bytes;
+        } else if file.start == 0 {
+            file.start = start;
+        }
+        file.blocks.push(word);
+    }
+
+    fn push_fragment(&mut self, members: Vec<(NodeId, u32)>, word: BlockWord, start: u64) {
+        if members.is_empty() {
+            return;
+        }
+        let fragment = u32::try_from(self.fragments.len()).expect("fewer fragments than inodes");
+        for (node, offset) in members {
+            self.files[node.index()].tail = Some(TailEnd { fragment, offset });
+        }
+        self.fragments.push(Fragment { start, size: word });
+    }
+
+    /// Notes that a file is not as it was found; the first reason is told, the shortest counts.
+    fn note(&mut self, problem: Problem) {
+        let size_bytes = problem.size_bytes;
+        let noted = self.changed.entry(problem.node).or_insert(problem);
+        noted.size_bytes = noted.size_bytes.min(size_bytes);
+    }
+
+    /// Duplicates of files that are not as they were compared.
+    fn orphans(&self, source: &Source) -> BTreeSet<NodeId> {
+        let duplicates = source.tree.duplicates.iter();
+        let orphans = duplicates.filter(|(_, original)| self.changed.contains_key(original));
+        orphans.map(|(node, _)| *node).collect()
+    }
+
+    /// Gives every file its length, and duplicates the data of their originals.
+    fn finish(
+        &mut self,
+        source: &Source,
+        options: &Options,
+        orphans: &BTreeSet<NodeId>,
+        meter: &mut Meter,
+    ) -> Result<(), Error> {
+        for (node, found) in source.tree.nodes.iter().enumerate() {
+            if let Some(size_bytes) = found.size_bytes() {
+                self.files[node].size_bytes = size_bytes;
+            }
+        }
+        for (node, problem) in &mut self.changed {
+            let file = &mut self.files[node.index()];
+            cut(file, problem.size_bytes, options.block_size);
+            if let Warning::Changed { stored_bytes, .. } = &mut problem.warning {
+                *stored_bytes = file.size_bytes;
+            }
+        }
+        for (node, original) in &source.tree.duplicates {
+            if orphans.contains(node) {
+                continue;
+            }
+            // It was compared before the blocks were read; that it has not changed is seen now.
+            if let Err(problem) = reader::check_unchanged(source, *node) {
+                self.changed.insert(*node, problem);
+            }
+            self.files[node.index()] = self.files[original.index()].clone();
+            meter.add(source.size_bytes(*node))?;
+        }
+        for file in &mut self.files {
             // The kernel takes st_blocks from the difference, which must not be 0.
-            file.sparse_bytes = file.sparse_bytes.min(size_bytes.saturating_sub(1));
+            file.sparse_bytes = file.sparse_bytes.min(file.size_bytes.saturating_sub(1));
         }
         Ok(())
     }
 }
 
+/// Shortens a file to what could be read of it.
+fn cut(file: &mut File, size_bytes: u64, block_size: BlockSize) {
+    if size_bytes >= file.size_bytes {
+        return;
+    }
+    let tail_start = file.size_bytes - u64::from(block_size.tail_bytes(file.size_bytes));
+    if file.tail.is_some() && size_bytes <= tail_start {
+        file.tail = None;
+    }
+    file.size_bytes = size_bytes;
+    if file.tail.is_none() {
+        let count = size_bytes.div_ceil(block_size.bytes().into());
+        file.blocks
+            .truncate(usize::try_from(count).unwrap_or(usize::MAX));
+    }
+    if file.blocks.is_empty() {
+        file.start = 0;
+    }
+}
+
+/// Nodes whose tail end is in a fragment block.
+fn packed_tails(items: &[Item], nodes: usize) -> Vec<bool> {
+    let mut packed = vec![false; nodes];
+    for item in items {
+        if let Item::Fragment(members) = item {
+            members.iter().for_each(|node| packed[node.index()] = true);
+        }
+    }
+    packed
+}
+
+impl Worker {
+    /// Reads a block and compresses it, or finds that it is zeros or better stored as it is.
+    fn pack(&mut self, source: &Source, job: Job, options: &Options) -> Result<Packed, Error> {
+        match job {
+            Job::Block {
+                node,
+                file,
+                offset,
+                len_bytes,
+            } => {
+                let read = file.read(offset, len_bytes, &mut self.bytes);
+                let stored = match read {
+                    Ok(true) => None,
+                    _ if is_zero(&self.bytes) => None,
+                    _ => Some(self.compress()?),
+                };
+                Ok(Packed {
+                    piece: Piece::Block { node, offset },
+                    len_bytes: len_bytes.into(),
+                    stored,
+                    problems: read.err().into_iter().collect(),
+                })
+            }
+            Job::Fragment(nodes) => self.pack_fragment(source, nodes, options),
+        }
+    }
+
+    fn pack_fragment(
+        &mut self,
+        source: &Source,
+        nodes: &[NodeId],
+        options: &Options,
+    ) -> Result<Packed, Error> {
+        self.bytes.clear();
+        let (mut members, mut problems, mut len_bytes) = (Vec::new(), Vec::new(), 0);
+        for node in nodes.iter().copied() {
+            let start = self.bytes.len();
+            let read = reader::append_tail(source, node, options.block_size, &mut self.bytes);
+            problems.extend(read.err());
+            if self.bytes.len() > start {
+                let start = u32::try_from(start).expect("a fragment block is at most 1 MiB");
+                members.push((node, start));
+            }
+            len_bytes += u64::from(options.block_size.tail_bytes(source.size_bytes(node)));
+        }
+        let stored = match self.bytes.is_empty() {
+            true => None,
+            false => Some(self.compress()?),
+        };
+        Ok(Packed {
+            piece: Piece::Fragment(members),
+            len_bytes,
+            stored,
+            problems,
+        })
+    }
+
+    /// The bytes as they go into the image, and whether they are compressed.
+    fn compress(&mut self) -> Result<(Vec<u8>, bool), Error> {
+        let mut compressed = Vec::new();
+        let shrunk = match &mut self.encoder {
+            Some(encoder) => encoder.compress(&self.bytes, &mut compressed)?,
+            None => false,
+        };
+        Ok(if shrunk {
+            (compressed, true)
+        } else {
+            (self.bytes.clone(), false)
+        })
+    }
+}
+
+fn is_zero(bytes: &[u8]) -> bool {
+    // A word at a time; most blocks end it at once.
+    let (words, rest) = bytes.as_chunks::<16>();
+    words.iter().all(|word| *word == [0; 16]) && rest.iter().all(|byte| *byte == 0)
+}
+
 impl Options {
     pub(crate) fn workers(&self) -> Workers {
-        // A block is in memory twice: as it was read and as it is stored.
-        let window = self.memory_bytes / (2 * u64::from(self.block_size.bytes()));
+        // Waiting for their turn are blocks as they are stored.
+        let window = self.memory_bytes / u64::from(self.block_size.bytes());
         let window = usize::try_from(window).unwrap_or(usize::MAX);
         let window = window.clamp(self.threads.get() + 1, 64 * self.threads.get());
-        let window = std::num::NonZeroUsize::new(window).unwrap_or(self.threads);
+        let window = NonZeroUsize::new(window).unwrap_or(self.threads);
         Workers {
             threads: self.threads,
             window,

@@ -1,17 +1,18 @@
 //! Finding files with the same content before anything is compressed.
 //!
 //! Only files of equal length are read for it. Equal hashes are not trusted: the files are then
-//! compared byte by byte.
+//! compared byte by byte. A file that cannot be read is no duplicate; that it cannot is told when
+//! its blocks are read.
 
 use std::collections::{BTreeMap, HashMap};
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 
 use coldpress_codec::{Workers, ordered};
 use coldpress_layout::NodeId;
 
+use crate::content::Opened;
 use crate::error::{self, Error};
 use crate::progress::{Meter, Progress};
 use crate::source::Source;
@@ -19,7 +20,10 @@ use crate::source::Source;
 /// Bytes that are read at once: enough to amortize the call, small for many threads.
 const READ_BYTES: usize = 1 << 16;
 /// Files in flight for each thread: enough that a large one does not keep the others waiting.
-const WINDOW: NonZeroUsize = NonZeroUsize::new(8).expect("8 is not 0");
+const WINDOW: NonZeroUsize = NonZeroUsize::new(64).expect("64 is not 0");
+
+/// The first half of a BLAKE3 hash: equal ones are compared byte by byte, so that length serves.
+type Hash = [u8; 16];
 
 impl Source {
     /// Finds files with the same bytes, so that an image holds them once.
@@ -29,7 +33,7 @@ impl Source {
     ///
     /// # Errors
     ///
-    /// [`Error`] if a file cannot be read or has changed, or the caller stops it.
+    /// [`Error::Interrupted`] if the caller stops it.
     ///
     /// # Cost
     ///
@@ -54,7 +58,9 @@ impl Source {
             &workers,
             || Ok((vec![0; READ_BYTES], vec![0; READ_BYTES])),
             |(left, right), (first, node)| {
-                Ok((first, node, equal(self, first, left, node, right)?))
+                // Its problem shows when its blocks are read.
+                let equal = equal(self, first, left, node, right).unwrap_or(false);
+                Ok((first, node, equal))
             },
             |(first, node, equal)| {
                 if equal {
@@ -74,21 +80,30 @@ impl Source {
         workers: &Workers,
         meter: &mut Meter,
     ) -> Result<Vec<(NodeId, NodeId)>, Error> {
-        let mut firsts = HashMap::new();
-        let mut pairs = Vec::new();
+        // Sorted instead of looked up: half the memory of a table for a million files.
+        let mut hashes: Vec<(Hash, u32)> = Vec::with_capacity(candidates.len());
+        let mut index = 0;
         ordered::<_, _, _, Error>(
             candidates.iter().map(|node| Ok(*node)),
             workers,
             || Ok(vec![0; READ_BYTES]),
-            |buffer, node| Ok((node, hash(self, node, buffer)?)),
+            |buffer, node| Ok((node, hash(self, node, buffer).ok())),
             |(node, hash)| {
-                let first = *firsts.entry((self.size_bytes(node), hash)).or_insert(node);
-                if first != node {
-                    pairs.push((first, node));
-                }
+                hashes.extend(hash.map(|hash| (hash, index)));
+                index += 1;
                 meter.add(self.size_bytes(node))
             },
         )?;
+        hashes.sort_unstable();
+        let kinds = hashes.chunk_by(|left, right| left.0 == right.0);
+        let mut pairs = Vec::new();
+        for kind in kinds {
+            let mut nodes = kind.iter().map(|(_, index)| candidates[*index as usize]);
+            let first = nodes.next().expect("a chunk is not empty");
+            pairs.extend(nodes.map(|node| (first, node)));
+        }
+        // In the order of the tree, as they lie on disk more likely.
+        pairs.sort_unstable_by_key(|(_, node)| *node);
         Ok(pairs)
     }
 
@@ -108,18 +123,21 @@ impl Source {
     }
 }
 
-fn hash(source: &Source, node: NodeId, buffer: &mut [u8]) -> Result<[u8; 32], Error> {
-    let mut file = source.open(node)?;
+/// The hash of a file, its length included.
+fn hash(source: &Source, node: NodeId, buffer: &mut [u8]) -> Result<Hash, Error> {
+    let content = source.open(node)?;
+    let size_bytes = source.size_bytes(node);
     let mut hasher = blake3::Hasher::new();
-    loop {
-        let len = file
-            .read(buffer)
-            .map_err(error::source("read", source.path(node)))?;
-        if len == 0 {
-            return Ok(*hasher.finalize().as_bytes());
-        }
+    hasher.update(&size_bytes.to_le_bytes());
+    let mut offset = 0;
+    while offset < size_bytes {
+        let len = read(source, node, &content, buffer, offset)?;
         hasher.update(&buffer[..len]);
+        offset += len as u64;
     }
+    let mut hash = Hash::default();
+    hasher.finalize_xof().fill(&mut hash);
+    Ok(hash)
 }
 
 fn equal(
@@ -129,29 +147,37 @@ fn equal(
     second: NodeId,
     right: &mut [u8],
 ) -> Result<bool, Error> {
-    let (mut a, mut b) = (source.open(first)?, source.open(second)?);
-    loop {
-        let a_len = fill(&mut a, left).map_err(error::source("read", source.path(first)))?;
-        let b_len = fill(&mut b, right).map_err(error::source("read", source.path(second)))?;
+    let (a, b) = (source.open(first)?, source.open(second)?);
+    let size_bytes = source.size_bytes(first);
+    if size_bytes != source.size_bytes(second) {
+        return Ok(false);
+    }
+    let mut offset = 0;
+    while offset < size_bytes {
+        let a_len = read(source, first, &a, left, offset)?;
+        let b_len = read(source, second, &b, right, offset)?;
         if left[..a_len] != right[..b_len] {
             return Ok(false);
         }
-        if a_len == 0 {
-            return Ok(true);
-        }
+        offset += a_len as u64;
     }
+    Ok(true)
 }
 
-/// Reads until the buffer is full or the file ends.
-fn fill(file: &mut File, buffer: &mut [u8]) -> io::Result<usize> {
-    let mut len = 0;
-    while len < buffer.len() {
-        match file.read(&mut buffer[len..]) {
-            Ok(0) => break,
-            Ok(read) => len += read,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
+/// Reads the next bytes; a file that ends before its length is an error.
+fn read(
+    source: &Source,
+    node: NodeId,
+    content: &Opened,
+    buffer: &mut [u8],
+    offset: u64,
+) -> Result<usize, Error> {
+    let path = || source.path(node);
+    match content.read_at(buffer, offset) {
+        Ok(0) => Err(error::source("read", &path())(
+            io::ErrorKind::UnexpectedEof.into(),
+        )),
+        Ok(len) => Ok(len),
+        Err(error) => Err(error::source("read", &path())(error)),
     }
-    Ok(len)
 }

@@ -17,20 +17,6 @@ pub enum Error {
         /// What the system answered.
         error: io::Error,
     },
-    /// A file had another length when it was read than when it was found.
-    #[error(
-        "`{}` changed while it was read: it had {expected_bytes} bytes and {found}; \
-         build again when nothing writes to it",
-        path.display()
-    )]
-    Changed {
-        /// The file.
-        path: PathBuf,
-        /// Its length when it was found.
-        expected_bytes: u64,
-        /// What was seen when it was read.
-        found: &'static str,
-    },
     /// The format cannot hold something.
     #[error("`{}` cannot be stored: {rule}", path.display())]
     Unstorable {

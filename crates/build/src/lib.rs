@@ -1,7 +1,7 @@
 //! Writing SquashFS images: source to tree to plan to blocks to image.
 //!
 //! ```text
-//! scan    what there is: names, metadata, sizes          scan.rs, source.rs
+//! gather  what there is: names, metadata, sizes          gather.rs, scan.rs, draft.rs, source.rs
 //! order   what goes where: coldpress_layout              (not here)
 //! write   duplicates, data area, tables, superblock      write.rs, then duplicates, data, tables
 //! verify  the image holds what the source holds          verify.rs
@@ -11,13 +11,18 @@
 //! options give the same bytes for any number of threads: workers only compress, and one thread
 //! takes their results in order. Nothing here prints or reads the clock.
 
+mod content;
 mod data;
+mod disk;
+mod draft;
 mod duplicates;
 mod error;
+mod gather;
 mod ids;
 mod inodes;
 mod metadata;
 mod output;
+mod preallocation;
 mod progress;
 mod reader;
 mod scan;
@@ -29,9 +34,9 @@ mod write;
 mod xattrs;
 
 pub use error::Error;
+pub use gather::{Input, SourceOptions, gather};
 pub use output::Output;
 pub use progress::Progress;
-pub use scan::{ScanOptions, scan};
 pub use source::Source;
 pub use verify::{Difference, verify};
 pub use warning::Warning;

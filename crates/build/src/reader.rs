@@ -1,198 +1,229 @@
-//! Reading the source in the order of the data area, a block at a time.
+//! The blocks of the data area in their order, and reading them.
+//!
+//! [`Jobs`] only names what is to be read, so that the thread that hands jobs out never waits for
+//! a disk; the workers open and read.
 
-use std::fs::File;
-use std::os::unix::fs::FileExt;
 use std::slice;
+use std::sync::{Arc, OnceLock};
 
 use coldpress_format::BlockSize;
-use coldpress_layout::{Item, NodeId, Order};
-use rustix::fs::SeekFrom;
+use coldpress_layout::{Item, NodeId};
 
-use crate::error::{self, Error};
+use crate::content::Opened;
+use crate::error::Error;
 use crate::source::Source;
+use crate::warning::Warning;
 
-/// What a block of the data area is.
-pub(crate) enum Piece {
+/// A block of the data area, not read yet.
+pub(crate) enum Job<'a> {
     /// A data block of a file.
-    Block(NodeId),
-    /// A fragment block: for each tail end whose it is and where it begins.
-    Fragment(Vec<(NodeId, u32)>),
+    Block {
+        node: NodeId,
+        file: Arc<Opening<'a>>,
+        offset: u64,
+        len_bytes: u32,
+    },
+    /// A fragment block of the tail ends of these files.
+    Fragment(&'a [NodeId]),
 }
 
-/// One block before compression.
-pub(crate) struct Job {
-    pub(crate) piece: Piece,
-    /// Bytes of the source that this block deals with.
-    pub(crate) len_bytes: u32,
-    /// The content; `None` for a hole.
-    pub(crate) bytes: Option<Vec<u8>>,
-}
-
-/// The blocks of the data area in order.
-pub(crate) struct Reader<'a> {
+/// A file that the first worker opens that needs it.
+pub(crate) struct Opening<'a> {
     source: &'a Source,
-    block_size: BlockSize,
+    node: NodeId,
+    opened: OnceLock<Result<Opened<'a>, Warning>>,
+}
+
+/// That a file is not as it was found.
+pub(crate) struct Problem {
+    pub(crate) node: NodeId,
+    /// Bytes from its beginning that the image can hold.
+    pub(crate) size_bytes: u64,
+    pub(crate) warning: Warning,
+}
+
+/// The blocks of some items in order.
+pub(crate) struct Jobs<'a> {
+    source: &'a Source,
     items: slice::Iter<'a, Item>,
     /// Nodes whose tail end is in a fragment block.
-    packed_tails: Vec<bool>,
-    open: Option<OpenFile>,
+    packed_tails: &'a [bool],
+    block_size: BlockSize,
+    /// The file whose blocks are being handed out, the next offset and the end.
+    open: Option<(Arc<Opening<'a>>, u64, u64)>,
 }
 
-struct OpenFile {
-    node: NodeId,
-    file: File,
-    offset: u64,
-    end: u64,
-}
-
-impl<'a> Reader<'a> {
-    pub(crate) fn new(source: &'a Source, order: &'a Order, block_size: BlockSize) -> Self {
-        let mut packed_tails = vec![false; source.tree.nodes.len()];
-        for item in &order.data {
-            if let Item::Fragment(nodes) = item {
-                for node in nodes {
-                    packed_tails[node.index()] = true;
-                }
-            }
-        }
-        let items = order.data.iter();
+impl<'a> Jobs<'a> {
+    pub(crate) fn new(
+        source: &'a Source,
+        items: &'a [Item],
+        packed_tails: &'a [bool],
+        block_size: BlockSize,
+    ) -> Self {
         Self {
             source,
-            block_size,
-            items,
+            items: items.iter(),
             packed_tails,
+            block_size,
             open: None,
         }
     }
 
-    fn step(&mut self) -> Result<Option<Job>, Error> {
-        loop {
-            if let Some(open) = &mut self.open {
-                if open.offset < open.end {
-                    return open.read(self.source, self.block_size).map(Some);
-                }
-                self.open = None;
-            }
-            match self.items.next() {
-                None => return Ok(None),
-                Some(Item::Blocks(node)) => self.open(*node)?,
-                Some(Item::Fragment(nodes)) => {
-                    if let Some(job) = self.fragment(nodes)? {
-                        return Ok(Some(job));
-                    }
-                }
-            }
+    fn next_block(&mut self) -> Option<Job<'a>> {
+        let (file, next, end) = self.open.as_mut()?;
+        if *next >= *end {
+            self.open = None;
+            return None;
         }
-    }
-
-    fn open(&mut self, node: NodeId) -> Result<(), Error> {
-        let size = self.source.size_bytes(node);
-        let tail = u64::from(self.block_size.tail_bytes(size));
-        let end = if self.packed_tails[node.index()] {
-            size - tail
-        } else {
-            size
-        };
-        if end > 0 {
-            self.open = Some(OpenFile {
-                node,
-                file: self.source.open(node)?,
-                offset: 0,
-                end,
-            });
-        }
-        Ok(())
-    }
-
-    fn fragment(&self, nodes: &[NodeId]) -> Result<Option<Job>, Error> {
-        let mut bytes = Vec::with_capacity(self.block_size.bytes() as usize);
-        let mut members = Vec::with_capacity(nodes.len());
-        for node in nodes.iter().copied() {
-            let size = self.source.size_bytes(node);
-            let len = self.block_size.tail_bytes(size);
-            let at = bytes.len();
-            bytes.resize(at + len as usize, 0);
-            let file = self.source.open(node)?;
-            read(
-                self.source,
-                node,
-                &file,
-                &mut bytes[at..],
-                size - u64::from(len),
-            )?;
-            members.push((
-                node,
-                u32::try_from(at).expect("a fragment block is at most 1 MiB"),
-            ));
-        }
-        let len_bytes = u32::try_from(bytes.len()).expect("a fragment block is at most 1 MiB");
-        let job = Job {
-            piece: Piece::Fragment(members),
-            len_bytes,
-            bytes: Some(bytes),
-        };
-        Ok((len_bytes > 0).then_some(job))
-    }
-}
-
-impl Iterator for Reader<'_> {
-    type Item = Result<Job, Error>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        self.step().transpose()
-    }
-}
-
-impl OpenFile {
-    fn read(&mut self, source: &Source, block_size: BlockSize) -> Result<Job, Error> {
-        let (node, offset) = (self.node, self.offset);
-        let len = u64::from(block_size.bytes()).min(self.end - offset);
-        let len_bytes = u32::try_from(len).expect("a block is at most 1 MiB");
-        self.offset += len;
-        let piece = Piece::Block(node);
-        if source.sparse[node.index()] && is_hole(&self.file, offset, len) {
-            return Ok(Job {
-                piece,
-                len_bytes,
-                bytes: None,
-            });
-        }
-        let mut bytes = vec![0; len_bytes as usize];
-        read(source, node, &self.file, &mut bytes, offset)?;
-        Ok(Job {
-            piece,
-            len_bytes,
-            bytes: Some(bytes),
+        let offset = *next;
+        let len = u64::from(self.block_size.bytes()).min(*end - offset);
+        *next += len;
+        Some(Job::Block {
+            node: file.node,
+            file: Arc::clone(file),
+            offset,
+            len_bytes: u32::try_from(len).expect("a block is at most 1 MiB"),
         })
     }
-}
 
-/// Whether no data lies in this range, so that it need not be read: a file of a terabyte may hold
-/// a kilobyte.
-pub(crate) fn is_hole(file: &File, offset: u64, len: u64) -> bool {
-    match rustix::fs::seek(file, SeekFrom::Data(offset)) {
-        Ok(data) => data >= offset + len,
-        Err(error) => error == rustix::io::Errno::NXIO,
+    fn open(&mut self, node: NodeId) {
+        let mut end = self.source.size_bytes(node);
+        if self.packed_tails[node.index()] {
+            end -= u64::from(self.block_size.tail_bytes(end));
+        }
+        let opening = Opening {
+            source: self.source,
+            node,
+            opened: OnceLock::new(),
+        };
+        self.open = Some((Arc::new(opening), 0, end));
     }
 }
 
-fn read(
+impl<'a> Iterator for Jobs<'a> {
+    type Item = Job<'a>;
+
+    fn next(&mut self) -> Option<Job<'a>> {
+        loop {
+            if let Some(job) = self.next_block() {
+                return Some(job);
+            }
+            match self.items.next()? {
+                Item::Blocks(node) => self.open(*node),
+                Item::Fragment(nodes) => return Some(Job::Fragment(nodes)),
+            }
+        }
+    }
+}
+
+impl Opening<'_> {
+    /// Reads a range into `bytes`, which then has the length of what could be read. Returns whether
+    /// the range is a hole; `bytes` is then empty.
+    pub(crate) fn read(
+        &self,
+        offset: u64,
+        len_bytes: u32,
+        bytes: &mut Vec<u8>,
+    ) -> Result<bool, Problem> {
+        bytes.clear();
+        let opened = self.opened.get_or_init(|| open(self.source, self.node));
+        let opened = opened.as_ref().map_err(|warning| Problem {
+            node: self.node,
+            size_bytes: offset,
+            warning: warning.clone(),
+        })?;
+        if opened.is_hole(offset, len_bytes.into()) && opened.is_unchanged() {
+            return Ok(true);
+        }
+        append(self.source, self.node, opened, offset, len_bytes, bytes)?;
+        Ok(false)
+    }
+}
+
+/// Reads the tail end of a file behind what `bytes` holds.
+pub(crate) fn append_tail(
     source: &Source,
     node: NodeId,
-    file: &File,
-    bytes: &mut [u8],
+    block_size: BlockSize,
+    bytes: &mut Vec<u8>,
+) -> Result<(), Problem> {
+    let size_bytes = source.size_bytes(node);
+    let len_bytes = block_size.tail_bytes(size_bytes);
+    let offset = size_bytes - u64::from(len_bytes);
+    let opened = open(source, node).map_err(|warning| Problem {
+        node,
+        size_bytes: offset,
+        warning,
+    })?;
+    append(source, node, &opened, offset, len_bytes, bytes)
+}
+
+/// Whether a file whose content is known is still the one that was found.
+pub(crate) fn check_unchanged(source: &Source, node: NodeId) -> Result<(), Problem> {
+    let size_bytes = source.size_bytes(node);
+    let problem = |warning| Problem {
+        node,
+        size_bytes,
+        warning,
+    };
+    let opened = open(source, node).map_err(problem)?;
+    if opened.is_unchanged() {
+        return Ok(());
+    }
+    Err(problem(changed(source, node)))
+}
+
+fn changed(source: &Source, node: NodeId) -> Warning {
+    Warning::Changed {
+        path: source.path(node),
+        expected_bytes: source.size_bytes(node),
+        stored_bytes: source.size_bytes(node),
+    }
+}
+
+fn open(source: &Source, node: NodeId) -> Result<Opened<'_>, Warning> {
+    source.open(node).map_err(|error| match error {
+        Error::Source {
+            action,
+            path,
+            error,
+        } => Warning::unreadable(action, &path, &error),
+        error => Warning::Unreadable {
+            action: "open",
+            path: source.path(node),
+            reason: error.to_string(),
+        },
+    })
+}
+
+/// Appends a range to `bytes`: all of it, or what could be read.
+fn append(
+    source: &Source,
+    node: NodeId,
+    opened: &Opened,
     offset: u64,
-) -> Result<(), Error> {
-    let path = source.path(node);
-    file.read_exact_at(bytes, offset).map_err(|error| {
-        if error.kind() == std::io::ErrorKind::UnexpectedEof {
-            let (expected_bytes, found) = (source.size_bytes(node), "ended before");
-            return Error::Changed {
-                path: path.to_path_buf(),
-                expected_bytes,
-                found,
-            };
-        }
-        error::source("read", path)(error)
+    len_bytes: u32,
+    bytes: &mut Vec<u8>,
+) -> Result<(), Problem> {
+    let (start, len) = (bytes.len(), len_bytes as usize);
+    bytes.resize(start + len, 0);
+    let read = opened.read_at(&mut bytes[start..], offset);
+    let read_len = *read.as_ref().unwrap_or(&0);
+    bytes.truncate(start + read_len);
+    let found_bytes = source.size_bytes(node);
+    let warning = match read {
+        Err(error) => Warning::unreadable("read", &source.path(node), &error),
+        // Asked after reading: it may have been written to without a change of its length.
+        Ok(_) if read_len < len || !opened.is_unchanged() => changed(source, node),
+        Ok(_) => return Ok(()),
+    };
+    Err(Problem {
+        node,
+        size_bytes: if read_len < len {
+            offset + read_len as u64
+        } else {
+            found_bytes
+        },
+        warning,
     })
 }

@@ -1,332 +1,266 @@
-//! Scanning directories into a [`Source`].
+//! Scanning directories into a [`Draft`].
+//!
+//! Level by level: the directories of a level are listed in parallel, then their entries are read
+//! in parallel, in pieces, so that a single directory of a million entries keeps all threads
+//! busy too. Results are taken in order, so the tree does not depend on who was first.
+
+mod entry;
+mod xattrs;
 
 use std::collections::HashMap;
-use std::ffi::OsStr;
-use std::fs::{self, Metadata};
+use std::fs;
+use std::io;
+use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::os::unix::ffi::OsStringExt as _;
 use std::path::{Path, PathBuf};
 
-use coldpress_format::{DeviceNumber, NAME_MAX_BYTES, XattrPrefix};
-use coldpress_layout::{Kind, Node, NodeId, Tree};
+use coldpress_codec::{Workers, ordered};
+use coldpress_layout::{Node, NodeId};
 
+use crate::content::Content;
+use crate::draft::Draft;
 use crate::error::{self, Error};
-use crate::source::Source;
+use crate::gather::SourceOptions;
 use crate::warning::Warning;
+use entry::Entry;
 
-/// The kernel refuses to follow a symlink whose target does not fit a page.
-const TARGET_MAX_BYTES: usize = 4095;
+/// Entries that one thread reads at once.
+const PIECE_ENTRIES: usize = 256;
+/// Pieces in flight for each thread.
+const WINDOW: NonZeroUsize = NonZeroUsize::new(8).expect("8 is not 0");
 
-/// A full name and its value.
-type Xattr = (Vec<u8>, Vec<u8>);
-
-/// What of a source's metadata an image takes over.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ScanOptions {
-    /// Modification times after this, seconds since 1970, become this (`SOURCE_DATE_EPOCH`).
-    pub latest_time_s: Option<u32>,
-    /// Whether to read xattrs.
-    pub xattrs: bool,
-}
-
-impl Default for ScanOptions {
-    fn default() -> Self {
-        Self {
-            latest_time_s: None,
-            xattrs: true,
-        }
-    }
-}
-
-/// Reads names and metadata of `sources`.
-///
-/// One directory becomes the root directory. Several sources, or one that is not a directory, stand
-/// in the root directory by their names. Symbolic links are not followed, mounts are entered.
-///
-/// * `progress`: called for each directory with the number of inodes found so far; stops the scan
-///   when it breaks.
-///
-/// # Errors
-///
-/// [`Error`] if something cannot be read or cannot be stored, or the caller stops it.
-pub fn scan(
-    sources: &[PathBuf],
-    options: &ScanOptions,
-    progress: &mut dyn FnMut(u64) -> ControlFlow<()>,
-) -> Result<Source, Error> {
-    let mut scanner = Scanner::new(options);
-    match sources {
-        [source] if fs::metadata(source).is_ok_and(|metadata| metadata.is_dir()) => {
-            // The source itself may be named through a symlink; what is in it may not.
-            let metadata = fs::metadata(source).map_err(error::source("read", source))?;
-            scanner.add(source, &metadata)?;
-        }
-        _ => scanner.add_roots(sources)?,
-    }
-    while let Some(directory) = scanner.pending.pop() {
-        if progress(scanner.nodes.len() as u64).is_break() {
-            return Err(Error::Interrupted);
-        }
-        scanner.list(directory)?;
-    }
-    Ok(Source {
-        tree: Tree {
-            nodes: scanner.nodes,
-            ..Tree::default()
-        },
-        warnings: scanner.warnings,
-        paths: scanner.paths,
-        sparse: scanner.sparse,
-        modified: scanner.modified,
-    })
-}
-
-struct Scanner<'a> {
-    options: &'a ScanOptions,
-    nodes: Vec<Node>,
-    paths: Vec<PathBuf>,
-    sparse: Vec<bool>,
-    modified: Vec<(i64, i64)>,
-    /// Directories whose entries are not read yet.
-    pending: Vec<NodeId>,
+/// Reads directories into a draft.
+pub(crate) struct Scanner<'a> {
+    draft: &'a mut Draft,
+    options: &'a SourceOptions,
+    progress: &'a mut dyn FnMut(u64) -> ControlFlow<()>,
     /// Nodes with several names, by device and inode number.
     linked: HashMap<(u64, u64), NodeId>,
-    warnings: Vec<Warning>,
+}
+
+/// A directory whose entries are not read yet.
+struct Pending {
+    node: NodeId,
+    path: PathBuf,
+}
+
+/// Some entries of a directory.
+struct Piece {
+    /// Its place in the level.
+    directory: usize,
+    names: Vec<Vec<u8>>,
 }
 
 impl<'a> Scanner<'a> {
-    fn new(options: &'a ScanOptions) -> Self {
+    pub(crate) fn new(
+        draft: &'a mut Draft,
+        options: &'a SourceOptions,
+        progress: &'a mut dyn FnMut(u64) -> ControlFlow<()>,
+    ) -> Self {
         Self {
+            draft,
             options,
-            nodes: Vec::new(),
-            paths: Vec::new(),
-            sparse: Vec::new(),
-            modified: Vec::new(),
-            pending: Vec::new(),
+            progress,
             linked: HashMap::new(),
-            warnings: Vec::new(),
         }
     }
 
-    /// A root directory of our own, owned by root, as new as the newest source.
-    fn add_roots(&mut self, sources: &[PathBuf]) -> Result<(), Error> {
-        let kind = Kind::Directory {
-            entries: Vec::new(),
-        };
-        self.nodes.push(Node {
-            kind,
-            mode: 0o755,
-            uid: 0,
-            gid: 0,
-            mtime_s: 0,
-            xattrs: Vec::new(),
-        });
-        self.paths.push(PathBuf::from("/"));
-        self.sparse.push(false);
-        self.modified.push((0, 0));
-        let mut entries = Vec::new();
-        for source in sources {
-            let metadata = fs::symlink_metadata(source).map_err(error::source("read", source))?;
-            let absolute = std::path::absolute(source).map_err(error::source("read", source))?;
-            let name = absolute
-                .file_name()
-                .unwrap_or(OsStr::new("root"))
-                .as_bytes()
-                .to_vec();
-            let node = self.add(source, &metadata)?;
-            self.nodes[0].mtime_s = self.nodes[0].mtime_s.max(self.nodes[node.index()].mtime_s);
-            entries.push((name, node));
+    /// Adds what is in a directory to the root; returns the directory itself.
+    pub(crate) fn directory(&mut self, path: &Path) -> Result<Node, Error> {
+        let metadata = fs::metadata(path).map_err(error::source("read", path))?;
+        let entry = Entry::new(path, &metadata, self.options)?;
+        fs::read_dir(path).map_err(error::source("list", path))?;
+        entry
+            .warnings
+            .into_iter()
+            .for_each(|it| self.draft.warn(it));
+        let (node, path) = (NodeId::ROOT, path.to_path_buf());
+        self.descend(vec![Pending { node, path }])?;
+        Ok(entry.node)
+    }
+
+    /// Adds a file, or a directory with what is in it, to the root.
+    pub(crate) fn entry(&mut self, path: &Path, name: &[u8]) -> Result<(), Error> {
+        let metadata = fs::symlink_metadata(path).map_err(error::source("read", path))?;
+        let entry = Entry::new(path, &metadata, self.options)?;
+        let parent = path.parent().unwrap_or(Path::new("")).to_path_buf();
+        let place = self.draft.disk.add_directory(parent)?;
+        let file_name = path
+            .file_name()
+            .unwrap_or_default()
+            .to_os_string()
+            .into_vec();
+        let (node, path) = (NodeId::ROOT, path.to_path_buf());
+        let pending = self.add(node, place, &file_name, name.to_vec(), entry)?;
+        self.descend(
+            pending
+                .map(|node| Pending { node, path })
+                .into_iter()
+                .collect(),
+        )
+    }
+
+    fn descend(&mut self, mut level: Vec<Pending>) -> Result<(), Error> {
+        while !level.is_empty() {
+            level = self.level(&level)?;
         }
-        entries.sort();
-        if let Some(pair) = entries.windows(2).find(|pair| pair[0].0 == pair[1].0) {
-            return Err(Error::SameName {
-                path: OsStr::from_bytes(&pair[1].0).into(),
-            });
-        }
-        self.nodes[0].kind = Kind::Directory { entries };
         Ok(())
     }
 
-    fn list(&mut self, directory: NodeId) -> Result<(), Error> {
-        let path = self.paths[directory.index()].clone();
-        let mut names = Vec::new();
-        for entry in fs::read_dir(&path).map_err(error::source("list", &path))? {
-            names.push(entry.map_err(error::source("list", &path))?.file_name());
-        }
-        names.sort();
-        let mut entries = Vec::with_capacity(names.len());
-        for name in names {
-            let path = path.join(&name);
-            if name.len() > NAME_MAX_BYTES {
-                return Err(Error::Unstorable {
-                    path,
-                    rule: "its name is over 256 bytes",
-                });
-            }
-            let metadata = fs::symlink_metadata(&path).map_err(error::source("read", &path))?;
-            let node = self.add(&path, &metadata)?;
-            entries.push((name.as_bytes().to_vec(), node));
-        }
-        self.nodes[directory.index()].kind = Kind::Directory { entries };
-        Ok(())
+    /// Reads the entries of some directories; returns the directories among them.
+    fn level(&mut self, level: &[Pending]) -> Result<Vec<Pending>, Error> {
+        let mut pieces: Vec<Piece> = Vec::new();
+        let workers = Workers {
+            threads: self.options.threads,
+            window: self.options.threads.saturating_mul(WINDOW),
+        };
+        let mut unlisted = Vec::new();
+        ordered::<_, _, _, Error>(
+            level.iter().enumerate().map(Ok),
+            &workers,
+            || Ok(()),
+            |(), (directory, pending)| Ok((directory, list(&pending.path))),
+            |(directory, names)| {
+                match names {
+                    Ok(names) => pieces.extend(split(directory, names)),
+                    Err(error) => {
+                        unlisted.push(Warning::unreadable("list", &level[directory].path, &error));
+                    }
+                }
+                Ok(())
+            },
+        )?;
+        unlisted
+            .into_iter()
+            .for_each(|warning| self.draft.warn(warning));
+        self.read(level, pieces, &workers)
     }
 
-    fn add(&mut self, path: &Path, metadata: &Metadata) -> Result<NodeId, Error> {
-        let identity = (metadata.dev(), metadata.ino());
-        let linked = metadata.nlink() > 1 && !metadata.is_dir();
-        if linked && let Some(node) = self.linked.get(&identity) {
-            return Ok(*node);
+    fn read(
+        &mut self,
+        level: &[Pending],
+        pieces: Vec<Piece>,
+        workers: &Workers,
+    ) -> Result<Vec<Pending>, Error> {
+        let mut places = vec![None; level.len()];
+        let mut next = Vec::new();
+        let options = self.options;
+        ordered(
+            pieces.into_iter().map(Ok),
+            workers,
+            || Ok(()),
+            |(), piece| {
+                Ok((
+                    piece.directory,
+                    entries(&level[piece.directory].path, piece, options)?,
+                ))
+            },
+            |(directory, entries)| {
+                let Pending { node, path } = &level[directory];
+                let place = match places[directory] {
+                    Some(place) => place,
+                    None => *places[directory].insert(self.draft.disk.add_directory(path.clone())?),
+                };
+                for (name, entry) in entries {
+                    match entry {
+                        Err(warning) => self.draft.warn(warning),
+                        Ok(entry) => {
+                            let path = path.join(std::ffi::OsString::from_vec(name.clone()));
+                            let file_name = name.clone();
+                            let added = self.add(*node, place, &file_name, name, entry)?;
+                            next.extend(added.map(|node| Pending { node, path }));
+                        }
+                    }
+                }
+                let count = self.draft.nodes.len() as u64;
+                match (self.progress)(count) {
+                    ControlFlow::Continue(()) => Ok(()),
+                    ControlFlow::Break(()) => Err(Error::Interrupted),
+                }
+            },
+        )?;
+        Ok(next)
+    }
+
+    /// Adds an entry to a directory; returns it if it is a directory, to be read too.
+    fn add(
+        &mut self,
+        directory: NodeId,
+        place: u32,
+        file_name: &[u8],
+        name: Vec<u8>,
+        entry: Entry,
+    ) -> Result<Option<NodeId>, Error> {
+        entry
+            .warnings
+            .into_iter()
+            .for_each(|it| self.draft.warn(it));
+        if let Some(node) = entry.identity.and_then(|it| self.linked.get(&it)) {
+            self.draft.link(directory, name, *node);
+            return Ok(None);
         }
-        let node = NodeId(u32::try_from(self.nodes.len()).map_err(|_| Error::TooMany {
-            what: "inodes",
-            found: self.nodes.len() as u64,
-            limit: u32::MAX.into(),
-        })?);
-        let kind = kind(path, metadata)?;
-        if matches!(kind, Kind::Directory { .. }) {
-            self.pending.push(node);
+        // An earlier input's directory is added to.
+        let former = self.draft.child(directory, &name);
+        if let Some(former) = former.filter(|it| entry.is_directory && self.draft.is_directory(*it))
+        {
+            return Ok(Some(former));
         }
-        let xattrs = if self.options.xattrs {
-            self.xattrs(path)?
-        } else {
-            Vec::new()
+        let content = match entry.found {
+            Some(found) => Content::Disk(self.draft.disk.add(place, file_name, &found)?),
+            None => Content::Nothing,
         };
-        let mtime_s = self.time(path, metadata.mtime());
-        let allocated_bytes = metadata.blocks().saturating_mul(512);
-        self.modified
-            .push((metadata.mtime(), metadata.mtime_nsec()));
-        self.sparse
-            .push(metadata.is_file() && allocated_bytes < metadata.len());
-        self.nodes.push(Node {
-            kind,
-            mode: u16::try_from(metadata.mode() & 0o7777).unwrap_or(0),
-            uid: metadata.uid(),
-            gid: metadata.gid(),
-            mtime_s,
-            xattrs,
-        });
-        self.paths.push(path.to_path_buf());
-        if linked {
+        let node = self.draft.add(entry.node, content)?;
+        self.draft.link(directory, name, node);
+        if let Some(identity) = entry.identity {
             self.linked.insert(identity, node);
         }
-        Ok(node)
-    }
-
-    fn time(&mut self, path: &Path, found_s: i64) -> u32 {
-        let time_s = u32::try_from(found_s).unwrap_or_else(|_| {
-            self.warnings.push(Warning::Time {
-                path: path.to_path_buf(),
-                found_s,
-            });
-            if found_s < 0 { 0 } else { u32::MAX }
-        });
-        self.options
-            .latest_time_s
-            .map_or(time_s, |latest| time_s.min(latest))
-    }
-
-    fn xattrs(&mut self, path: &Path) -> Result<Vec<Xattr>, Error> {
-        let mut xattrs = Vec::new();
-        for name in xattr_names(path)? {
-            if XattrPrefix::split(&name).is_none() {
-                self.warnings.push(Warning::Xattr {
-                    path: path.to_path_buf(),
-                    name,
-                });
-                continue;
-            }
-            // Removed since it was listed: as if it had never been there.
-            if let Some(value) = xattr_value(path, &name)? {
-                xattrs.push((name, value));
-            }
-        }
-        xattrs.sort();
-        Ok(xattrs)
+        Ok(entry.is_directory.then_some(node))
     }
 }
 
-fn kind(path: &Path, metadata: &Metadata) -> Result<Kind, Error> {
-    let file_type = metadata.file_type();
-    Ok(if file_type.is_dir() {
-        Kind::Directory {
-            entries: Vec::new(),
-        }
-    } else if file_type.is_file() {
-        Kind::File {
-            size_bytes: metadata.len(),
-        }
-    } else if file_type.is_symlink() {
-        let target = fs::read_link(path).map_err(error::source("read", path))?;
-        let target = target.into_os_string().into_encoded_bytes();
-        if target.len() > TARGET_MAX_BYTES {
-            let rule = "its target is over 4095 bytes, which the kernel refuses to follow";
-            return Err(Error::Unstorable {
-                path: path.to_path_buf(),
-                rule,
-            });
-        }
-        Kind::Symlink { target }
-    } else if file_type.is_fifo() {
-        Kind::Fifo
-    } else if file_type.is_socket() {
-        Kind::Socket
-    } else {
-        let number = metadata.rdev();
-        let (major, minor) = (rustix::fs::major(number), rustix::fs::minor(number));
-        if (DeviceNumber { major, minor }).encode().is_none() {
-            let rule = "its device number is over 4095 (major) or 1048575 (minor)";
-            return Err(Error::Unstorable {
-                path: path.to_path_buf(),
-                rule,
-            });
-        }
-        if file_type.is_block_device() {
-            Kind::BlockDevice { major, minor }
-        } else {
-            Kind::CharDevice { major, minor }
-        }
+/// The pieces in which the entries of a directory are read.
+fn split(directory: usize, names: Vec<Vec<u8>>) -> impl Iterator<Item = Piece> {
+    let mut names = names.into_iter();
+    std::iter::from_fn(move || {
+        let names: Vec<_> = names.by_ref().take(PIECE_ENTRIES).collect();
+        (!names.is_empty()).then_some(Piece { directory, names })
     })
 }
 
-/// Names of a file's xattrs; none where the file system has no xattrs.
-fn xattr_names(path: &Path) -> Result<Vec<Vec<u8>>, Error> {
-    let names = read_growing(|buffer| rustix::fs::llistxattr(path, buffer));
-    match names {
-        Ok(names) => {
-            let names = names
-                .split(|byte| *byte == 0)
-                .filter(|name| !name.is_empty());
-            Ok(names.map(<[u8]>::to_vec).collect())
-        }
-        Err(rustix::io::Errno::OPNOTSUPP) => Ok(Vec::new()),
-        Err(error) => Err(error::source("list the xattrs of", path)(error.into())),
-    }
+/// The names in a directory, ascending.
+fn list(path: &Path) -> io::Result<Vec<Vec<u8>>> {
+    let names = fs::read_dir(path)?.map(|entry| Ok(entry?.file_name().into_vec()));
+    let mut names = names.collect::<io::Result<Vec<_>>>()?;
+    names.sort_unstable();
+    Ok(names)
 }
 
-fn xattr_value(path: &Path, name: &[u8]) -> Result<Option<Vec<u8>>, Error> {
-    match read_growing(|buffer| rustix::fs::lgetxattr(path, name, buffer)) {
-        Ok(value) => Ok(Some(value)),
-        Err(rustix::io::Errno::NODATA) => Ok(None),
-        Err(error) => Err(error::source("read an xattr of", path)(error.into())),
-    }
-}
-
-/// Calls `read` with larger buffers until the answer fits; Linux's limit is 64 KiB.
-fn read_growing(
-    read: impl Fn(&mut [u8]) -> rustix::io::Result<usize>,
-) -> rustix::io::Result<Vec<u8>> {
-    let mut buffer = vec![0; 256];
-    loop {
-        match read(&mut buffer) {
-            Ok(len) => {
-                buffer.truncate(len);
-                return Ok(buffer);
-            }
-            Err(rustix::io::Errno::RANGE) if buffer.len() < 1 << 17 => {
-                buffer.resize(buffer.len() * 4, 0);
-            }
-            Err(error) => return Err(error),
+/// Reads some entries of a directory; those that cannot be read become warnings.
+#[expect(
+    clippy::type_complexity,
+    reason = "a name and what is behind it, or why not"
+)]
+fn entries(
+    directory: &Path,
+    piece: Piece,
+    options: &SourceOptions,
+) -> Result<Vec<(Vec<u8>, Result<Entry, Warning>)>, Error> {
+    let read = |name: Vec<u8>| {
+        let path = directory.join(std::ffi::OsString::from_vec(name.clone()));
+        let entry = match fs::symlink_metadata(&path) {
+            Ok(metadata) => Entry::new(&path, &metadata, options),
+            Err(error) => Err(error::source("read", &path)(error)),
+        };
+        match entry {
+            Ok(entry) => Ok((name, Ok(entry))),
+            Err(Error::Source {
+                action,
+                path,
+                error,
+            }) => Ok((name, Err(Warning::unreadable(action, &path, &error)))),
+            Err(error) => Err(error),
         }
-    }
+    };
+    piece.names.into_iter().map(read).collect()
 }

@@ -1,81 +1,91 @@
 //! What an image is built from: the tree, and where its files lie.
 
-use std::fs::File;
-use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use coldpress_layout::{Kind, NodeId, Tree};
+use coldpress_layout::{NodeId, Tree};
 
-use crate::error::{self, Error};
+use crate::content::{Content, Opened, Store, StoreId};
+use crate::disk::Disk;
+use crate::error::Error;
 use crate::warning::Warning;
 
-/// A scanned source.
+/// A tree with its content, ready to be ordered and written.
 #[derive(Debug)]
 pub struct Source {
     /// Names and metadata.
     pub tree: Tree,
     /// What the image will not hold as it is.
     pub warnings: Vec<Warning>,
-    /// For each node where it lies.
-    pub(crate) paths: Vec<PathBuf>,
-    /// For each node whether it is a file that takes less disk than it is long.
-    pub(crate) sparse: Vec<bool>,
-    /// For each node when it was last modified, in s and ns since 1970.
-    pub(crate) modified: Vec<(i64, i64)>,
+    /// For each node its content.
+    pub(crate) contents: Vec<Content>,
+    pub(crate) disk: Disk,
+    pub(crate) stores: Vec<Store>,
 }
 
 impl Source {
-    /// Where a node lies in the source.
-    pub fn path(&self, node: NodeId) -> &Path {
-        &self.paths[node.index()]
+    /// Where the content of a node lies, for messages: a path of the file system for what was
+    /// scanned there, else the file that holds it.
+    pub fn path(&self, node: NodeId) -> PathBuf {
+        match &self.contents[node.index()] {
+            Content::Nothing => PathBuf::new(),
+            Content::Disk(file) => self.disk.path(file),
+            Content::Stored { store, .. } | Content::Segments { store, .. } => {
+                self.store(*store).path.clone()
+            }
+        }
     }
 
-    /// Opens a regular file.
+    /// Opens the content of a regular file.
     ///
     /// # Errors
     ///
-    /// [`Error::Source`] if it cannot be opened, [`Error::Changed`] if it is not the regular file
-    /// of the length and modification time that were found.
-    pub fn open(&self, node: NodeId) -> Result<File, Error> {
-        let path = self.path(node);
-        let expected_bytes = self.size_bytes(node);
-        let file = File::open(path).map_err(error::source("open", path))?;
-        let metadata = file.metadata().map_err(error::source("open", path))?;
-        let modified = (metadata.mtime(), metadata.mtime_nsec());
-        if !metadata.is_file()
-            || metadata.len() != expected_bytes
-            || modified != self.modified[node.index()]
-        {
-            let found = "has another length, time or type";
-            return Err(Error::Changed {
-                path: path.to_path_buf(),
-                expected_bytes,
-                found,
-            });
+    /// [`Error::Source`] if it cannot be opened.
+    pub(crate) fn open(&self, node: NodeId) -> Result<Opened<'_>, Error> {
+        let size_bytes = self.size_bytes(node);
+        Ok(match &self.contents[node.index()] {
+            Content::Nothing => Opened::Nothing,
+            Content::Disk(found) => Opened::Disk {
+                file: self.disk.open(found)?,
+                found: *found,
+                size_bytes,
+            },
+            Content::Stored {
+                store,
+                offset_bytes,
+            } => Opened::Stored {
+                store: self.store(*store),
+                offset_bytes: *offset_bytes,
+                size_bytes,
+            },
+            Content::Segments { store, segments } => Opened::Segments {
+                store: self.store(*store),
+                segments,
+                size_bytes,
+            },
+        })
+    }
+
+    fn store(&self, id: StoreId) -> &Store {
+        &self.stores[id.0 as usize]
+    }
+
+    /// Whether a file takes less space in the source than it is long.
+    pub(crate) fn is_sparse(&self, node: NodeId) -> bool {
+        match &self.contents[node.index()] {
+            Content::Disk(file) => file.is_sparse,
+            Content::Segments { .. } => true,
+            Content::Nothing | Content::Stored { .. } => false,
         }
-        Ok(file)
     }
 
     /// Length of a regular file in bytes; 0 for everything else.
     pub fn size_bytes(&self, node: NodeId) -> u64 {
-        match self.tree.nodes[node.index()].kind {
-            Kind::File { size_bytes } => size_bytes,
-            _ => 0,
-        }
+        self.tree.file_size(node).unwrap_or(0)
     }
 
     /// Bytes of all regular files, each once.
     pub fn content_bytes(&self) -> u64 {
-        self.tree
-            .nodes
-            .iter()
-            .map(|node| {
-                if let Kind::File { size_bytes } = node.kind {
-                    size_bytes
-                } else {
-                    0
-                }
-            })
-            .sum()
+        let nodes = self.tree.nodes.iter();
+        nodes.filter_map(coldpress_layout::Node::size_bytes).sum()
     }
 }

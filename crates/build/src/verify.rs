@@ -1,8 +1,8 @@
 //! Whether an image holds what its source holds.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::ControlFlow;
-use std::os::unix::fs::FileExt;
 
 use coldpress_codec::{Workers, ordered};
 use coldpress_format::{Body, DeviceNumber, File, Inode, InodeRef};
@@ -11,8 +11,8 @@ use coldpress_layout::{Kind, NodeId};
 
 use crate::error::{self, Error};
 use crate::progress::{Meter, Progress};
-use crate::reader;
 use crate::source::Source;
+use crate::warning::Warning;
 
 /// A way in which an image is not its source.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -83,6 +83,9 @@ impl fmt::Display for Difference {
 ///
 /// Returns every difference, by path.
 ///
+/// * `changed`: files of which length and content are not compared, since the source does not have
+///   them any more as they were read.
+///
 /// # Errors
 ///
 /// [`Error`] if either cannot be read, or the caller stops it.
@@ -94,11 +97,13 @@ impl fmt::Display for Difference {
 pub fn verify(
     image: &Image,
     source: &Source,
+    changed: &BTreeMap<NodeId, Warning>,
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Vec<Difference>, Error> {
     let mut comparison = Comparison {
         image,
         source,
+        changed,
         differences: Vec::new(),
         refs: vec![None; source.tree.nodes.len()],
         files: Vec::new(),
@@ -139,6 +144,7 @@ pub fn verify(
 struct Comparison<'a> {
     image: &'a Image,
     source: &'a Source,
+    changed: &'a BTreeMap<NodeId, Warning>,
     differences: Vec<Difference>,
     /// For each node the inode that its first name led to.
     refs: Vec<Option<InodeRef>>,
@@ -192,6 +198,7 @@ impl Comparison<'_> {
         self.compare_metadata(node, &inode, &path)?;
         match (&self.source.tree.nodes[node.index()].kind, &inode.body) {
             (Kind::Directory { .. }, Body::Directory(_)) => pending.push((node, inode, path)),
+            (Kind::File { .. }, Body::File(_)) if self.changed.contains_key(&node) => {}
             (Kind::File { size_bytes }, Body::File(file)) => {
                 if *size_bytes == file.size_bytes {
                     self.files.push((file.clone(), node, path));
@@ -277,6 +284,7 @@ fn compare_content(
     buffer: &mut Vec<u8>,
 ) -> Result<Option<u64>, Error> {
     let original = source.open(node)?;
+    let path = || source.path(node);
     let (mut offset, mut first) = (0, None);
     image.for_each_block(file, &mut |block| -> Result<(), Error> {
         let start = offset;
@@ -289,19 +297,18 @@ fn compare_content(
             return Ok(());
         }
         let is_hole = matches!(block, FileBlock::Hole(_));
-        if is_hole && source.sparse[node.index()] && reader::is_hole(&original, start, len) {
+        if is_hole && original.is_hole(start, len) {
             return Ok(());
         }
         let len = usize::try_from(len).expect("a piece is at most a block");
         buffer.resize(len, 0);
-        let path = source.path(node);
-        original
-            .read_exact_at(buffer, start)
-            .map_err(error::source("read", path))?;
-        let equal = match block {
-            FileBlock::Data(bytes) => bytes == buffer.as_slice(),
-            FileBlock::Hole(_) => buffer.iter().all(|byte| *byte == 0),
-        };
+        let read = original.read_at(buffer, start);
+        let read = read.map_err(|error| error::source("read", &path())(error))?;
+        let equal = read == len
+            && match block {
+                FileBlock::Data(bytes) => bytes == buffer.as_slice(),
+                FileBlock::Hole(_) => buffer.iter().all(|byte| *byte == 0),
+            };
         if !equal {
             first = Some(start);
         }

@@ -1,7 +1,8 @@
 //! What an image leaves out or changes of its source.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 
 /// Something of the source that the image does not hold as it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,6 +22,36 @@ pub enum Warning {
         /// Its modification time, seconds since 1970.
         found_s: i64,
     },
+    /// Something that cannot be read: left out if it is a name, empty if it is a directory, cut
+    /// short if it is a file.
+    Unreadable {
+        /// What was tried: `read`, `list`, ...
+        action: &'static str,
+        /// The file or directory.
+        path: PathBuf,
+        /// What the system answered.
+        reason: String,
+    },
+    /// A file that was not the same when it was read as when it was found: the image holds what
+    /// was read of it.
+    Changed {
+        /// The file.
+        path: PathBuf,
+        /// Its length when it was found.
+        expected_bytes: u64,
+        /// Its length in the image.
+        stored_bytes: u64,
+    },
+}
+
+impl Warning {
+    pub(crate) fn unreadable(action: &'static str, path: &Path, error: &io::Error) -> Self {
+        Self::Unreadable {
+            action,
+            path: path.to_path_buf(),
+            reason: error.to_string(),
+        }
+    }
 }
 
 impl fmt::Display for Warning {
@@ -36,6 +67,25 @@ impl fmt::Display for Warning {
                 formatter,
                 "`{}`: modification time {found_s} s is set to the nearest that SquashFS holds, \
                  1970 to 2106",
+                path.display()
+            ),
+            Self::Unreadable {
+                action,
+                path,
+                reason,
+            } => write!(
+                formatter,
+                "cannot {action} `{}`: {reason}; the image does without it",
+                path.display()
+            ),
+            Self::Changed {
+                path,
+                expected_bytes,
+                stored_bytes,
+            } => write!(
+                formatter,
+                "`{}` changed while it was read: it had {expected_bytes} bytes, the image holds \
+                 {stored_bytes} as they were read; build again when nothing writes to it",
                 path.display()
             ),
         }

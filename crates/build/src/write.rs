@@ -1,5 +1,6 @@
 //! Writing an image, in the order in which it lies on disk.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
@@ -9,7 +10,7 @@ use coldpress_codec::Settings;
 use coldpress_format::{
     BlockSize, Compressor, Flags, Fragment, PADDING_SIZE, SUPERBLOCK_SIZE, Superblock,
 };
-use coldpress_layout::{Order, Tails};
+use coldpress_layout::{NodeId, Order, Tails};
 
 use crate::data::DataArea;
 use crate::error::Error;
@@ -18,6 +19,7 @@ use crate::inodes::{Contents, InodeTables, Numbers, Table};
 use crate::metadata::stored_header;
 use crate::progress::{Meter, Progress};
 use crate::source::Source;
+use crate::warning::Warning;
 use crate::xattrs::Xattrs;
 use crate::{data, tables};
 
@@ -73,6 +75,8 @@ pub struct Summary {
     pub duplicate_bytes: u64,
     /// Bytes that sparse blocks save.
     pub sparse_bytes: u64,
+    /// Files that could not be read as they were found; the image holds what could.
+    pub changed: BTreeMap<NodeId, Warning>,
 }
 
 /// Writes an image of `source` to the empty file `output`.
@@ -101,11 +105,15 @@ pub fn write(
     };
     image.append(&options_block(options))?;
     let start = image.end;
-    let data = data::write(source, order, output, start, options, &mut meter)?;
+    let mut data = data::write(source, order, output, start, options, &mut meter)?;
     let mut summary = Summary {
         data_bytes: source.content_bytes(),
         stored_bytes: data.end - start,
         sparse_bytes: data.sparse_bytes,
+        changed: std::mem::take(&mut data.changed)
+            .into_iter()
+            .map(|(node, problem)| (node, problem.warning))
+            .collect(),
         ..Summary::default()
     };
     image.end = data.end;

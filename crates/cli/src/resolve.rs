@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 
 use anyhow::{Context as _, anyhow, bail};
-use coldpress_build::{Metadata, Options, ScanOptions};
+use coldpress_build::{Metadata, Options, SourceOptions};
 use coldpress_codec::Settings;
 use coldpress_format::{BlockSize, Compressor};
 use coldpress_layout::{Tails, Tree};
@@ -73,10 +73,11 @@ impl ImageSettings {
     }
 
     /// What of the sources' metadata the image takes over.
-    pub(crate) fn scan_options(&self) -> ScanOptions {
-        ScanOptions {
+    pub(crate) fn source_options(&self) -> SourceOptions {
+        SourceOptions {
             latest_time_s: self.epoch_s,
             xattrs: self.xattrs,
+            threads: self.threads,
         }
     }
 

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::io::Write as _;
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Context as _, anyhow};
 use coldpress_bench::format_units;
-use coldpress_build::{Options, Output, Progress, Source, Summary};
+use coldpress_build::{Input, Options, Output, Progress, Source, Summary, Warning};
 use coldpress_format::{Corrupt, Part, Rule, SUPERBLOCK_SIZE};
 use coldpress_image::Image;
 use coldpress_layout::{Order, Plan};
@@ -93,19 +93,19 @@ pub(crate) fn read_plan(path: &Path) -> anyhow::Result<Plan> {
     Plan::parse(&bytes).with_context(|| format!("cannot use {}", quoted(path)))
 }
 
-/// Scans the sources, finds duplicates, and warns of what cannot be stored; `Source::warnings`
-/// counts it.
+/// Puts the inputs together, finds duplicates, and warns of what cannot be stored;
+/// `Source::warnings` counts it.
 ///
 /// # Errors
 ///
-/// If something cannot be read.
-pub(crate) fn scan(
-    sources: &[PathBuf],
+/// If an input cannot be read.
+pub(crate) fn gather(
+    inputs: &[Input],
     settings: &ImageSettings,
     ui: &Ui,
 ) -> anyhow::Result<Source> {
     let step = ui.step("scanning", 0);
-    let mut source = coldpress_build::scan(sources, &settings.scan_options(), &mut |_| {
+    let mut source = coldpress_build::gather(inputs, &settings.source_options(), &mut |_| {
         ui.interrupt.poll()
     })?;
     step.finish("");
@@ -114,14 +114,19 @@ pub(crate) fn scan(
         advance(&mut step, progress, ui)
     })?;
     step.finish("");
-    for warning in source.warnings.iter().take(WARNINGS_MAX) {
+    warn(source.warnings.iter(), ui);
+    Ok(source)
+}
+
+/// Prints the first of some warnings, and how many more there are.
+fn warn<'a>(warnings: impl ExactSizeIterator<Item = &'a Warning>, ui: &Ui) {
+    let more = warnings.len().saturating_sub(WARNINGS_MAX);
+    for warning in warnings.take(WARNINGS_MAX) {
         ui.warn(&warning.to_string());
     }
-    let more = source.warnings.len().saturating_sub(WARNINGS_MAX);
     if more > 0 {
         ui.warn(&format!("and {more} more of the kind"));
     }
-    Ok(source)
 }
 
 /// Completes a plan to an order, and warns if the plan names what is not there.
@@ -169,6 +174,7 @@ pub(crate) fn write(
     })
     .with_context(|| format!("cannot build {}", quoted(output.path())))?;
     step.finish("");
+    warn(summary.changed.values(), ui);
     Ok(summary)
 }
 
@@ -177,14 +183,19 @@ pub(crate) fn write(
 /// # Errors
 ///
 /// If it differs; the sentence names the first differences. The image is then not to be kept.
-pub(crate) fn verify(output: &Output, source: &Source, ui: &Ui) -> anyhow::Result<()> {
+pub(crate) fn verify(
+    output: &Output,
+    source: &Source,
+    summary: &Summary,
+    ui: &Ui,
+) -> anyhow::Result<()> {
     let mut step = ui.step("verifying", source.content_bytes());
     let file = output
         .file()
         .try_clone()
         .context("cannot reopen the image")?;
     let image = Image::new(Box::new(file)).context("cannot read the image back")?;
-    let differences = coldpress_build::verify(&image, source, &mut |progress| {
+    let differences = coldpress_build::verify(&image, source, &summary.changed, &mut |progress| {
         advance(&mut step, progress, ui)
     })?;
     step.finish("");

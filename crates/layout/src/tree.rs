@@ -86,6 +86,16 @@ pub enum Kind {
     Socket,
 }
 
+impl Node {
+    /// The length of a regular file in bytes, `None` of other nodes.
+    pub fn size_bytes(&self) -> Option<u64> {
+        match self.kind {
+            Kind::File { size_bytes } => Some(size_bytes),
+            _ => None,
+        }
+    }
+}
+
 impl Index<NodeId> for Tree {
     type Output = Node;
 
@@ -105,10 +115,7 @@ impl Tree {
 
     /// The length of a regular file in bytes, `None` of other nodes.
     pub fn file_size(&self, id: NodeId) -> Option<u64> {
-        match self[id].kind {
-            Kind::File { size_bytes } => Some(size_bytes),
-            _ => None,
-        }
+        self[id].size_bytes()
     }
 
     /// The node whose data this one has: itself, or the file of which it is a duplicate.

@@ -2,42 +2,11 @@ use std::fs::{self, File, OpenOptions};
 use std::ops::ControlFlow;
 use std::os::unix::fs::symlink;
 
-use coldpress_build::{Error, Output, ScanOptions, scan, write};
+use coldpress_build::{Error, Input, Output, SourceOptions, gather, write};
 use coldpress_format::Compressor;
 use coldpress_layout::{Plan, Tails, order};
 
-use crate::trees::{Entry, built, differences, make, options, scanned, try_build};
-
-#[test]
-fn a_file_that_shrinks_grows_or_vanishes_after_the_scan_ends_the_build_by_name() {
-    type Change = fn(&std::path::Path);
-    let changes: [(&str, Change); 3] = [
-        ("changed while it was read", |path| {
-            fs::write(path, "short").unwrap();
-        }),
-        ("changed while it was read", |path| {
-            fs::write(path, vec![1; 50_000]).unwrap();
-        }),
-        ("cannot open", |path| fs::remove_file(path).unwrap()),
-    ];
-    for (expected, change) in changes {
-        let directory = tempfile::tempdir().unwrap();
-        make(
-            directory.path(),
-            &[("it".to_owned(), Entry::File { seed: 1, len: 9000 })],
-        );
-        let source = scanned(directory.path());
-        change(&directory.path().join("it"));
-        let options = options(Some(Compressor::Zstd), 4096);
-        let error = try_build(&source, &Plan::default(), &options)
-            .unwrap_err()
-            .to_string();
-        assert!(
-            error.contains(expected) && error.contains("/it`"),
-            "{error}"
-        );
-    }
-}
+use crate::trees::{Entry, built, differences, make, options, scanned};
 
 #[test]
 fn a_source_that_is_missing_or_of_an_equal_name_is_refused() {
@@ -46,12 +15,10 @@ fn a_source_that_is_missing_or_of_an_equal_name_is_refused() {
     for path in [&a, &b] {
         fs::create_dir_all(path).unwrap();
     }
-    let error = scan(&[a.clone(), b], &ScanOptions::default(), &mut |_| {
-        ControlFlow::Continue(())
-    })
-    .unwrap_err();
+    let error = Input::from_paths(&[a.clone(), b]).unwrap_err();
     assert!(matches!(error, Error::SameName { .. }), "{error}");
-    let error = scan(&[a.join("none")], &ScanOptions::default(), &mut |_| {
+    let inputs = Input::from_paths(&[a.join("none")]).unwrap();
+    let error = gather(&inputs, &SourceOptions::default(), &mut |_| {
         ControlFlow::Continue(())
     })
     .unwrap_err()
@@ -71,9 +38,11 @@ fn several_sources_stand_in_the_root_by_their_names() {
         ],
     );
     let sources = ["f", "d"].map(|name| directory.path().join(name));
-    let source = scan(&sources, &ScanOptions::default(), &mut |_| {
-        ControlFlow::Continue(())
-    })
+    let source = gather(
+        &Input::from_paths(&sources).unwrap(),
+        &SourceOptions::default(),
+        &mut |_| ControlFlow::Continue(()),
+    )
     .unwrap();
     assert_eq!(
         source.tree.paths(),
@@ -93,14 +62,12 @@ fn newer_times_are_lowered_to_the_latest() {
         .set_modified(old)
         .unwrap();
     fs::write(directory.path().join("new"), "").unwrap();
-    let options = ScanOptions {
+    let options = SourceOptions {
         latest_time_s: Some(1000),
-        xattrs: true,
+        ..SourceOptions::default()
     };
-    let source = scan(&[directory.path().to_path_buf()], &options, &mut |_| {
-        ControlFlow::Continue(())
-    })
-    .unwrap();
+    let inputs = [Input::Directory(directory.path().to_path_buf())];
+    let source = gather(&inputs, &options, &mut |_| ControlFlow::Continue(())).unwrap();
     let time = |path: &[u8]| source.tree.nodes[source.tree.find(path).unwrap().index()].mtime_s;
     assert_eq!([time(b"/"), time(b"/new"), time(b"/old")], [1000, 1000, 5]);
 }

@@ -1,5 +1,7 @@
 //! Building images and reading them back. Needs nothing but a file system.
 
+/// Files of every kind that change while an image is built.
+mod crossing;
 /// What ends a build, and what it leaves.
 mod failures;
 /// Any tree, any plan, any options: the image holds the tree, whatever the number of threads.

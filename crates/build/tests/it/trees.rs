@@ -1,16 +1,20 @@
 //! Trees on disk, and images of them.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::os::unix::fs::{FileExt, symlink};
 use std::path::Path;
 
-use coldpress_build::{Error, Metadata, Options, ScanOptions, Source, Summary, scan, write};
+use coldpress_build::{
+    Error, Input, Metadata, Options, Progress, Source, SourceOptions, Summary, Warning, gather,
+    write,
+};
 use coldpress_codec::Settings;
 use coldpress_format::{BlockSize, Compressor};
 use coldpress_image::Image;
-use coldpress_layout::{Plan, Tails, order};
+use coldpress_layout::{NodeId, Plan, Tails, order};
 
 /// What a generated tree has in one place.
 #[derive(Clone, Debug)]
@@ -94,9 +98,9 @@ pub(crate) fn options(compressor: Option<Compressor>, block_bytes: u32) -> Optio
 }
 
 pub(crate) fn scanned(directory: &Path) -> Source {
-    let mut source = scan(
-        &[directory.to_path_buf()],
-        &ScanOptions::default(),
+    let mut source = gather(
+        &[Input::Directory(directory.to_path_buf())],
+        &SourceOptions::default(),
         &mut |_| ControlFlow::Continue(()),
     )
     .unwrap();
@@ -116,11 +120,19 @@ pub(crate) fn try_build(
     plan: &Plan,
     options: &Options,
 ) -> Result<(Vec<u8>, Summary), Error> {
+    build_while(source, plan, options, &mut |_| ControlFlow::Continue(()))
+}
+
+/// Builds, with something that happens meanwhile.
+pub(crate) fn build_while(
+    source: &Source,
+    plan: &Plan,
+    options: &Options,
+    progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+) -> Result<(Vec<u8>, Summary), Error> {
     let mut output = tempfile::tempfile().unwrap();
     let (order, _) = order(&source.tree, plan, options.block_size, options.tails);
-    let summary = write(source, &order, &output, options, &mut |_| {
-        ControlFlow::Continue(())
-    })?;
+    let summary = write(source, &order, &output, options, progress)?;
     let mut bytes = Vec::new();
     std::io::Seek::rewind(&mut output).unwrap();
     std::io::Read::read_to_end(&mut output, &mut bytes).unwrap();
@@ -128,10 +140,20 @@ pub(crate) fn try_build(
 }
 
 pub(crate) fn differences(bytes: &[u8], source: &Source) -> Vec<String> {
+    differences_but(bytes, source, &BTreeMap::new())
+}
+
+/// Differences, but for length and content of `changed` files.
+pub(crate) fn differences_but(
+    bytes: &[u8],
+    source: &Source,
+    changed: &BTreeMap<NodeId, Warning>,
+) -> Vec<String> {
     let image = Image::new(Box::new(bytes.to_vec())).unwrap();
     let problems = coldpress_image::check(&image, &mut |_| ControlFlow::Continue(())).unwrap();
     assert!(problems.is_empty(), "{}", problems[0]);
     let differences =
-        coldpress_build::verify(&image, source, &mut |_| ControlFlow::Continue(())).unwrap();
+        coldpress_build::verify(&image, source, changed, &mut |_| ControlFlow::Continue(()))
+            .unwrap();
     differences.iter().map(ToString::to_string).collect()
 }

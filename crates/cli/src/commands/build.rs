@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use coldpress_bench::format_units;
-use coldpress_build::{Metadata, Output, Summary};
+use coldpress_build::{Input, Metadata, Output, Summary};
 use coldpress_layout::Plan;
 use serde::Serialize;
 
@@ -87,17 +87,16 @@ fn build(
     output: &Output,
     ui: &Ui,
 ) -> anyhow::Result<(Summary, Vec<String>)> {
-    let source = steps::scan(&args.sources, settings, ui)?;
+    let source = steps::gather(&Input::from_paths(&args.sources)?, settings, ui)?;
     let order = steps::order(&source, plan, settings, ui);
     let options = settings.build_options(&source.tree, Metadata::Dense);
     let summary = steps::write("compressing", &source, &order, output, &options, ui)?;
     if args.verify {
-        steps::verify(output, &source, ui)?;
+        steps::verify(output, &source, &summary, ui)?;
     }
-    Ok((
-        summary,
-        source.warnings.iter().map(ToString::to_string).collect(),
-    ))
+    let warnings = source.warnings.iter().chain(summary.changed.values());
+    let warnings = warnings.map(ToString::to_string).collect();
+    Ok((summary, warnings))
 }
 
 /// `rootfs.sqfs: 311 MiB, 0.341 of 911 MiB; 20,517 inodes; 35.1 s, 26.0 MiB/s; verified`

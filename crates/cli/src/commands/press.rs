@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
 use coldpress_bench::Report;
-use coldpress_build::{Metadata, Output, Source, Summary};
+use coldpress_build::{Input, Metadata, Output, Source, Summary};
 use coldpress_host::{Command, Device, Janitor};
 use coldpress_layout::Plan;
 
@@ -49,7 +49,7 @@ pub(super) fn run(args: &PressArgs, ui: &Ui) -> anyhow::Result<Exit> {
         )?,
         ui,
     };
-    let source = steps::scan(std::slice::from_ref(&args.source), &settings, ui)?;
+    let source = steps::gather(&[Input::Directory(args.source.clone())], &settings, ui)?;
     let plan = match (given, &janitor) {
         (Some(plan), _) => plan,
         (None, Some(janitor)) => press.record(&source, janitor, outputs.trace)?,
@@ -166,7 +166,7 @@ impl Press<'_> {
         let order = steps::order(source, plan, settings, ui);
         let options = settings.build_options(&source.tree, Metadata::Dense);
         let built = steps::write("pressing", source, &order, &output, &options, ui)?;
-        steps::verify(&output, source, ui)?;
+        steps::verify(&output, source, &built, ui)?;
         output.commit()?;
         let size = steps::size_and_ratio(built.image_bytes, built.data_bytes);
         ui.say(&format!("{}: {size}; verified", args.output.display()));

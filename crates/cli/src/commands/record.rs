@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use coldpress_build::Output;
+use coldpress_build::{Input, Output};
 use coldpress_host::Janitor;
 use coldpress_trace::Trace;
 
@@ -29,7 +29,7 @@ pub(super) fn run(args: &RecordArgs, ui: &Ui) -> anyhow::Result<Exit> {
     // A wrong place is told before the recording.
     let output = args.output.as_deref().map(Output::create).transpose()?;
     let janitor = Janitor::start()?;
-    let source = steps::scan(std::slice::from_ref(&args.source), &settings, ui)?;
+    let source = steps::gather(&[Input::Directory(args.source.clone())], &settings, ui)?;
     let command = program::resolve(&args.command, &args.source);
     let parent = output.as_ref().map_or(Path::new(WORK_PARENT), |output| {
         work_dir::parent(output.path())

@@ -1,0 +1,182 @@
+//! Where the bytes of regular files come from, and reading them.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt as _;
+use std::path::PathBuf;
+
+use rustix::fs::SeekFrom;
+
+use crate::disk::DiskFile;
+
+/// Where the bytes of a node are. 24 bytes: there is one for each node.
+#[derive(Clone, Debug)]
+pub(crate) enum Content {
+    /// Nowhere: it is no regular file, or an empty one.
+    Nothing,
+    /// In a file of the file system.
+    Disk(DiskFile),
+    /// Together in a store.
+    Stored {
+        /// The store.
+        store: StoreId,
+        /// Where they begin in it.
+        offset_bytes: u64,
+    },
+    /// In pieces of a store, with zeros between them.
+    Segments {
+        /// The store.
+        store: StoreId,
+        /// The pieces, ascending by [`Segment::at_bytes`], apart from each other.
+        segments: Box<[Segment]>,
+    },
+}
+
+/// A piece of a sparse file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Segment {
+    /// Where it begins in the file.
+    pub(crate) at_bytes: u64,
+    /// Where it begins in the store.
+    pub(crate) offset_bytes: u64,
+    /// Its length.
+    pub(crate) len_bytes: u64,
+}
+
+/// The place of a [`Store`] in its source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct StoreId(pub(crate) u32);
+
+/// A file that holds the content of many nodes: a tar file, a temporary file.
+#[derive(Debug)]
+pub(crate) struct Store {
+    pub(crate) file: File,
+    /// Its name, for messages.
+    pub(crate) path: PathBuf,
+}
+
+/// A content that is open for reading, by several threads at once.
+pub(crate) enum Opened<'a> {
+    Nothing,
+    Disk {
+        file: File,
+        found: DiskFile,
+        size_bytes: u64,
+    },
+    Stored {
+        store: &'a Store,
+        offset_bytes: u64,
+        size_bytes: u64,
+    },
+    Segments {
+        store: &'a Store,
+        segments: &'a [Segment],
+        size_bytes: u64,
+    },
+}
+
+impl Opened<'_> {
+    /// Reads the bytes at `offset` until the buffer is full or the content ends; returns how many.
+    pub(crate) fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        match self {
+            Self::Nothing => Ok(0),
+            Self::Disk { file, .. } => fill(file, buffer, offset),
+            Self::Stored {
+                store,
+                offset_bytes,
+                size_bytes,
+            } => {
+                let buffer = within(buffer, offset, *size_bytes);
+                fill(&store.file, buffer, offset_bytes.saturating_add(offset))
+            }
+            Self::Segments {
+                store,
+                segments,
+                size_bytes,
+            } => {
+                let buffer = within(buffer, offset, *size_bytes);
+                read_segments(&store.file, segments, buffer, offset)
+            }
+        }
+    }
+
+    /// Whether no data lies in this range, so that it need not be read: a file of a terabyte may
+    /// hold a kilobyte.
+    pub(crate) fn is_hole(&self, offset: u64, len: u64) -> bool {
+        match self {
+            Self::Disk { file, found, .. } if found.is_sparse => {
+                match rustix::fs::seek(file, SeekFrom::Data(offset)) {
+                    Ok(data) => data >= offset + len,
+                    // No data behind the offset; that it is not behind the end is known.
+                    Err(error) => error == rustix::io::Errno::NXIO,
+                }
+            }
+            Self::Segments { segments, .. } => !segments.iter().any(|segment| {
+                segment.at_bytes < offset + len && offset < segment.at_bytes + segment.len_bytes
+            }),
+            _ => false,
+        }
+    }
+
+    /// Whether the bytes are still those of the file that was found.
+    pub(crate) fn is_unchanged(&self) -> bool {
+        match self {
+            Self::Disk {
+                file,
+                found,
+                size_bytes,
+            } => found.is_unchanged(file, *size_bytes),
+            _ => true,
+        }
+    }
+}
+
+/// The part of the buffer in front of the end of the content.
+fn within(buffer: &mut [u8], offset: u64, size_bytes: u64) -> &mut [u8] {
+    let rest = usize::try_from(size_bytes.saturating_sub(offset)).unwrap_or(usize::MAX);
+    let len = buffer.len().min(rest);
+    &mut buffer[..len]
+}
+
+fn read_segments(
+    file: &File,
+    segments: &[Segment],
+    buffer: &mut [u8],
+    offset: u64,
+) -> io::Result<usize> {
+    buffer.fill(0);
+    let end = offset + buffer.len() as u64;
+    let first = segments.partition_point(|segment| segment.at_bytes + segment.len_bytes <= offset);
+    for segment in &segments[first..] {
+        let from = segment.at_bytes.max(offset);
+        let to = (segment.at_bytes + segment.len_bytes).min(end);
+        if from >= to {
+            break;
+        }
+        let place = |at: u64| usize::try_from(at - offset).expect("inside the buffer");
+        let piece = &mut buffer[place(from)..place(to)];
+        let len = fill(
+            file,
+            piece,
+            segment.offset_bytes + (from - segment.at_bytes),
+        )?;
+        if len < piece.len() {
+            return Ok(place(from) + len);
+        }
+    }
+    Ok(buffer.len())
+}
+
+/// Reads until the buffer is full or the file ends.
+fn fill(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+    let mut len = 0;
+    while len < buffer.len() {
+        match file.read_at(&mut buffer[len..], offset + len as u64) {
+            Ok(0) => break,
+            Ok(read) => len += read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(len)
+}

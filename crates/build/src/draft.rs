@@ -1,0 +1,176 @@
+//! A tree while it is put together from one or several inputs.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::path::PathBuf;
+
+use coldpress_layout::{Kind, Node, NodeId, Tree};
+
+use crate::content::{Content, Store, StoreId};
+use crate::disk::Disk;
+use crate::error::Error;
+use crate::source::Source;
+use crate::warning::Warning;
+
+/// Nodes, and the names that they have so far.
+///
+/// Names are kept apart from the nodes until the tree is finished: inputs come in any order, and
+/// a directory of a million names must not be sorted for each.
+#[derive(Debug)]
+pub(crate) struct Draft {
+    /// The nodes; directories without their entries.
+    pub(crate) nodes: Vec<Node>,
+    /// For each node its content.
+    pub(crate) contents: Vec<Content>,
+    /// The files of the file system.
+    pub(crate) disk: Disk,
+    names: BTreeMap<NodeId, BTreeMap<Vec<u8>, NodeId>>,
+    stores: Vec<Store>,
+    warnings: Vec<Warning>,
+}
+
+impl Draft {
+    /// A tree of a root directory.
+    pub(crate) fn new(root: Node) -> Self {
+        Self {
+            nodes: vec![root],
+            contents: vec![Content::Nothing],
+            disk: Disk::default(),
+            names: BTreeMap::new(),
+            stores: Vec::new(),
+            warnings: Vec::new(),
+        }
+    }
+
+    /// Adds an inode, which has no name yet.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TooMany`] if inodes cannot be numbered.
+    pub(crate) fn add(&mut self, node: Node, content: Content) -> Result<NodeId, Error> {
+        let id = u32::try_from(self.nodes.len()).map_err(|_| Error::TooMany {
+            what: "inodes",
+            found: self.nodes.len() as u64,
+            limit: u32::MAX.into(),
+        })?;
+        self.nodes.push(node);
+        self.contents.push(content);
+        Ok(NodeId(id))
+    }
+
+    /// Names a node; returns the node that had the name before.
+    pub(crate) fn link(
+        &mut self,
+        directory: NodeId,
+        name: Vec<u8>,
+        node: NodeId,
+    ) -> Option<NodeId> {
+        self.names.entry(directory).or_default().insert(name, node)
+    }
+
+    /// Takes a name away; returns the node that had it.
+    pub(crate) fn unlink(&mut self, directory: NodeId, name: &[u8]) -> Option<NodeId> {
+        self.names.get_mut(&directory)?.remove(name)
+    }
+
+    /// The node of this name in a directory.
+    pub(crate) fn child(&self, directory: NodeId, name: &[u8]) -> Option<NodeId> {
+        self.names.get(&directory)?.get(name).copied()
+    }
+
+    /// The names in a directory, ascending.
+    pub(crate) fn children(&self, directory: NodeId) -> impl Iterator<Item = (&[u8], NodeId)> {
+        let names = self.names.get(&directory).into_iter().flatten();
+        names.map(|(name, node)| (name.as_slice(), *node))
+    }
+
+    /// The node at an absolute path without empty, `.` and `..` components.
+    pub(crate) fn find(&self, path: &[u8]) -> Option<NodeId> {
+        let names = path.strip_prefix(b"/")?.split(|byte| *byte == b'/');
+        let mut names = names.filter(|name| !name.is_empty());
+        names.try_fold(NodeId::ROOT, |directory, name| self.child(directory, name))
+    }
+
+    /// Whether a node is a directory.
+    pub(crate) fn is_directory(&self, node: NodeId) -> bool {
+        matches!(self.nodes[node.index()].kind, Kind::Directory { .. })
+    }
+
+    /// Takes a file that holds the content of many nodes.
+    ///
+    /// * `path`: its name, for messages.
+    pub(crate) fn keep(&mut self, file: File, path: PathBuf) -> StoreId {
+        let id = u32::try_from(self.stores.len()).expect("fewer stores than inputs");
+        self.stores.push(Store { file, path });
+        StoreId(id)
+    }
+
+    pub(crate) fn warn(&mut self, warning: Warning) {
+        self.warnings.push(warning);
+    }
+
+    /// The finished source: sorted entries, and only the nodes that have a name.
+    pub(crate) fn finish(mut self) -> Source {
+        let places = self.named();
+        let count = places.iter().flatten().count();
+        let mut tree = Tree::default();
+        if count == self.nodes.len() {
+            tree.nodes = self.nodes;
+        } else {
+            let is_named = |index: &usize| places[*index].is_some();
+            let keep = |kept: Vec<Node>| {
+                let nodes = kept.into_iter().enumerate();
+                nodes
+                    .filter(|(n, _)| is_named(n))
+                    .map(|(_, it)| it)
+                    .collect()
+            };
+            tree.nodes = keep(self.nodes);
+            let contents = std::mem::take(&mut self.contents).into_iter().enumerate();
+            self.contents = contents
+                .filter(|(n, _)| is_named(n))
+                .map(|(_, it)| it)
+                .collect();
+        }
+        while let Some((directory, names)) = self.names.pop_first() {
+            let Some(directory) = places[directory.index()] else {
+                continue;
+            };
+            let entry = |(name, node): (Vec<u8>, NodeId)| Some((name, places[node.index()]?));
+            let mut entries: Vec<_> = names.into_iter().filter_map(entry).collect();
+            entries.shrink_to_fit();
+            tree.nodes[directory.index()].kind = Kind::Directory { entries };
+        }
+        tree.nodes.shrink_to_fit();
+        self.contents.shrink_to_fit();
+        self.disk.shrink();
+        Source {
+            tree,
+            warnings: self.warnings,
+            contents: self.contents,
+            disk: self.disk,
+            stores: self.stores,
+        }
+    }
+
+    /// For each node its number among those that can be reached from the root.
+    fn named(&self) -> Vec<Option<NodeId>> {
+        let mut is_named = vec![false; self.nodes.len()];
+        is_named[0] = true;
+        let mut pending = vec![NodeId::ROOT];
+        while let Some(directory) = pending.pop() {
+            for (_, node) in self.children(directory) {
+                if !std::mem::replace(&mut is_named[node.index()], true) && self.is_directory(node)
+                {
+                    pending.push(node);
+                }
+            }
+        }
+        let mut next = 0;
+        let number = |is_named: bool| {
+            next += u32::from(is_named);
+            is_named.then(|| NodeId(next - 1))
+        };
+        is_named.into_iter().map(number).collect()
+    }
+}

@@ -1,0 +1,146 @@
+//! From inputs to a [`Source`]: what there is, put together in one tree.
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::fs;
+use std::num::NonZeroUsize;
+use std::ops::ControlFlow;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::PathBuf;
+
+use coldpress_layout::{Kind, Node, NodeId};
+
+use crate::draft::Draft;
+use crate::error::{self, Error};
+use crate::scan::Scanner;
+use crate::source::Source;
+
+/// Something that an image is built from.
+///
+/// Inputs are put together in their order: a later one adds to the directories of the earlier
+/// ones, and replaces what else has its name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Input {
+    /// A directory whose entries stand in the root directory. The first input's own metadata
+    /// becomes that of the root.
+    Directory(PathBuf),
+    /// A file or directory that stands in the root directory under a name.
+    Entry {
+        /// Where it is.
+        path: PathBuf,
+        /// Its name in the image.
+        name: Vec<u8>,
+    },
+}
+
+impl Input {
+    /// The inputs that a list of paths means: the content of a single directory becomes the root;
+    /// several paths, or one that is no directory, stand in the root by their names.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::SameName`] if two have the same name, [`Error::Source`] if a path is relative and
+    /// there is no working directory.
+    pub fn from_paths(paths: &[PathBuf]) -> Result<Vec<Self>, Error> {
+        // The source itself may be named through a symlink; what is in it may not.
+        if let [path] = paths
+            && fs::metadata(path).is_ok_and(|metadata| metadata.is_dir())
+        {
+            return Ok(vec![Self::Directory(path.clone())]);
+        }
+        let mut names = BTreeSet::new();
+        let entry = |path: &PathBuf| {
+            let absolute = std::path::absolute(path).map_err(error::source("read", path))?;
+            let name = absolute.file_name().unwrap_or(OsStr::new("root"));
+            let name = name.as_bytes().to_vec();
+            if !names.insert(name.clone()) {
+                let path = OsStr::from_bytes(&name).into();
+                return Err(Error::SameName { path });
+            }
+            let path = path.clone();
+            Ok(Self::Entry { path, name })
+        };
+        paths.iter().map(entry).collect()
+    }
+}
+
+/// What of its inputs an image takes over, and how they are read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceOptions {
+    /// Modification times after this, seconds since 1970, become this (`SOURCE_DATE_EPOCH`).
+    pub latest_time_s: Option<u32>,
+    /// Whether to read xattrs.
+    pub xattrs: bool,
+    /// Threads that read metadata.
+    pub threads: NonZeroUsize,
+}
+
+impl Default for SourceOptions {
+    fn default() -> Self {
+        Self {
+            latest_time_s: None,
+            xattrs: true,
+            threads: NonZeroUsize::MIN,
+        }
+    }
+}
+
+/// Puts the names and metadata of `inputs` together.
+///
+/// Symbolic links are not followed, mounts are entered. What cannot be read is left out, or is
+/// empty in the image, and is told in [`Source::warnings`].
+///
+/// * `progress`: called now and then with the number of inodes found so far; stops the work when
+///   it breaks.
+///
+/// # Errors
+///
+/// [`Error`] if an input itself cannot be read, something cannot be stored, or the caller stops it.
+///
+/// # Cost
+///
+/// Memory of about 200 bytes and its name for each inode.
+pub fn gather(
+    inputs: &[Input],
+    options: &SourceOptions,
+    progress: &mut dyn FnMut(u64) -> ControlFlow<()>,
+) -> Result<Source, Error> {
+    let mut draft = Draft::new(own_root());
+    let mut has_own_root = true;
+    for (index, input) in inputs.iter().enumerate() {
+        let mut scanner = Scanner::new(&mut draft, options, progress);
+        match input {
+            Input::Directory(path) => {
+                let root = scanner.directory(path)?;
+                if index == 0 {
+                    draft.nodes[0] = root;
+                    has_own_root = false;
+                }
+            }
+            Input::Entry { path, name } => scanner.entry(path, name)?,
+        }
+    }
+    if has_own_root {
+        let times = draft.children(NodeId::ROOT);
+        let newest_s = times
+            .map(|(_, node)| draft.nodes[node.index()].mtime_s)
+            .max();
+        draft.nodes[0].mtime_s = newest_s.unwrap_or(0);
+    }
+    Ok(draft.finish())
+}
+
+/// The root directory where no input is one: owned by root.
+fn own_root() -> Node {
+    Node {
+        kind: Kind::Directory {
+            entries: Vec::new(),
+        },
+        mode: 0o755,
+        uid: 0,
+        gid: 0,
+        mtime_s: 0,
+        xattrs: Vec::new(),
+    }
+}
