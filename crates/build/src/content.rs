@@ -5,6 +5,8 @@ use std::io;
 use std::os::unix::fs::FileExt as _;
 use std::path::PathBuf;
 
+use coldpress_format as format;
+use coldpress_image::Image;
 use rustix::fs::SeekFrom;
 
 use crate::disk::DiskFile;
@@ -29,6 +31,13 @@ pub(crate) enum Content {
         store: StoreId,
         /// The pieces, ascending by [`Segment::at_bytes`], apart from each other.
         segments: Box<[Segment]>,
+    },
+    /// In a file of another image.
+    Image {
+        /// Its place in [`Source::images`](crate::source::Source::images).
+        image: u32,
+        /// The file.
+        file: Box<format::File>,
     },
 }
 
@@ -73,6 +82,10 @@ pub(crate) enum Opened<'a> {
         segments: &'a [Segment],
         size_bytes: u64,
     },
+    Image {
+        image: &'a Image,
+        file: &'a format::File,
+    },
 }
 
 impl Opened<'_> {
@@ -88,6 +101,10 @@ impl Opened<'_> {
             } => {
                 let buffer = within(buffer, offset, *size_bytes);
                 fill(&store.file, buffer, offset_bytes.saturating_add(offset))
+            }
+            Self::Image { image, file } => {
+                let read = image.read_at(file, offset, buffer);
+                read.map_err(io::Error::other)
             }
             Self::Segments {
                 store,
@@ -114,6 +131,7 @@ impl Opened<'_> {
             Self::Segments { segments, .. } => !segments.iter().any(|segment| {
                 segment.at_bytes < offset + len && offset < segment.at_bytes + segment.len_bytes
             }),
+            Self::Image { image, file } => is_hole_of_image(image, file, offset, len),
             _ => false,
         }
     }
@@ -129,6 +147,16 @@ impl Opened<'_> {
             _ => true,
         }
     }
+}
+
+/// Whether a range meets only sparse blocks.
+fn is_hole_of_image(image: &Image, file: &format::File, offset: u64, len: u64) -> bool {
+    let block_size = image.superblock().block_size;
+    let place = |at: u64| usize::try_from(block_size.full_blocks(at)).unwrap_or(usize::MAX);
+    let blocks = file
+        .blocks
+        .get(place(offset)..=place(offset + len.saturating_sub(1)));
+    blocks.is_some_and(|words| words.iter().all(|word| word.is_sparse()))
 }
 
 /// The part of the buffer in front of the end of the content.

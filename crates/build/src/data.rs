@@ -14,9 +14,11 @@ use coldpress_format::{BlockSize, BlockWord, File, Fragment, TailEnd};
 use coldpress_layout::{Item, NodeId, Order};
 
 use crate::error::Error;
+use crate::packer::{Block, Packer};
 use crate::preallocation::Preallocated;
 use crate::progress::Meter;
-use crate::reader::{self, Job, Jobs, Problem};
+use crate::reader::{self, Job, Jobs, Opening, Problem};
+use crate::reuse::Candidate;
 use crate::source::Source;
 use crate::warning::Warning;
 use crate::write::Options;
@@ -31,6 +33,8 @@ pub(crate) struct DataArea {
     pub(crate) end: u64,
     /// Bytes that sparse blocks save.
     pub(crate) sparse_bytes: u64,
+    /// Bytes whose blocks were copied from another image.
+    pub(crate) copied_bytes: u64,
     /// Files that are not as they were found.
     pub(crate) changed: BTreeMap<NodeId, Problem>,
 }
@@ -40,9 +44,8 @@ struct Packed {
     piece: Piece,
     /// Bytes of the source that it deals with.
     len_bytes: u64,
-    /// The bytes and whether they are compressed; `None` for zeros that take no bytes, and for
-    /// what could not be read.
-    stored: Option<(Vec<u8>, bool)>,
+    /// `None` for zeros that take no bytes, and for what could not be read.
+    stored: Option<Block>,
     problems: Vec<Problem>,
 }
 
@@ -55,7 +58,7 @@ enum Piece {
 
 /// What a worker keeps from block to block.
 struct Worker {
-    encoder: Option<Encoder>,
+    packer: Packer,
     bytes: Vec<u8>,
 }
 
@@ -74,6 +77,7 @@ pub(crate) fn write(
         fragments: Vec::new(),
         end: start,
         sparse_bytes: 0,
+        copied_bytes: 0,
         changed: BTreeMap::new(),
     };
     let mut output = Preallocated::new(output);
@@ -99,7 +103,7 @@ impl DataArea {
         let packed_tails = packed_tails(items, source.tree.nodes.len());
         let worker = || {
             Ok(Worker {
-                encoder: options.encoder()?,
+                packer: options.packer()?,
                 bytes: Vec::new(),
             })
         };
@@ -135,11 +139,14 @@ impl DataArea {
         let start = self.end;
         let word = match &packed.stored {
             None => BlockWord::SPARSE,
-            Some((bytes, compressed)) => {
-                output.write_all_at(bytes, start).map_err(Error::Write)?;
-                self.end += bytes.len() as u64;
-                let size = u32::try_from(bytes.len()).expect("a block is at most 1 MiB");
-                BlockWord::new(size, *compressed)
+            Some(block) => {
+                output
+                    .write_all_at(&block.bytes, start)
+                    .map_err(Error::Write)?;
+                self.end += block.bytes.len() as u64;
+                self.copied_bytes += if block.is_copied { packed.len_bytes } else { 0 };
+                let size = u32::try_from(block.bytes.len()).expect("a block is at most 1 MiB");
+                BlockWord::new(size, block.is_compressed)
             }
         };
         match packed.piece {
@@ -276,22 +283,39 @@ impl Worker {
                 file,
                 offset,
                 len_bytes,
+                candidate,
             } => {
-                let read = file.read(offset, len_bytes, &mut self.bytes);
-                let stored = match read {
-                    Ok(true) => None,
-                    _ if is_zero(&self.bytes) => None,
-                    _ => Some(self.compress()?),
+                let exact = candidate.filter(|it| it.is_exact);
+                let (stored, problem) = match exact.and_then(|it| self.packer.copy_exact(&it)) {
+                    Some(block) => (Some(block), None),
+                    None => self.pack_block(&file, offset, len_bytes, candidate)?,
                 };
                 Ok(Packed {
                     piece: Piece::Block { node, offset },
                     len_bytes: len_bytes.into(),
                     stored,
-                    problems: read.err().into_iter().collect(),
+                    problems: problem.into_iter().collect(),
                 })
             }
             Job::Fragment(nodes) => self.pack_fragment(source, nodes, options),
         }
+    }
+
+    fn pack_block(
+        &mut self,
+        file: &Opening,
+        offset: u64,
+        len_bytes: u32,
+        candidate: Option<Candidate>,
+    ) -> Result<(Option<Block>, Option<Problem>), Error> {
+        let read = file.read(offset, len_bytes, &mut self.bytes);
+        let is_hole = matches!(read, Ok(true)) || is_zero(&self.bytes);
+        let stored = if is_hole {
+            None
+        } else {
+            Some(self.compress(candidate, false)?)
+        };
+        Ok((stored, read.err()))
     }
 
     fn pack_fragment(
@@ -314,7 +338,10 @@ impl Worker {
         }
         let stored = match self.bytes.is_empty() {
             true => None,
-            false => Some(self.compress()?),
+            false => {
+                let candidate = source.fragment_candidate(members[0].0);
+                Some(self.compress(candidate, true)?)
+            }
         };
         Ok(Packed {
             piece: Piece::Fragment(members),
@@ -324,18 +351,17 @@ impl Worker {
         })
     }
 
-    /// The bytes as they go into the image, and whether they are compressed.
-    fn compress(&mut self) -> Result<(Vec<u8>, bool), Error> {
-        let mut compressed = Vec::new();
-        let shrunk = match &mut self.encoder {
-            Some(encoder) => encoder.compress(&self.bytes, &mut compressed)?,
-            None => false,
-        };
-        Ok(if shrunk {
-            (compressed, true)
-        } else {
-            (self.bytes.clone(), false)
-        })
+    /// The bytes as they go into the image.
+    fn compress(
+        &mut self,
+        candidate: Option<Candidate>,
+        is_fragment: bool,
+    ) -> Result<Block, Error> {
+        let copied = candidate.and_then(|it| self.packer.copy(&self.bytes, &it));
+        match copied {
+            Some(block) => Ok(block),
+            None => self.packer.pack(&self.bytes, is_fragment),
+        }
     }
 }
 

@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::PathBuf;
 
+use coldpress_image::Image;
 use coldpress_layout::{Kind, Node, NodeId, Tree};
 
 use crate::content::{Content, Store, StoreId};
 use crate::disk::Disk;
 use crate::error::Error;
-use crate::source::Source;
+use crate::source::{Source, SourceImage};
 use crate::warning::Warning;
 
 /// Nodes, and the names that they have so far.
@@ -26,6 +27,7 @@ pub(crate) struct Draft {
     pub(crate) disk: Disk,
     names: BTreeMap<NodeId, BTreeMap<Vec<u8>, NodeId>>,
     stores: Vec<Store>,
+    images: Vec<SourceImage>,
     warnings: Vec<Warning>,
 }
 
@@ -38,6 +40,7 @@ impl Draft {
             disk: Disk::default(),
             names: BTreeMap::new(),
             stores: Vec::new(),
+            images: Vec::new(),
             warnings: Vec::new(),
         }
     }
@@ -105,6 +108,16 @@ impl Draft {
         StoreId(id)
     }
 
+    /// Takes an image whose files are the content of nodes; returns its place.
+    pub(crate) fn keep_image(&mut self, image: SourceImage) -> u32 {
+        self.images.push(image);
+        u32::try_from(self.images.len() - 1).expect("fewer images than inputs")
+    }
+
+    pub(crate) fn image(&self, place: u32) -> &Image {
+        &self.images[place as usize].image
+    }
+
     pub(crate) fn warn(&mut self, warning: Warning) {
         self.warnings.push(warning);
     }
@@ -150,6 +163,8 @@ impl Draft {
             contents: self.contents,
             disk: self.disk,
             stores: self.stores,
+            images: self.images,
+            reuse: None,
         }
     }
 

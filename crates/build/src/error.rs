@@ -63,9 +63,20 @@ pub enum Error {
     /// A compressor failed.
     #[error(transparent)]
     Codec(#[from] coldpress_codec::Error),
-    /// The image that was written cannot be read back.
+    /// The image that was written, or is to be reused, cannot be read back.
     #[error("the image cannot be read back: {0}")]
     Image(#[from] coldpress_image::Error),
+    /// An image that is a source cannot be read.
+    #[error("cannot read the image `{}`: {error}", path.display())]
+    SourceImage {
+        /// The image.
+        path: PathBuf,
+        /// Where and why.
+        error: coldpress_image::Error,
+    },
+    /// The blocks of an older image cannot be copied.
+    #[error(transparent)]
+    NotReusable(#[from] crate::reuse::NotReusable),
     /// The caller asked to stop.
     #[error("interrupted")]
     Interrupted,

@@ -12,6 +12,7 @@ use coldpress_layout::{Kind, Node, NodeId};
 
 use crate::draft::Draft;
 use crate::error::{self, Error};
+use crate::image_input;
 use crate::scan::Scanner;
 use crate::source::Source;
 
@@ -31,6 +32,16 @@ pub enum Input {
         path: PathBuf,
         /// Its name in the image.
         name: Vec<u8>,
+    },
+    /// A SquashFS image, whose entries stand in the root directory.
+    Image {
+        /// The file that holds it.
+        path: PathBuf,
+        /// Byte of the file at which it begins.
+        offset_bytes: u64,
+        /// Whether its blocks may be copied as they are: only if the image that is built has the
+        /// same compressor and block size.
+        is_copied: bool,
     },
 }
 
@@ -109,16 +120,28 @@ pub fn gather(
     let mut draft = Draft::new(own_root());
     let mut has_own_root = true;
     for (index, input) in inputs.iter().enumerate() {
-        let mut scanner = Scanner::new(&mut draft, options, progress);
-        match input {
+        let root = match input {
             Input::Directory(path) => {
-                let root = scanner.directory(path)?;
-                if index == 0 {
-                    draft.nodes[0] = root;
-                    has_own_root = false;
-                }
+                Some(Scanner::new(&mut draft, options, progress).directory(path)?)
             }
-            Input::Entry { path, name } => scanner.entry(path, name)?,
+            Input::Entry { path, name } => {
+                Scanner::new(&mut draft, options, progress).entry(path, name)?;
+                None
+            }
+            Input::Image {
+                path,
+                offset_bytes,
+                is_copied,
+            } => {
+                let image = image_input::open(path, *offset_bytes, *is_copied)?;
+                Some(image_input::read(&mut draft, image, options, progress)?)
+            }
+        };
+        if index == 0
+            && let Some(root) = root
+        {
+            draft.nodes[0] = root;
+            has_own_root = false;
         }
     }
     if has_own_root {

@@ -11,6 +11,7 @@ use coldpress_layout::{Item, NodeId};
 
 use crate::content::Opened;
 use crate::error::Error;
+use crate::reuse::{Candidate, Candidates};
 use crate::source::Source;
 use crate::warning::Warning;
 
@@ -22,6 +23,8 @@ pub(crate) enum Job<'a> {
         file: Arc<Opening<'a>>,
         offset: u64,
         len_bytes: u32,
+        /// A block of another image that may be this one.
+        candidate: Option<Candidate<'a>>,
     },
     /// A fragment block of the tail ends of these files.
     Fragment(&'a [NodeId]),
@@ -49,8 +52,15 @@ pub(crate) struct Jobs<'a> {
     /// Nodes whose tail end is in a fragment block.
     packed_tails: &'a [bool],
     block_size: BlockSize,
-    /// The file whose blocks are being handed out, the next offset and the end.
-    open: Option<(Arc<Opening<'a>>, u64, u64)>,
+    open: Option<OpenFile<'a>>,
+}
+
+/// The file whose blocks are being handed out.
+struct OpenFile<'a> {
+    file: Arc<Opening<'a>>,
+    candidates: Option<Candidates<'a>>,
+    next: u64,
+    end: u64,
 }
 
 impl<'a> Jobs<'a> {
@@ -70,19 +80,21 @@ impl<'a> Jobs<'a> {
     }
 
     fn next_block(&mut self) -> Option<Job<'a>> {
-        let (file, next, end) = self.open.as_mut()?;
-        if *next >= *end {
+        let open = self.open.as_mut()?;
+        if open.next >= open.end {
             self.open = None;
             return None;
         }
-        let offset = *next;
-        let len = u64::from(self.block_size.bytes()).min(*end - offset);
-        *next += len;
+        let offset = open.next;
+        let len = u64::from(self.block_size.bytes()).min(open.end - offset);
+        let len_bytes = u32::try_from(len).expect("a block is at most 1 MiB");
+        open.next += len;
         Some(Job::Block {
-            node: file.node,
-            file: Arc::clone(file),
+            node: open.file.node,
+            file: Arc::clone(&open.file),
             offset,
-            len_bytes: u32::try_from(len).expect("a block is at most 1 MiB"),
+            len_bytes,
+            candidate: open.candidates.as_mut().and_then(|it| it.next(len_bytes)),
         })
     }
 
@@ -96,7 +108,12 @@ impl<'a> Jobs<'a> {
             node,
             opened: OnceLock::new(),
         };
-        self.open = Some((Arc::new(opening), 0, end));
+        self.open = Some(OpenFile {
+            file: Arc::new(opening),
+            candidates: self.source.candidates(node, self.block_size),
+            next: 0,
+            end,
+        });
     }
 }
 

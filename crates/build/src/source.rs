@@ -2,11 +2,13 @@
 
 use std::path::PathBuf;
 
+use coldpress_image::Image;
 use coldpress_layout::{NodeId, Tree};
 
 use crate::content::{Content, Opened, Store, StoreId};
 use crate::disk::Disk;
 use crate::error::Error;
+use crate::reuse::Reuse;
 use crate::warning::Warning;
 
 /// A tree with its content, ready to be ordered and written.
@@ -20,6 +22,19 @@ pub struct Source {
     pub(crate) contents: Vec<Content>,
     pub(crate) disk: Disk,
     pub(crate) stores: Vec<Store>,
+    pub(crate) images: Vec<SourceImage>,
+    /// An older image of a similar tree, whose blocks are copied where they are the same.
+    pub reuse: Option<Reuse>,
+}
+
+/// An image that is a source.
+#[derive(Debug)]
+pub(crate) struct SourceImage {
+    pub(crate) image: Image,
+    /// Its name, for messages.
+    pub(crate) path: PathBuf,
+    /// Whether its blocks are copied as they are.
+    pub(crate) is_copied: bool,
 }
 
 impl Source {
@@ -29,6 +44,7 @@ impl Source {
         match &self.contents[node.index()] {
             Content::Nothing => PathBuf::new(),
             Content::Disk(file) => self.disk.path(file),
+            Content::Image { image, .. } => self.images[*image as usize].path.clone(),
             Content::Stored { store, .. } | Content::Segments { store, .. } => {
                 self.store(*store).path.clone()
             }
@@ -57,6 +73,10 @@ impl Source {
                 offset_bytes: *offset_bytes,
                 size_bytes,
             },
+            Content::Image { image, file } => Opened::Image {
+                image: &self.images[*image as usize].image,
+                file,
+            },
             Content::Segments { store, segments } => Opened::Segments {
                 store: self.store(*store),
                 segments,
@@ -74,6 +94,7 @@ impl Source {
         match &self.contents[node.index()] {
             Content::Disk(file) => file.is_sparse,
             Content::Segments { .. } => true,
+            Content::Image { file, .. } => file.sparse_bytes > 0,
             Content::Nothing | Content::Stored { .. } => false,
         }
     }

@@ -75,6 +75,8 @@ pub struct Summary {
     pub duplicate_bytes: u64,
     /// Bytes that sparse blocks save.
     pub sparse_bytes: u64,
+    /// Bytes whose blocks were copied from another image instead of compressed.
+    pub copied_bytes: u64,
     /// Files that could not be read as they were found; the image holds what could.
     pub changed: BTreeMap<NodeId, Warning>,
 }
@@ -110,6 +112,7 @@ pub fn write(
         data_bytes: source.content_bytes(),
         stored_bytes: data.end - start,
         sparse_bytes: data.sparse_bytes,
+        copied_bytes: data.copied_bytes,
         changed: std::mem::take(&mut data.changed)
             .into_iter()
             .map(|(node, problem)| (node, problem.warning))
@@ -210,13 +213,13 @@ fn options_block(options: &Options) -> Vec<u8> {
 impl Options {
     /// The compressor that the superblock names. An image without compression has to name one as
     /// well; every kernel knows gzip.
-    fn compressor(&self) -> Compressor {
+    pub(crate) fn compressor(&self) -> Compressor {
         self.compression
             .as_ref()
             .map_or(Compressor::Gzip, |settings| settings.compressor)
     }
 
-    fn recorded(&self) -> Option<coldpress_format::CompressorOptions> {
+    pub(crate) fn recorded(&self) -> Option<coldpress_format::CompressorOptions> {
         self.compression
             .as_ref()
             .and_then(|settings| settings.options(self.block_size))

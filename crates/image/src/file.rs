@@ -277,7 +277,11 @@ pub(crate) fn tail_bytes(
     })
 }
 
-fn check_length((part, start): (Part, u64), found: usize, expected: usize) -> Result<(), Error> {
+pub(crate) fn check_length(
+    (part, start): (Part, u64),
+    found: usize,
+    expected: usize,
+) -> Result<(), Error> {
     if found == expected {
         return Ok(());
     }

@@ -1,0 +1,180 @@
+//! A SquashFS image as an input.
+//!
+//! Nothing is unpacked: files stay where they are, and are read from the image when their blocks
+//! are written.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use coldpress_format::{Body, Inode, InodeRef};
+use coldpress_image::{Image, Offset, Visited};
+use coldpress_layout::{Kind, Node, NodeId};
+
+use crate::content::Content;
+use crate::draft::Draft;
+use crate::error::{self, Error};
+use crate::gather::SourceOptions;
+use crate::source::SourceImage;
+
+/// Opens an image that lies `offset_bytes` behind the beginning of a file.
+pub(crate) fn open(path: &Path, offset_bytes: u64, is_copied: bool) -> Result<SourceImage, Error> {
+    let file = File::open(path).map_err(error::source("open", path))?;
+    let inner = Offset {
+        inner: file,
+        start: offset_bytes,
+    };
+    let path = path.to_path_buf();
+    match Image::new(Box::new(inner)) {
+        Ok(image) => Ok(SourceImage {
+            image,
+            path,
+            is_copied,
+        }),
+        Err(error) => Err(Error::SourceImage { path, error }),
+    }
+}
+
+/// Adds what an image holds to the root; returns its root directory.
+pub(crate) fn read(
+    draft: &mut Draft,
+    image: SourceImage,
+    options: &SourceOptions,
+    progress: &mut dyn FnMut(u64) -> ControlFlow<()>,
+) -> Result<Node, Error> {
+    let path = image.path.clone();
+    let place = draft.keep_image(image);
+    let names = names(draft.image(place)).map_err(|error| Error::SourceImage {
+        path: path.clone(),
+        error,
+    })?;
+    let mut reader = Reader {
+        draft,
+        place,
+        options,
+        inodes: HashMap::new(),
+    };
+    let failed = |error| Error::SourceImage {
+        path: path.clone(),
+        error,
+    };
+    let mut root = None;
+    for (index, (path, at)) in names.into_iter().enumerate() {
+        if index % 4096 == 0 && progress(reader.draft.nodes.len() as u64).is_break() {
+            return Err(Error::Interrupted);
+        }
+        let inode = reader.draft.image(place).inode(at).map_err(failed)?;
+        if path == b"/" {
+            root = Some(reader.node(&inode).map_err(failed)?);
+        } else {
+            reader.add(&path, at, inode, &failed)?;
+        }
+    }
+    Ok(root.expect("a walk begins at the root"))
+}
+
+/// Every path of the image and its inode, a directory before what it holds.
+fn names(image: &Image) -> Result<Vec<(Vec<u8>, InodeRef)>, coldpress_image::Error> {
+    let mut names = Vec::new();
+    coldpress_image::walk(image, &mut |visited: &Visited| {
+        names.push((visited.path.to_vec(), visited.at));
+        Ok(())
+    })?;
+    Ok(names)
+}
+
+struct Reader<'a> {
+    draft: &'a mut Draft,
+    place: u32,
+    options: &'a SourceOptions,
+    /// Nodes by where their inode lies: several names of one inode are hard links.
+    inodes: HashMap<InodeRef, NodeId>,
+}
+
+impl Reader<'_> {
+    fn add(
+        &mut self,
+        path: &[u8],
+        at: InodeRef,
+        inode: Inode,
+        failed: &dyn Fn(coldpress_image::Error) -> Error,
+    ) -> Result<(), Error> {
+        let split = path.iter().rposition(|byte| *byte == b'/').unwrap_or(0);
+        let (directory, name) = (&path[..split], &path[split + 1..]);
+        let directory = if directory.is_empty() {
+            NodeId::ROOT
+        } else {
+            let found = self.draft.find(directory);
+            found.expect("a walk visits a directory before what it holds")
+        };
+        if let Some(node) = self.inodes.get(&at) {
+            self.draft.link(directory, name.to_vec(), *node);
+            return Ok(());
+        }
+        let is_directory = matches!(inode.body, Body::Directory(_));
+        // An earlier input's directory is added to.
+        let former = self.draft.child(directory, name);
+        if is_directory && former.is_some_and(|node| self.draft.is_directory(node)) {
+            return Ok(());
+        }
+        let node = self.node(&inode).map_err(failed)?;
+        let content = match inode.body {
+            Body::File(file) if file.size_bytes > 0 => Content::Image {
+                image: self.place,
+                file: Box::new(file),
+            },
+            _ => Content::Nothing,
+        };
+        let node = self.draft.add(node, content)?;
+        self.draft.link(directory, name.to_vec(), node);
+        if !is_directory {
+            self.inodes.insert(at, node);
+        }
+        Ok(())
+    }
+
+    fn node(&self, inode: &Inode) -> Result<Node, coldpress_image::Error> {
+        let image = self.draft.image(self.place);
+        let (uid, gid) = image.owner(inode)?;
+        let mut xattrs = if self.options.xattrs {
+            image.xattrs(inode)?
+        } else {
+            Vec::new()
+        };
+        xattrs.sort();
+        let latest_s = self.options.latest_time_s.unwrap_or(u32::MAX);
+        Ok(Node {
+            kind: kind(&inode.body),
+            mode: inode.mode,
+            uid,
+            gid,
+            mtime_s: inode.mtime_s.min(latest_s),
+            xattrs,
+        })
+    }
+}
+
+fn kind(body: &Body) -> Kind {
+    match body {
+        Body::Directory(_) => Kind::Directory {
+            entries: Vec::new(),
+        },
+        Body::File(file) => Kind::File {
+            size_bytes: file.size_bytes,
+        },
+        Body::Symlink(target) => Kind::Symlink {
+            target: target.clone(),
+        },
+        Body::BlockDevice(number) => Kind::BlockDevice {
+            major: number.major,
+            minor: number.minor,
+        },
+        Body::CharDevice(number) => Kind::CharDevice {
+            major: number.major,
+            minor: number.minor,
+        },
+        Body::Fifo => Kind::Fifo,
+        Body::Socket => Kind::Socket,
+    }
+}

@@ -1,0 +1,76 @@
+//! From the bytes of a block to what the image stores of it.
+
+use coldpress_codec::Encoder;
+
+use crate::error::Error;
+use crate::reuse::Candidate;
+use crate::write::Options;
+
+/// Compresses blocks, or finds that they are better copied or stored as they are.
+pub(crate) struct Packer {
+    encoder: Option<Encoder>,
+    /// Room for a candidate: as it is stored, and its content.
+    stored: Vec<u8>,
+    content: Vec<u8>,
+}
+
+/// A block as it goes into the image.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Block {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) is_compressed: bool,
+    /// Whether it comes from another image.
+    pub(crate) is_copied: bool,
+}
+
+impl Options {
+    pub(crate) fn packer(&self) -> Result<Packer, Error> {
+        Ok(Packer {
+            encoder: self.encoder()?,
+            stored: Vec::new(),
+            content: Vec::new(),
+        })
+    }
+}
+
+impl Packer {
+    /// What the image stores of a data block, or of a fragment block.
+    pub(crate) fn pack(&mut self, bytes: &[u8], _is_fragment: bool) -> Result<Block, Error> {
+        let mut compressed = Vec::new();
+        let is_compressed = match &mut self.encoder {
+            Some(encoder) => encoder.compress(bytes, &mut compressed)?,
+            None => false,
+        };
+        Ok(Block {
+            bytes: if is_compressed {
+                compressed
+            } else {
+                bytes.to_vec()
+            },
+            is_compressed,
+            is_copied: false,
+        })
+    }
+
+    /// The candidate, if it holds these bytes. One that cannot be read is none.
+    pub(crate) fn copy(&mut self, bytes: &[u8], candidate: &Candidate) -> Option<Block> {
+        let Candidate { image, block, .. } = candidate;
+        let read = image.read_stored(block, &mut self.stored, &mut self.content);
+        (read.is_ok() && self.content == bytes).then(|| Block {
+            bytes: std::mem::take(&mut self.stored),
+            is_compressed: block.word.is_compressed(),
+            is_copied: true,
+        })
+    }
+
+    /// The candidate that is known to hold what is wanted; none if it cannot be read.
+    pub(crate) fn copy_exact(&mut self, candidate: &Candidate) -> Option<Block> {
+        let Candidate { image, block, .. } = candidate;
+        let read = image.read_stored(block, &mut self.stored, &mut self.content);
+        read.is_ok().then(|| Block {
+            bytes: std::mem::take(&mut self.stored),
+            is_compressed: block.word.is_compressed(),
+            is_copied: true,
+        })
+    }
+}

@@ -1,0 +1,86 @@
+//! Blocks of the data area as they lie in the image, for copying them.
+
+use coldpress_format::{BlockWord, File, Part, TailEnd};
+
+use crate::error::Error;
+use crate::file::data_blocks_from;
+use crate::image::Image;
+
+/// A data block or fragment block, and where it lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StoredBlock {
+    /// Image byte at which it starts.
+    pub start: u64,
+    /// Its size on disk, and whether it is compressed.
+    pub word: BlockWord,
+    /// Bytes that it holds: exactly of a data block, at most of a fragment block.
+    pub len_bytes: u32,
+    /// Whether it is a fragment block.
+    pub is_fragment: bool,
+}
+
+impl Image {
+    /// The data blocks of a file in order, sparse ones included, without its tail end.
+    pub fn stored_blocks<'a>(&self, file: &'a File) -> impl Iterator<Item = StoredBlock> + use<'a> {
+        let blocks = data_blocks_from(file, self.superblock().block_size, 0, file.start);
+        blocks.map(|block| StoredBlock {
+            start: block.start,
+            word: block.word,
+            len_bytes: block.len,
+            is_fragment: false,
+        })
+    }
+
+    /// The fragment block of a tail end; `None` if the image does not have it.
+    pub fn stored_fragment(&self, tail: TailEnd) -> Option<StoredBlock> {
+        let fragment = self.fragment_of(tail).ok()?;
+        Some(StoredBlock {
+            start: fragment.start,
+            word: fragment.size,
+            len_bytes: self.superblock().block_size.bytes(),
+            is_fragment: true,
+        })
+    }
+
+    /// Reads a block that is not sparse: what lies on disk into `stored`, what that holds into
+    /// `content`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Corrupt`] if it lies outside the data area, does not decompress, or not to the
+    /// length of the data block; [`Error::Read`].
+    ///
+    /// # Cost
+    ///
+    /// One read and one decompression; nothing is cached.
+    pub fn read_stored(
+        &self,
+        block: &StoredBlock,
+        stored: &mut Vec<u8>,
+        content: &mut Vec<u8>,
+    ) -> Result<(), Error> {
+        let part = if block.is_fragment {
+            Part::FragmentBlock
+        } else {
+            Part::DataBlock
+        };
+        let at = (part, block.start);
+        let size_bytes = block.word.size_bytes();
+        self.data_area()
+            .check(part, block.start, size_bytes.into())?;
+        stored.resize(usize::try_from(size_bytes).unwrap_or(usize::MAX), 0);
+        self.store.read_exact(stored, block.start)?;
+        let len = usize::try_from(block.len_bytes).unwrap_or(usize::MAX);
+        if block.word.is_compressed() {
+            content.resize(len, 0);
+            let found = self.store.decode(stored, content, part, block.start)?;
+            content.truncate(found);
+        } else {
+            content.clone_from(stored);
+        }
+        if block.is_fragment && content.len() <= len {
+            return Ok(());
+        }
+        crate::file::check_length(at, content.len(), len)
+    }
+}
