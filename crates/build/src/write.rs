@@ -14,10 +14,11 @@ use coldpress_layout::{Order, Tails};
 use crate::data::DataArea;
 use crate::error::Error;
 use crate::ids::Ids;
-use crate::inodes::{Contents, InodeTables, Numbers, Table};
+use crate::inodes::{Contents, InodeTables, Numbers};
 use crate::metadata::stored_header;
 use crate::progress::{Meter, Progress};
 use crate::source::Source;
+use crate::uncompressed::Uncompressed;
 use crate::xattrs::Xattrs;
 use crate::{data, tables};
 
@@ -26,6 +27,8 @@ use crate::{data, tables};
 pub struct Options {
     /// The compressor; `None` stores everything as it is.
     pub compression: Option<Settings>,
+    /// What is stored as it is although there is a compressor.
+    pub uncompressed: Uncompressed,
     /// Bytes of a data block.
     pub block_size: BlockSize,
     /// Threads that compress.
@@ -137,23 +140,25 @@ fn write_tables(
     options: &Options,
     image: &mut Writer,
 ) -> Result<Superblock, Error> {
-    if options.metadata == Metadata::Spread {
-        image.end = image.end.next_multiple_of(PADDING_SIZE);
-    }
+    let stored = options.stored();
     let ids = Ids::new(&source.tree, order)?;
     let xattrs = Xattrs::new(&source.tree, order);
-    let contents = Contents::new(&source.tree, order, &ids, &xattrs.indexes, &mut data.files);
-    let (inodes, numbers) = contents.pack(options)?;
+    let contents = Contents::new(&source.tree, order, &ids, &xattrs, &mut data.files);
+    let (inodes, numbers) = contents.pack(options, image)?;
     Ok(Superblock {
-        inode_table_start: image.table(&inodes.inodes)?,
-        directory_table_start: image.table(&inodes.directories)?,
-        fragment_table_start: Some(image.lookup(&fragment_entries(&data), options)?),
+        inode_table_start: inodes.inode_table_start,
+        directory_table_start: inodes.directory_table_start,
+        fragment_table_start: Some(image.lookup(
+            &fragment_entries(&data),
+            stored.fragments,
+            options,
+        )?),
         export_table_start: if options.exportable {
-            Some(image.lookup(&export_entries(&numbers, &inodes), options)?)
+            Some(image.lookup(&export_entries(&numbers, &inodes), stored.inodes, options)?)
         } else {
             None
         },
-        id_table_start: image.lookup(&ids.entries(), options)?,
+        id_table_start: image.lookup(&ids.entries(), stored.ids, options)?,
         xattr_table_start: match xattrs.pack(image.end, options)? {
             None => None,
             Some((bytes, header_start)) => {
@@ -215,11 +220,6 @@ impl Options {
     }
 
     fn flags(&self) -> Flags {
-        let raw = Flags::RAW_INODES
-            .with(Flags::RAW_DATA)
-            .with(Flags::RAW_FRAGMENTS)
-            .with(Flags::RAW_XATTRS)
-            .with(Flags::RAW_IDS);
         let tails = match self.tails {
             Tails::None => Flags::NO_FRAGMENTS,
             Tails::Small => Flags::default(),
@@ -229,19 +229,19 @@ impl Options {
         Flags::DUPLICATES
             .with(tails)
             .with(when(self.exportable, Flags::EXPORTABLE))
-            .with(when(self.compression.is_none(), raw))
+            .with(self.stored().flags())
             .with(when(self.recorded().is_some(), Flags::COMPRESSOR_OPTIONS))
     }
 }
 
 /// The end of the image so far.
-struct Writer<'a> {
+pub(crate) struct Writer<'a> {
     output: &'a File,
-    end: u64,
+    pub(crate) end: u64,
 }
 
 impl Writer<'_> {
-    fn append(&mut self, bytes: &[u8]) -> Result<(), Error> {
+    pub(crate) fn append(&mut self, bytes: &[u8]) -> Result<(), Error> {
         self.output
             .write_all_at(bytes, self.end)
             .map_err(Error::Write)?;
@@ -249,21 +249,9 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Appends a table; returns where it starts.
-    fn table(&mut self, table: &Table) -> Result<u64, Error> {
-        let start = self.end;
-        for (offset, bytes) in &table.pieces {
-            self.output
-                .write_all_at(bytes, start + offset)
-                .map_err(Error::Write)?;
-        }
-        self.end += table.len_bytes;
-        Ok(start)
-    }
-
     /// Appends a table of entries; returns where its index starts.
-    fn lookup(&mut self, entries: &[u8], options: &Options) -> Result<u64, Error> {
-        let (bytes, index_start) = tables::lookup(entries, self.end, options)?;
+    fn lookup(&mut self, entries: &[u8], is_stored: bool, options: &Options) -> Result<u64, Error> {
+        let (bytes, index_start) = tables::lookup(entries, self.end, is_stored, options)?;
         self.append(&bytes)?;
         Ok(index_start)
     }

@@ -6,7 +6,9 @@ use std::ops::ControlFlow;
 use std::os::unix::fs::{FileExt, symlink};
 use std::path::Path;
 
-use coldpress_build::{Error, Metadata, Options, ScanOptions, Source, Summary, scan, write};
+use coldpress_build::{
+    Error, Metadata, Options, ScanOptions, Source, Summary, Uncompressed, scan, write,
+};
 use coldpress_codec::Settings;
 use coldpress_format::{BlockSize, Compressor};
 use coldpress_image::Image;
@@ -83,6 +85,7 @@ pub(crate) fn content(seed: u8, len: usize) -> Vec<u8> {
 pub(crate) fn options(compressor: Option<Compressor>, block_bytes: u32) -> Options {
     Options {
         compression: compressor.map(|compressor| Settings::new(compressor, None).unwrap()),
+        uncompressed: Uncompressed::default(),
         block_size: BlockSize::new(block_bytes).unwrap(),
         threads: NonZeroUsize::MIN,
         memory_bytes: 1 << 20,
