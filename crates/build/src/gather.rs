@@ -47,7 +47,8 @@ pub enum Input {
 
 impl Input {
     /// The inputs that a list of paths means: the content of a single directory becomes the root;
-    /// several paths, or one that is no directory, stand in the root by their names.
+    /// several paths, or one that is no directory, stand in the root by their names; a SquashFS
+    /// image stands for what it holds.
     ///
     /// # Errors
     ///
@@ -62,6 +63,13 @@ impl Input {
         }
         let mut names = BTreeSet::new();
         let entry = |path: &PathBuf| {
+            if image_input::is_image(path) {
+                return Ok(Self::Image {
+                    path: path.clone(),
+                    offset_bytes: 0,
+                    is_copied: false,
+                });
+            }
             let absolute = std::path::absolute(path).map_err(error::source("read", path))?;
             let name = absolute.file_name().unwrap_or(OsStr::new("root"));
             let name = name.as_bytes().to_vec();

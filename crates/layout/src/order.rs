@@ -18,15 +18,22 @@ use crate::tree::{NodeId, Tree};
 ///   all: naming it names the file whose data it has.
 /// - A tail end is in at most one [`Item::Fragment`], once. Fragment items are not empty, and the
 ///   tails of each add up to at most the block size. A tail in none is the file's last, short block.
-/// - `inodes` has every node exactly once, `directories` every directory.
+/// - `inodes` has every node exactly once, `directories` every directory. Both begin with a cold
+///   part, which has the same directories in both. There an entry of a directory stands before
+///   the directory, and its own listing too if it is one. What the plan names, and each directory
+///   that names something of that, is in the hot part behind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Order {
     /// The data area.
     pub data: Vec<Item>,
     /// The inode table.
     pub inodes: Vec<NodeId>,
+    /// How many of `inodes`, from the first on, are cold.
+    pub cold_inodes: usize,
     /// The listings in the directory table.
     pub directories: Vec<NodeId>,
+    /// How many of `directories`, from the first on, are cold.
+    pub cold_directories: usize,
     /// How many items of `data`, from the first on, come from the plan.
     pub hot_items: usize,
 }
@@ -42,8 +49,9 @@ pub enum Item {
 
 /// Completes a plan to the order of a whole tree.
 ///
-/// What the plan names comes first, in its order. The rest follows depth-first: its data and
-/// fragment blocks as mksquashfs would write them, its inodes directory by directory.
+/// Data that the plan names comes first, in its order. The rest follows depth-first, its data and
+/// fragment blocks as mksquashfs would write them. Inodes and listings that the plan names come
+/// last, in its order; before them lies the rest, children before parents.
 ///
 /// A plan cannot be wrong enough to fail. What it repeats counts where it stands first; a
 /// fragment that is too large is split; empty files and tails that do not exist are passed over. A
@@ -68,11 +76,15 @@ pub fn order(
     placing.place_named(&named);
     let hot_items = placing.data.len();
     cold::place_rest(&mut placing);
+    let data = placing.data;
+    let metadata = metadata::order(tree, plan, block_size, &mut unmatched);
     let order = Order {
+        data,
+        inodes: metadata.inodes,
+        cold_inodes: metadata.cold_inodes,
+        directories: metadata.directories,
+        cold_directories: metadata.cold_directories,
         hot_items,
-        data: placing.data,
-        inodes: metadata::inodes(tree, plan, &mut unmatched),
-        directories: metadata::directories(tree, plan, &mut unmatched),
     };
     (order, unmatched.paths)
 }

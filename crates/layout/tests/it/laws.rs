@@ -51,6 +51,29 @@ fn check(tree: &Tree, block_size: BlockSize, order: &Order) -> Result<(), String
     if sorted(&order.directories) != directories {
         return Err(format!("directories: {:?}", order.directories));
     }
+    check_cold(tree, order)
+}
+
+/// Whether the cold parts of both tables refer to what is in front of them only.
+fn check_cold(tree: &Tree, order: &Order) -> Result<(), String> {
+    let inodes = &order.inodes[..order.cold_inodes];
+    let listings = &order.directories[..order.cold_directories];
+    let directories = inodes.iter().filter(|id| tree.is_directory(**id));
+    if directories.clone().count() != listings.len() {
+        return Err(format!("cold directories: {listings:?} of {inodes:?}"));
+    }
+    let place = |ids: &[NodeId], id| ids.iter().position(|other| *other == id);
+    for id in directories {
+        let before = place(inodes, *id);
+        let listing = place(listings, *id);
+        for (_, child) in tree.entries(*id) {
+            let is_behind = place(inodes, *child).is_none_or(|child| Some(child) > before);
+            let is_listed_behind = tree.is_directory(*child) && place(listings, *child) > listing;
+            if is_behind || is_listed_behind || listing.is_none() {
+                return Err(format!("{child:?} is behind its directory {id:?}"));
+            }
+        }
+    }
     Ok(())
 }
 
@@ -130,6 +153,8 @@ proptest! {
         prop_assert_eq!(check(&tree, BlockSize::MIN, &order), Ok(()));
         prop_assert!(check_tails(&tree, BlockSize::MIN, &order, tails));
         prop_assert_eq!((order.hot_items, rest), (0, Vec::new()));
+        prop_assert_eq!(order.cold_inodes, order.inodes.len());
+        prop_assert_eq!(order.cold_directories, order.directories.len());
     }
 
     #[test]
@@ -149,8 +174,10 @@ proptest! {
         }).collect();
         prop_assert_eq!(&order.data[..order.hot_items], planned);
         let inodes: Vec<_> = plan.inodes.iter().map(id).collect();
-        prop_assert_eq!(&order.inodes[..inodes.len()], inodes);
+        let hot = &order.inodes[order.cold_inodes..];
+        prop_assert_eq!(&hot[..inodes.len()], inodes);
         let directories: Vec<_> = plan.directories.iter().map(id).collect();
-        prop_assert_eq!(&order.directories[..directories.len()], directories);
+        let hot = &order.directories[order.cold_directories..];
+        prop_assert_eq!(&hot[..directories.len()], directories);
     }
 }
