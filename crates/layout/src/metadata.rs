@@ -12,6 +12,7 @@
 
 use coldpress_format::BlockSize;
 
+use crate::finder::Finder;
 use crate::order::Unmatched;
 use crate::plan::Plan;
 use crate::tree::{Kind, Node, NodeId, Tree};
@@ -31,13 +32,14 @@ pub(crate) struct MetadataOrder {
 /// Completes a plan to the order of both tables.
 pub(crate) fn order<'plan>(
     tree: &Tree,
+    finder: &Finder<'_>,
     plan: &'plan Plan,
     block_size: BlockSize,
     unmatched: &mut Unmatched<'plan>,
 ) -> MetadataOrder {
-    let inodes = named(tree, &plan.inodes, |_| true, unmatched);
+    let inodes = named(finder, &plan.inodes, |_| true, unmatched);
     let listings = named(
-        tree,
+        finder,
         &plan.directories,
         |id| tree.is_directory(id),
         unmatched,
@@ -68,13 +70,13 @@ pub(crate) fn order<'plan>(
 
 /// The nodes at the paths of a plan, without those that do not fit.
 fn named<'plan>(
-    tree: &Tree,
+    finder: &Finder<'_>,
     paths: &'plan [Vec<u8>],
     fits: impl Fn(NodeId) -> bool,
     unmatched: &mut Unmatched<'plan>,
 ) -> Vec<NodeId> {
     let find = |path: &'plan Vec<u8>| {
-        let id = tree.find(path).filter(|&id| fits(id));
+        let id = finder.find(path).filter(|&id| fits(id));
         unmatched.note(path, id.is_none());
         id
     };
@@ -168,12 +170,10 @@ mod tests {
     }
 
     fn ordered(plan: &Plan) -> MetadataOrder {
-        order(
-            &example(),
-            plan,
-            BlockSize::DEFAULT,
-            &mut Unmatched::default(),
-        )
+        let tree = example();
+        let finder = Finder::new(&tree, plan);
+        let mut unmatched = Unmatched::default();
+        order(&tree, &finder, plan, BlockSize::DEFAULT, &mut unmatched)
     }
 
     fn numbers(ids: &[NodeId]) -> Vec<u32> {

@@ -1,7 +1,7 @@
 //! The laws of `Order`, for any tree and any plan.
 
 use coldpress_format::BlockSize;
-use coldpress_layout::{Item, NodeId, Order, Plan, PlanItem, Tails, Tree, order, plan};
+use coldpress_layout::{Item, NodeId, Order, Packing, Plan, PlanItem, Tails, Tree, order, plan};
 use proptest::prelude::*;
 
 use crate::plans::{data_paths, tree_and_garbage, tree_and_trace};
@@ -109,6 +109,32 @@ fn check_tails(tree: &Tree, block_size: BlockSize, order: &Order, tails: Tails) 
         .all(is_right)
 }
 
+/// The packing of a block by the definition: the first rule for its file that names it.
+fn packing_by_rules(tree: &Tree, plan: &Plan, node: NodeId, block: u64) -> Packing {
+    let is_for = |path: &[u8]| tree.find(path).is_some_and(|id| tree.data_of(id) == node);
+    let rules = plan.packing.iter().filter(|rule| is_for(&rule.path));
+    let mut rules = rules.filter(|rule| {
+        rule.blocks.is_empty() || rule.blocks.iter().any(|range| range.contains(&block))
+    });
+    rules.next().map_or(Packing::Default, |rule| rule.packing)
+}
+
+/// The packing of an item's block, by the definition.
+fn packing(tree: &Tree, plan: &Plan, block_size: BlockSize, item: &Item, block: u64) -> Packing {
+    let tail = |id: NodeId| {
+        let tail = block_size.full_blocks(tree.file_size(id).expect("a file"));
+        packing_by_rules(tree, plan, id, tail)
+    };
+    match item {
+        Item::Blocks(id) => packing_by_rules(tree, plan, *id, block),
+        Item::Fragment(ids) => {
+            let mut packings = ids.iter().map(|id| tail(*id));
+            let first = packings.find(|packing| *packing != Packing::Default);
+            first.unwrap_or_default()
+        }
+    }
+}
+
 fn tails() -> impl Strategy<Value = Tails> {
     prop_oneof![Just(Tails::None), Just(Tails::Small), Just(Tails::All)]
 }
@@ -124,7 +150,9 @@ fn unmatched(tree: &Tree, plan: &Plan) -> Vec<Vec<u8>> {
     let inodes = plan.inodes.iter().filter(|path| tree.find(path).is_none());
     let directories = plan.directories.iter().filter(|path| !is_directory(path));
     let mut paths: Vec<Vec<u8>> = Vec::new();
-    for path in data.chain(inodes).chain(directories) {
+    let packing = plan.packing.iter().map(|rule| &rule.path);
+    let packing = packing.filter(|path| !is_file(path));
+    for path in data.chain(inodes).chain(directories).chain(packing) {
         if !paths.contains(path) {
             paths.push(path.clone());
         }
@@ -142,6 +170,27 @@ proptest! {
         prop_assert_eq!(check(&tree, BlockSize::MIN, &order), Ok(()));
         prop_assert!(check_tails(&tree, BlockSize::MIN, &order, tails));
         prop_assert_eq!(rest, unmatched(&tree, &plan));
+    }
+
+    #[test]
+    fn each_block_is_packed_as_the_first_rule_for_it_says(
+        (tree, plan) in tree_and_garbage(BlockSize::MIN),
+        tails in tails(),
+    ) {
+        let (order, _) = order(&tree, &plan, BlockSize::MIN, tails);
+        for (place, item) in order.data.iter().enumerate() {
+            let blocks = match item {
+                Item::Blocks(_) => vec![0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 1000, u64::MAX],
+                Item::Fragment(_) => vec![0],
+            };
+            for block in blocks {
+                let expected = packing(&tree, &plan, BlockSize::MIN, item, block);
+                prop_assert_eq!(order.packing(place, block), expected);
+            }
+        }
+        let is_plain = |(_, packing): &(_, Packing)| *packing == Packing::Default;
+        prop_assert!(!order.packing.values().flatten().any(is_plain));
+        prop_assert!(order.packing.keys().all(|place| *place < order.data.len()));
     }
 
     #[test]
