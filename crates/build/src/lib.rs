@@ -13,6 +13,7 @@
 
 mod content;
 mod data;
+mod description;
 mod disk;
 mod draft;
 mod duplicates;
@@ -24,6 +25,7 @@ mod metadata;
 mod output;
 mod preallocation;
 mod progress;
+pub mod pseudo;
 mod reader;
 mod scan;
 mod source;
@@ -33,6 +35,7 @@ mod warning;
 mod write;
 mod xattrs;
 
+pub use description::{Malformed, Place};
 pub use error::Error;
 pub use gather::{Input, SourceOptions, gather};
 pub use output::Output;
