@@ -12,8 +12,6 @@ pub(crate) const LINE_MAX_BYTES: usize = 1 << 20;
 /// Longest path. Eight times what Linux can name at once, and short enough that a line cannot
 /// nest more directories than there is reason for.
 const PATH_MAX_BYTES: usize = 8 * 4096;
-/// The kernel refuses to follow a symlink whose target does not fit a page.
-pub(crate) const TARGET_MAX_BYTES: usize = 4095;
 /// How much of a wrong word an error shows.
 const SHOWN_MAX_BYTES: usize = 60;
 

@@ -47,6 +47,9 @@ pub enum Error {
         /// What is wrong with it.
         rule: &'static str,
     },
+    /// Nothing says how the root directory is.
+    #[error("there is no source, and no definition of the root directory such as `/ d 755 0 0`")]
+    NoRoot,
     /// A definition runs a command, which was not allowed.
     #[error("{place}: the command `{}` is not run: it was not allowed", command.escape_ascii())]
     CommandRefused {

@@ -23,6 +23,7 @@ mod ids;
 mod inodes;
 mod metadata;
 mod output;
+pub mod pack_file;
 mod preallocation;
 mod progress;
 pub mod pseudo;

@@ -10,7 +10,9 @@
 //! The language is that of mksquashfs 4.7, which `unsquashfs -pf` writes. Parsing asks the system
 //! nothing but what [`Lookup`] says.
 
+mod apply;
 mod collect;
+mod command;
 mod definition;
 mod file;
 mod parse;
@@ -18,7 +20,9 @@ mod value;
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+pub(crate) use apply::apply;
 pub use definition::{Action, Attributes, Definition, Object};
 pub use parse::Lookup;
 
@@ -36,7 +40,7 @@ pub enum Commands {
 }
 
 /// Pseudo definitions and how they are applied.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Pseudo {
     /// The definitions in the order in which they were given.
     pub definitions: Vec<Definition>,
@@ -50,15 +54,18 @@ pub struct Pseudo {
     /// The modification time of what is defined without one, in s since 1970; `None` for the
     /// newest time of the tree and the definitions.
     pub time_s: Option<u32>,
+    /// A directory for the data of pseudo files that are no regular files and for what commands
+    /// print. It has no name there.
+    pub scratch: PathBuf,
 }
 
 /// A pseudo file that holds data.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct DataFile {
     /// Its name, for messages.
     pub path: PathBuf,
     /// The file, or a copy of its data.
-    pub file: File,
+    pub file: Arc<File>,
     /// Where the data begins.
     pub start_bytes: u64,
     /// How long the data is.
@@ -66,6 +73,18 @@ pub struct DataFile {
 }
 
 impl Pseudo {
+    /// No definitions, and no command may run.
+    pub fn new(scratch: PathBuf) -> Self {
+        Self {
+            definitions: Vec::new(),
+            data: Vec::new(),
+            missing_directory: None,
+            commands: Commands::Refused,
+            time_s: None,
+            scratch,
+        }
+    }
+
     /// Adds one definition, as an argument of the command line gives it.
     ///
     /// # Errors
@@ -81,19 +100,12 @@ impl Pseudo {
     /// Adds the definitions of a file, and keeps it if it holds data.
     ///
     /// * `path`: the name for messages.
-    /// * `scratch`: a directory for the data of what is no regular file; it has no name there.
     ///
     /// # Errors
     ///
     /// [`Error`] if the file cannot be read, breaks a rule, or ends before its data does.
-    pub fn read(
-        &mut self,
-        file: File,
-        path: &Path,
-        scratch: &Path,
-        lookup: &Lookup,
-    ) -> Result<(), Error> {
-        file::read(self, file, path, scratch, lookup)
+    pub fn read(&mut self, file: File, path: &Path, lookup: &Lookup) -> Result<(), Error> {
+        file::read(self, file, path, lookup)
     }
 
     /// Whether there is nothing to apply.

@@ -15,12 +15,11 @@ const MARKER: &[u8] = b"# START OF DATA - DO NOT MODIFY";
 const AFTER_MARKER: &[u8; 2] = b"#\n";
 
 /// Reads the definitions of `file` and finds its data, which is copied only if `file` is not a
-/// regular file: then to a file without a name in `scratch`.
+/// regular file.
 pub(super) fn read(
     pseudo: &mut Pseudo,
     file: File,
     path: &Path,
-    scratch: &Path,
     lookup: &Lookup,
 ) -> Result<(), Error> {
     let read = |error| error::source("read", path)(error);
@@ -68,14 +67,15 @@ pub(super) fn read(
             path: path.to_path_buf(),
             len_bytes: metadata.len().saturating_sub(start_bytes),
             start_bytes,
-            file,
+            file: Arc::new(file),
         }
     } else {
+        let scratch = &pseudo.scratch;
         let mut copy = tempfile::tempfile_in(scratch).map_err(error::source("write", scratch))?;
         let len_bytes = io::copy(&mut lines.reader, &mut copy).map_err(read)?;
         DataFile {
             path: path.to_path_buf(),
-            file: copy,
+            file: Arc::new(copy),
             start_bytes: 0,
             len_bytes,
         }

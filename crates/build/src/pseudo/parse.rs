@@ -8,9 +8,9 @@ use coldpress_format::XattrPrefix;
 use super::definition::{Action, Attributes, Definition, Object};
 use super::value;
 use crate::description::{
-    Malformed, PATH_EXPECTED, Place, TARGET_MAX_BYTES, Word, Words, device, is_space, number,
-    path_in_image,
+    Malformed, PATH_EXPECTED, Place, Word, Words, device, is_space, number, path_in_image,
 };
+use crate::scan::TARGET_MAX_BYTES;
 
 /// How the names of owners and dates are understood: what the system knows of them is asked by the
 /// caller.

@@ -253,9 +253,8 @@ fn read(text: &[u8]) -> Result<Pseudo, Error> {
     let mut file = tempfile::tempfile().unwrap();
     file.write_all(text).unwrap();
     file.rewind().unwrap();
-    let mut pseudo = Pseudo::default();
-    let scratch = std::env::temp_dir();
-    pseudo.read(file, Path::new("x.pf"), &scratch, &LOOKUP)?;
+    let mut pseudo = Pseudo::new(std::env::temp_dir());
+    pseudo.read(file, Path::new("x.pf"), &LOOKUP)?;
     Ok(pseudo)
 }
 
@@ -318,11 +317,9 @@ fn data_from_a_pipe_is_copied() {
     writer.write_all(text).unwrap();
     drop(writer);
     let file = File::from(std::os::fd::OwnedFd::from(reader));
-    let mut pseudo = Pseudo::default();
     let scratch = tempfile::tempdir().unwrap();
-    pseudo
-        .read(file, Path::new("-"), scratch.path(), &LOOKUP)
-        .unwrap();
+    let mut pseudo = Pseudo::new(scratch.path().to_path_buf());
+    pseudo.read(file, Path::new("-"), &LOOKUP).unwrap();
     assert_eq!(
         (pseudo.data[0].start_bytes, pseudo.data[0].len_bytes),
         (0, 5)
