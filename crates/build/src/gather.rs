@@ -13,6 +13,8 @@ use coldpress_layout::{Kind, Node, NodeId};
 use crate::draft::Draft;
 use crate::error::{self, Error};
 use crate::image_input;
+use crate::pack_file::{self, PackFile};
+use crate::pseudo::{self, Pseudo};
 use crate::scan::Scanner;
 use crate::source::Source;
 
@@ -85,7 +87,7 @@ impl Input {
 }
 
 /// What of its inputs an image takes over, and how they are read.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct SourceOptions {
     /// Modification times after this, seconds since 1970, become this (`SOURCE_DATE_EPOCH`).
     pub latest_time_s: Option<u32>,
@@ -93,6 +95,10 @@ pub struct SourceOptions {
     pub xattrs: bool,
     /// Threads that read metadata.
     pub threads: NonZeroUsize,
+    /// Files that are added to the inputs.
+    pub pack_file: Option<PackFile>,
+    /// What is added to that and changed of it.
+    pub pseudo: Option<Pseudo>,
 }
 
 impl Default for SourceOptions {
@@ -101,6 +107,8 @@ impl Default for SourceOptions {
             latest_time_s: None,
             xattrs: true,
             threads: NonZeroUsize::MIN,
+            pack_file: None,
+            pseudo: None,
         }
     }
 }
@@ -158,6 +166,13 @@ pub fn gather(
             .map(|(_, node)| draft.nodes[node.index()].mtime_s)
             .max();
         draft.nodes[0].mtime_s = newest_s.unwrap_or(0);
+    }
+    if let Some(pack_file) = &options.pack_file {
+        pack_file::apply(&mut draft, pack_file, options, inputs.is_empty())?;
+    }
+    if let Some(pseudo) = &options.pseudo {
+        let is_root_free = inputs.is_empty() && options.pack_file.is_none();
+        pseudo::apply(&mut draft, pseudo, options, is_root_free)?;
     }
     Ok(draft.finish())
 }

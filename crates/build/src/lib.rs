@@ -13,6 +13,7 @@
 
 mod content;
 mod data;
+mod description;
 mod disk;
 mod draft;
 mod duplicates;
@@ -25,7 +26,9 @@ mod metadata;
 mod options;
 mod output;
 mod packer;
+pub mod pack_file;
 mod progress;
+pub mod pseudo;
 mod reader;
 mod reuse;
 mod scan;
@@ -38,6 +41,7 @@ mod warning;
 mod write;
 mod xattrs;
 
+pub use description::{Malformed, Place};
 pub use error::Error;
 pub use gather::{Input, SourceOptions, gather};
 pub use options::{Metadata, Options};

@@ -7,6 +7,8 @@
 mod entry;
 mod xattrs;
 
+pub(crate) use entry::TARGET_MAX_BYTES;
+
 use std::collections::HashMap;
 use std::fs;
 use std::io;
@@ -82,6 +84,20 @@ impl<'a> Scanner<'a> {
 
     /// Adds a file, or a directory with what is in it, to the root.
     pub(crate) fn entry(&mut self, path: &Path, name: &[u8]) -> Result<(), Error> {
+        let pending = self.file(NodeId::ROOT, path, name)?;
+        let path = path.to_path_buf();
+        let pending = pending.map(|node| Pending { node, path });
+        self.descend(pending.into_iter().collect())
+    }
+
+    /// Adds a file, or a directory without what is in it, to a directory; returns it if it is a
+    /// directory, whose entries may be added to it.
+    pub(crate) fn file(
+        &mut self,
+        directory: NodeId,
+        path: &Path,
+        name: &[u8],
+    ) -> Result<Option<NodeId>, Error> {
         let metadata = fs::symlink_metadata(path).map_err(error::source("read", path))?;
         let entry = Entry::new(path, &metadata, self.options)?;
         let parent = path.parent().unwrap_or(Path::new("")).to_path_buf();
@@ -91,14 +107,7 @@ impl<'a> Scanner<'a> {
             .unwrap_or_default()
             .to_os_string()
             .into_vec();
-        let (node, path) = (NodeId::ROOT, path.to_path_buf());
-        let pending = self.add(node, place, &file_name, name.to_vec(), entry)?;
-        self.descend(
-            pending
-                .map(|node| Pending { node, path })
-                .into_iter()
-                .collect(),
-        )
+        self.add(directory, place, &file_name, name.to_vec(), entry)
     }
 
     fn descend(&mut self, mut level: Vec<Pending>) -> Result<(), Error> {

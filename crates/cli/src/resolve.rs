@@ -134,6 +134,8 @@ impl ImageSettings {
             latest_time_s: self.epoch_s,
             xattrs: self.xattrs,
             threads: self.threads,
+            pack_file: None,
+            pseudo: None,
         }
     }
 
