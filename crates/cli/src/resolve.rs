@@ -78,6 +78,7 @@ impl ImageSettings {
             latest_time_s: self.epoch_s,
             xattrs: self.xattrs,
             threads: self.threads,
+            ..SourceOptions::default()
         }
     }
 
