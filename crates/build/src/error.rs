@@ -97,6 +97,36 @@ pub enum Error {
         /// How many may be.
         limit: u64,
     },
+    /// A value that was asked for means nothing.
+    #[error("{what} `{found}` is wrong: {rule}")]
+    Value {
+        /// What the value is: `pattern`, `mode`, ...
+        what: &'static str,
+        /// The value.
+        found: String,
+        /// The rule that it breaks.
+        rule: &'static str,
+    },
+    /// A line of a file that was given means nothing.
+    #[error("line {line} of the {what}, `{found}`, is wrong: {rule}")]
+    Line {
+        /// What the file is.
+        what: &'static str,
+        /// The line's number, from 1.
+        line: usize,
+        /// The line.
+        found: String,
+        /// The rule that it breaks.
+        rule: &'static str,
+    },
+    /// A regular expression means nothing.
+    #[error("regular expression `{pattern}` is wrong: {error}")]
+    Regex {
+        /// The expression.
+        pattern: String,
+        /// What is wrong with it.
+        error: Box<regex::Error>,
+    },
     /// A compressor failed.
     #[error(transparent)]
     Codec(#[from] coldpress_codec::Error),

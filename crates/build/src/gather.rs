@@ -13,9 +13,12 @@ use coldpress_layout::{Kind, Node, NodeId};
 use crate::draft::Draft;
 use crate::error::{self, Error};
 use crate::image_input;
+use crate::overrides::Overrides;
 use crate::pack_file::{self, PackFile};
 use crate::pseudo::{self, Pseudo};
 use crate::scan::Scanner;
+use crate::select::Selection;
+use crate::select::prune::prune;
 use crate::source::Source;
 
 /// Something that an image is built from.
@@ -48,6 +51,14 @@ pub enum Input {
 }
 
 impl Input {
+    /// Whether the scan asks the selection for each entry.
+    fn is_scanned(&self) -> bool {
+        match self {
+            Self::Directory(_) | Self::Entry { .. } => true,
+            Self::Image { .. } => false,
+        }
+    }
+
     /// The inputs that a list of paths means: the content of a single directory becomes the root;
     /// several paths, or one that is no directory, stand in the root by their names; a SquashFS
     /// image stands for what it holds.
@@ -89,6 +100,10 @@ impl Input {
 /// What of its inputs an image takes over, and how they are read.
 #[derive(Clone, Debug)]
 pub struct SourceOptions {
+    /// What of the inputs goes into the image.
+    pub selection: Selection,
+    /// What replaces the metadata of the inputs.
+    pub overrides: Overrides,
     /// Modification times after this, seconds since 1970, become this (`SOURCE_DATE_EPOCH`).
     pub latest_time_s: Option<u32>,
     /// Whether to read xattrs.
@@ -104,6 +119,8 @@ pub struct SourceOptions {
 impl Default for SourceOptions {
     fn default() -> Self {
         Self {
+            selection: Selection::default(),
+            overrides: Overrides::default(),
             latest_time_s: None,
             xattrs: true,
             threads: NonZeroUsize::MIN,
@@ -115,7 +132,7 @@ impl Default for SourceOptions {
 
 /// Puts the names and metadata of `inputs` together.
 ///
-/// Symbolic links are not followed, mounts are entered. What cannot be read is left out, or is
+/// Symbolic links are not followed, mounts are entered unless the selection says otherwise. What cannot be read is left out, or is
 /// empty in the image, and is told in [`Source::warnings`].
 ///
 /// * `progress`: called now and then with the number of inodes found so far; stops the work when
@@ -160,6 +177,9 @@ pub fn gather(
             has_own_root = false;
         }
     }
+    if !options.selection.is_everything() && inputs.iter().any(|input| !input.is_scanned()) {
+        prune(&mut draft, &options.selection);
+    }
     if has_own_root {
         let times = draft.children(NodeId::ROOT);
         let newest_s = times
@@ -170,11 +190,15 @@ pub fn gather(
     if let Some(pack_file) = &options.pack_file {
         pack_file::apply(&mut draft, pack_file, options, inputs.is_empty())?;
     }
+    let overrides = &options.overrides;
+    overrides.before_pseudo(&mut draft.nodes);
     if let Some(pseudo) = &options.pseudo {
         let is_root_free = inputs.is_empty() && options.pack_file.is_none();
         pseudo::apply(&mut draft, pseudo, options, is_root_free)?;
     }
-    Ok(draft.finish())
+    let mut source = draft.finish();
+    overrides.after_pseudo(&mut source.tree, options.latest_time_s)?;
+    Ok(source)
 }
 
 /// The root directory where no input is one: owned by root.

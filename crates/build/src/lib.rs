@@ -1,7 +1,9 @@
 //! Writing SquashFS images: source to tree to plan to blocks to image.
 //!
 //! ```text
+//! select  which of it the image holds                    select.rs
 //! gather  what there is: names, metadata, sizes          gather.rs, scan.rs, draft.rs, source.rs
+//! change  owners, modes, times, xattrs to be replaced    overrides.rs
 //! order   what goes where: coldpress_layout              (not here)
 //! write   duplicates, data area, tables, superblock      write.rs, then duplicates, data, tables
 //! verify  the image holds what the source holds          verify.rs
@@ -25,13 +27,15 @@ mod inodes;
 mod metadata;
 mod options;
 mod output;
-mod packer;
+mod overrides;
 pub mod pack_file;
+mod packer;
 mod progress;
 pub mod pseudo;
 mod reader;
 mod reuse;
 mod scan;
+mod select;
 mod sink;
 mod source;
 mod tables;
@@ -46,8 +50,10 @@ pub use error::Error;
 pub use gather::{Input, SourceOptions, gather};
 pub use options::{Metadata, Options};
 pub use output::Output;
+pub use overrides::{FileContexts, Mode, Overrides, Owners, Time, Times, Xattrs, parse_time};
 pub use progress::Progress;
 pub use reuse::{NotReusable, Reuse};
+pub use select::{Exclusions, Matching, Mounts, Rules, Selection, exclude_file_lines};
 pub use source::Source;
 pub use uncompressed::Uncompressed;
 pub use verify::{Difference, verify};

@@ -2,19 +2,22 @@
 //!
 //! Level by level: the directories of a level are listed in parallel, then their entries are read
 //! in parallel, in pieces, so that a single directory of a million entries keeps all threads
-//! busy too. Results are taken in order, so the tree does not depend on who was first.
+//! busy too. Results are taken in order, so the tree does not depend on who was first. What is not
+//! selected is left out before more than its type is read.
 
 mod entry;
+mod piece;
 mod xattrs;
 
 pub(crate) use entry::TARGET_MAX_BYTES;
 
 use std::collections::HashMap;
+use std::ffi::OsStr;
 use std::fs;
-use std::io;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
-use std::os::unix::ffi::OsStringExt as _;
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use coldpress_codec::{Workers, ordered};
@@ -24,11 +27,11 @@ use crate::content::Content;
 use crate::draft::Draft;
 use crate::error::{self, Error};
 use crate::gather::SourceOptions;
+use crate::select::{Below, Found, Verdict};
 use crate::warning::Warning;
 use entry::Entry;
+use piece::{Listing, Piece, Read, split};
 
-/// Entries that one thread reads at once.
-const PIECE_ENTRIES: usize = 256;
 /// Pieces in flight for each thread.
 const WINDOW: NonZeroUsize = NonZeroUsize::new(8).expect("8 is not 0");
 
@@ -39,19 +42,16 @@ pub(crate) struct Scanner<'a> {
     progress: &'a mut dyn FnMut(u64) -> ControlFlow<()>,
     /// Nodes with several names, by device and inode number.
     linked: HashMap<(u64, u64), NodeId>,
+    /// Directories that stay only if something below does: parent, name, node.
+    passages: Vec<(NodeId, Vec<u8>, NodeId)>,
 }
 
 /// A directory whose entries are not read yet.
 struct Pending {
     node: NodeId,
     path: PathBuf,
-}
-
-/// Some entries of a directory.
-struct Piece {
-    /// Its place in the level.
-    directory: usize,
-    names: Vec<Vec<u8>>,
+    /// What holds for its entries.
+    below: Below,
 }
 
 impl<'a> Scanner<'a> {
@@ -65,6 +65,7 @@ impl<'a> Scanner<'a> {
             options,
             progress,
             linked: HashMap::new(),
+            passages: Vec::new(),
         }
     }
 
@@ -77,21 +78,29 @@ impl<'a> Scanner<'a> {
             .warnings
             .into_iter()
             .for_each(|it| self.draft.warn(it));
+        let below = self.options.selection.root(Some(metadata.dev()));
         let (node, path) = (NodeId::ROOT, path.to_path_buf());
-        self.descend(vec![Pending { node, path }])?;
+        self.descend(vec![Pending { node, path, below }])?;
         Ok(entry.node)
     }
 
-    /// Adds a file, or a directory with what is in it, to the root.
+    /// Adds a file, or a directory with what is in it, to the root, if it is selected.
     pub(crate) fn entry(&mut self, path: &Path, name: &[u8]) -> Result<(), Error> {
-        let pending = self.file(NodeId::ROOT, path, name)?;
+        let metadata = fs::symlink_metadata(path).map_err(error::source("read", path))?;
+        let selection = &self.options.selection;
+        let verdict = selection.enter(&selection.root(None), &Found::new(name, &metadata));
+        if matches!(verdict, Verdict::Drop) {
+            return Ok(());
+        }
+        let node = self.file(NodeId::ROOT, path, name)?;
         let path = path.to_path_buf();
-        let pending = pending.map(|node| Pending { node, path });
+        let pending = self.below(NodeId::ROOT, name, node, verdict);
+        let pending = pending.map(|(node, below)| Pending { node, path, below });
         self.descend(pending.into_iter().collect())
     }
 
-    /// Adds a file, or a directory without what is in it, to a directory; returns it if it is a
-    /// directory, whose entries may be added to it.
+    /// Adds a file, or a directory without what is in it, to a directory, selected or not; returns
+    /// it if it is a directory, whose entries may be added to it.
     pub(crate) fn file(
         &mut self,
         directory: NodeId,
@@ -112,27 +121,40 @@ impl<'a> Scanner<'a> {
 
     fn descend(&mut self, mut level: Vec<Pending>) -> Result<(), Error> {
         while !level.is_empty() {
-            level = self.level(&level)?;
+            level = self.level(&mut level)?;
+        }
+        // The deepest first: what leads to nothing may itself be all there is above.
+        while let Some((directory, name, node)) = self.passages.pop() {
+            if self.draft.children(node).next().is_none() {
+                self.draft.unlink(directory, &name);
+            }
         }
         Ok(())
     }
 
     /// Reads the entries of some directories; returns the directories among them.
-    fn level(&mut self, level: &[Pending]) -> Result<Vec<Pending>, Error> {
+    fn level(&mut self, level: &mut [Pending]) -> Result<Vec<Pending>, Error> {
         let mut pieces: Vec<Piece> = Vec::new();
         let workers = Workers {
             threads: self.options.threads,
             window: self.options.threads.saturating_mul(WINDOW),
         };
+        let options = self.options;
         let mut unlisted = Vec::new();
+        let mut ignored = Vec::new();
         ordered::<_, _, _, Error>(
             level.iter().enumerate().map(Ok),
             &workers,
             || Ok(()),
-            |(), (directory, pending)| Ok((directory, list(&pending.path))),
-            |(directory, names)| {
-                match names {
-                    Ok(names) => pieces.extend(split(directory, names)),
+            |(), (directory, pending)| Ok((directory, Listing::read(&pending.path, options))),
+            |(directory, listing)| {
+                match listing {
+                    Ok(listing) => {
+                        let texts = listing.ignore_files.into_iter();
+                        ignored.extend(texts.map(|text| (directory, text)));
+                        unlisted.extend(listing.warnings);
+                        pieces.extend(split(directory, listing.names));
+                    }
                     Err(error) => {
                         unlisted.push(Warning::unreadable("list", &level[directory].path, &error));
                     }
@@ -140,6 +162,9 @@ impl<'a> Scanner<'a> {
                 Ok(())
             },
         )?;
+        for (directory, text) in ignored {
+            level[directory].below.ignore(&text)?;
+        }
         unlisted
             .into_iter()
             .for_each(|warning| self.draft.warn(warning));
@@ -160,25 +185,23 @@ impl<'a> Scanner<'a> {
             workers,
             || Ok(()),
             |(), piece| {
-                Ok((
-                    piece.directory,
-                    entries(&level[piece.directory].path, piece, options)?,
-                ))
+                let Pending { path, below, .. } = &level[piece.directory];
+                Ok((piece.directory, piece::read(path, below, piece, options)?))
             },
             |(directory, entries)| {
-                let Pending { node, path } = &level[directory];
+                let Pending { node, path, .. } = &level[directory];
                 let place = match places[directory] {
                     Some(place) => place,
                     None => *places[directory].insert(self.draft.disk.add_directory(path.clone())?),
                 };
-                for (name, entry) in entries {
+                for Read { name, entry } in entries {
                     match entry {
                         Err(warning) => self.draft.warn(warning),
-                        Ok(entry) => {
-                            let path = path.join(std::ffi::OsString::from_vec(name.clone()));
-                            let file_name = name.clone();
-                            let added = self.add(*node, place, &file_name, name, entry)?;
-                            next.extend(added.map(|node| Pending { node, path }));
+                        Ok((entry, verdict)) => {
+                            let path = path.join(OsStr::from_bytes(&name));
+                            let added = self.add(*node, place, &name, name.clone(), entry)?;
+                            let pending = self.below(*node, &name, added, verdict);
+                            next.extend(pending.map(|(node, below)| Pending { node, path, below }));
                         }
                     }
                 }
@@ -226,50 +249,25 @@ impl<'a> Scanner<'a> {
         }
         Ok(entry.is_directory.then_some(node))
     }
-}
 
-/// The pieces in which the entries of a directory are read.
-fn split(directory: usize, names: Vec<Vec<u8>>) -> impl Iterator<Item = Piece> {
-    let mut names = names.into_iter();
-    std::iter::from_fn(move || {
-        let names: Vec<_> = names.by_ref().take(PIECE_ENTRIES).collect();
-        (!names.is_empty()).then_some(Piece { directory, names })
-    })
-}
-
-/// The names in a directory, ascending.
-fn list(path: &Path) -> io::Result<Vec<Vec<u8>>> {
-    let names = fs::read_dir(path)?.map(|entry| Ok(entry?.file_name().into_vec()));
-    let mut names = names.collect::<io::Result<Vec<_>>>()?;
-    names.sort_unstable();
-    Ok(names)
-}
-
-/// Reads some entries of a directory; those that cannot be read become warnings.
-#[expect(
-    clippy::type_complexity,
-    reason = "a name and what is behind it, or why not"
-)]
-fn entries(
-    directory: &Path,
-    piece: Piece,
-    options: &SourceOptions,
-) -> Result<Vec<(Vec<u8>, Result<Entry, Warning>)>, Error> {
-    let read = |name: Vec<u8>| {
-        let path = directory.join(std::ffi::OsString::from_vec(name.clone()));
-        let entry = match fs::symlink_metadata(&path) {
-            Ok(metadata) => Entry::new(&path, &metadata, options),
-            Err(error) => Err(error::source("read", &path)(error)),
-        };
-        match entry {
-            Ok(entry) => Ok((name, Ok(entry))),
-            Err(Error::Source {
-                action,
-                path,
-                error,
-            }) => Ok((name, Err(Warning::unreadable(action, &path, &error)))),
-            Err(error) => Err(error),
+    /// The directory that was added under a name and what holds below it, if it is to be read.
+    ///
+    /// * `added`: what [`Scanner::add`] returned.
+    fn below(
+        &mut self,
+        directory: NodeId,
+        name: &[u8],
+        added: Option<NodeId>,
+        verdict: Verdict,
+    ) -> Option<(NodeId, Below)> {
+        let node = added?;
+        match verdict {
+            Verdict::Keep(below) => Some((node, below)),
+            Verdict::Passage(below) => {
+                self.passages.push((directory, name.to_vec(), node));
+                Some((node, below))
+            }
+            Verdict::KeepEmpty | Verdict::Drop => None,
         }
-    };
-    piece.names.into_iter().map(read).collect()
+    }
 }

@@ -134,8 +134,7 @@ impl ImageSettings {
             latest_time_s: self.epoch_s,
             xattrs: self.xattrs,
             threads: self.threads,
-            pack_file: None,
-            pseudo: None,
+            ..SourceOptions::default()
         }
     }
 

@@ -36,7 +36,7 @@ impl Entry {
     ) -> Result<Self, Error> {
         let mut warnings = Vec::new();
         let xattrs = if options.xattrs {
-            xattrs::read(path, &mut warnings)?
+            xattrs::read(path, &options.overrides.xattrs, &mut warnings)?
         } else {
             Vec::new()
         };

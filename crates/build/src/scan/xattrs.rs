@@ -5,15 +5,20 @@ use std::path::Path;
 use coldpress_format::XattrPrefix;
 
 use crate::error::{self, Error};
+use crate::overrides::Xattrs;
 use crate::warning::Warning;
 
 /// A full name and its value.
 type Xattr = (Vec<u8>, Vec<u8>);
 
 /// The xattrs of a file that the format can hold, ascending by name.
-pub(super) fn read(path: &Path, warnings: &mut Vec<Warning>) -> Result<Vec<Xattr>, Error> {
+pub(super) fn read(
+    path: &Path,
+    overrides: &Xattrs,
+    warnings: &mut Vec<Warning>,
+) -> Result<Vec<Xattr>, Error> {
     let mut xattrs = Vec::new();
-    for name in names(path)? {
+    for name in names(path)?.into_iter().filter(|it| overrides.keeps(it)) {
         if XattrPrefix::split(&name).is_none() {
             let path = path.to_path_buf();
             warnings.push(Warning::Xattr { path, name });
