@@ -10,7 +10,7 @@ use crate::error::Defect;
 pub(crate) struct Encoder(Box<Dict>);
 
 impl Encoder {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(_level: i32) -> Self {
         Self(Dict::new())
     }
 
