@@ -119,20 +119,12 @@ pub(crate) struct Packer<'a> {
 impl<'a> Packer<'a> {
     /// * `is_stored`: whether all blocks are stored as they are.
     pub(crate) fn new(options: &'a Options, is_stored: bool) -> Result<Self, Error> {
-        let mut packer = Self {
+        let encoder = encoder(options, is_stored)?;
+        Ok(Self {
             options,
             is_stored,
-            encoder: None,
-        };
-        packer.encoder = packer.encoder()?;
-        Ok(packer)
-    }
-
-    fn encoder(&self) -> Result<Option<Encoder>, Error> {
-        if self.is_stored {
-            return Ok(None);
-        }
-        self.options.encoder()
+            encoder,
+        })
     }
 
     /// Packs a stream behind `packed`.
@@ -164,7 +156,8 @@ impl<'a> Packer<'a> {
             }
             return Ok(());
         }
-        let threads = self.options.threads;
+        let (options, is_stored) = (self.options, self.is_stored);
+        let threads = options.threads;
         let workers = Workers {
             threads,
             window: threads.saturating_mul(NonZeroUsize::new(WINDOW_BLOCKS).unwrap_or(threads)),
@@ -172,7 +165,7 @@ impl<'a> Packer<'a> {
         ordered(
             blocks.map(Ok),
             &workers,
-            || self.encoder(),
+            || encoder(options, is_stored),
             |encoder, (index, content)| Ok((content, compress(encoder, (index, content))?)),
             |(content, compressed)| match compressed {
                 Some(compressed) => packed.push(&compressed, true),
@@ -180,6 +173,13 @@ impl<'a> Packer<'a> {
             },
         )
     }
+}
+
+fn encoder(options: &Options, is_stored: bool) -> Result<Option<Encoder>, Error> {
+    if is_stored {
+        return Ok(None);
+    }
+    options.encoder()
 }
 
 /// A table that grows at its end and is packed as far as its blocks are full.

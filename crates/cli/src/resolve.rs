@@ -7,11 +7,11 @@ use std::thread;
 
 use anyhow::{Context as _, anyhow, bail};
 use coldpress_build::{Input, Metadata, Options, SourceOptions, Uncompressed};
-use coldpress_codec::Settings;
+use coldpress_codec::{GzipTuning, Lz4Tuning, Settings, Tuning, XzTuning};
 use coldpress_format::{BlockSize, Compressor, CompressorOptions};
 use coldpress_layout::{Tails, Tree};
 
-use crate::args::{CompressorName, ImageArgs, PartName, TailsName};
+use crate::args::{CompressorName, ImageArgs, PartName, TailsName, TuningArgs};
 use crate::failure::hint;
 use crate::{memory, steps, text, work_dir};
 
@@ -43,18 +43,19 @@ impl ImageSettings {
     ///
     /// If a value is outside its range; the sentence names the range.
     pub(crate) fn resolve(args: &ImageArgs) -> anyhow::Result<Self> {
+        let block_size = match args.block_size {
+            Some(bytes) => block_size(bytes)?,
+            None => BlockSize::DEFAULT,
+        };
         let tails = match args.tails {
             TailsName::None => Tails::None,
             TailsName::Small => Tails::Small,
             TailsName::All => Tails::All,
         };
         Ok(Self {
-            compression: compression(args.compressor.unwrap_or(CompressorName::Zstd), args.level)?,
+            compression: compression(args, block_size)?,
             uncompressed: uncompressed(&args.store),
-            block_size: match args.block_size {
-                Some(bytes) => block_size(bytes)?,
-                None => BlockSize::DEFAULT,
-            },
+            block_size,
             tails,
             xattrs: !args.no_xattrs,
             exportable: !args.no_export,
@@ -266,21 +267,67 @@ fn canonical_parent(path: &Path) -> Option<PathBuf> {
     work_dir::parent(path).canonicalize().ok()
 }
 
-fn compression(name: CompressorName, level: Option<i32>) -> anyhow::Result<Option<Settings>> {
-    let compressor = match name {
+fn compression(args: &ImageArgs, block_size: BlockSize) -> anyhow::Result<Option<Settings>> {
+    let tuning = tuning(&args.tuning)?;
+    let compressor = match args.compressor.unwrap_or(CompressorName::Zstd) {
         CompressorName::Gzip => Compressor::Gzip,
         CompressorName::Lzo => Compressor::Lzo,
         CompressorName::Lz4 => Compressor::Lz4,
         CompressorName::Xz => Compressor::Xz,
         CompressorName::Zstd => Compressor::Zstd,
         CompressorName::None => {
-            if let Some(level) = level {
+            if let Some(level) = args.level {
                 bail!("`--compressor none` has no levels, but level {level} was asked for");
+            }
+            if let Some(tuned) = tuning.compressor() {
+                bail!("`--compressor none` was given the options of {tuned}");
             }
             return Ok(None);
         }
     };
-    Ok(Some(Settings::new(compressor, level)?))
+    // Only the fast compressor of lz4 has an acceleration.
+    let is_fast = matches!(tuning, Tuning::Lz4(_)) && compressor == Compressor::Lz4;
+    let level = args.level.or(is_fast.then_some(0));
+    let settings = Settings {
+        tuning,
+        ..Settings::new(compressor, level)?
+    };
+    settings.check(block_size)?;
+    Ok(Some(settings))
+}
+
+/// The options of single compressors, if they are of one.
+fn tuning(args: &TuningArgs) -> anyhow::Result<Tuning> {
+    let gzip = GzipTuning {
+        window_bits: args
+            .gzip_window
+            .unwrap_or(GzipTuning::default().window_bits),
+        strategies: args.gzip_strategies.unwrap_or_default(),
+    };
+    let xz = XzTuning {
+        dictionary: args.xz_dictionary.unwrap_or_default(),
+        filters: args.xz_filters.unwrap_or_default(),
+        literal_context_bits: args.xz_lc,
+        literal_position_bits: args.xz_lp,
+        position_bits: args.xz_pb,
+        extreme: args.xz_extreme,
+    };
+    let gzip = (gzip != GzipTuning::default()).then_some(Tuning::Gzip(gzip));
+    let xz = (xz != XzTuning::default()).then_some(Tuning::Xz(xz));
+    let lz4 = args
+        .lz4_acceleration
+        .map(|acceleration| Tuning::Lz4(Lz4Tuning { acceleration }));
+    let mut given = [gzip, xz, lz4].into_iter().flatten();
+    let first = given.next().unwrap_or_default();
+    match (
+        first.compressor(),
+        given.next().and_then(|other| other.compressor()),
+    ) {
+        (Some(one), Some(other)) => {
+            bail!("options of {one} and of {other} were given, but an image has one compressor")
+        }
+        _ => Ok(first),
+    }
 }
 
 fn uncompressed(parts: &[PartName]) -> Uncompressed {

@@ -12,6 +12,8 @@
 //!
 //! Nothing here touches a file.
 
+mod best;
+mod choice;
 mod decoder;
 mod encoder;
 mod error;
@@ -19,15 +21,20 @@ mod gzip;
 mod lz4;
 mod lzo;
 mod ordered;
+mod probe;
 mod settings;
+mod tuning;
 mod xz;
 mod zstd;
 
+pub use choice::{Choice, Choices};
 pub use decoder::Decoder;
 pub use encoder::Encoder;
 pub use error::Error;
 pub use ordered::{Workers, ordered};
+pub use probe::is_incompressible;
 pub use settings::Settings;
+pub use tuning::{Dictionary, Filter, GzipTuning, Lz4Tuning, Strategy, Tuning, XzTuning};
 
 use coldpress_format::{BlockSize, METADATA_BLOCK_SIZE};
 

@@ -7,6 +7,7 @@
 use std::ffi::{c_char, c_int, c_void};
 
 use crate::error::Defect;
+use crate::tuning::Lz4Tuning;
 
 unsafe extern "C" {
     /// Bytes of working memory that LZ4 HC needs.
@@ -25,12 +26,13 @@ unsafe extern "C" {
 
 pub(crate) struct Encoder {
     level: c_int,
+    acceleration: c_int,
     /// Working memory of LZ4 HC, which wants it aligned to 8; empty at level 0.
     state: Vec<u64>,
 }
 
 impl Encoder {
-    pub(crate) fn new(level: i32) -> Self {
+    pub(crate) fn new(level: i32, tuning: Lz4Tuning) -> Self {
         let state_bytes = if level == 0 {
             0
         } else {
@@ -38,6 +40,8 @@ impl Encoder {
         };
         Self {
             level,
+            // At most 65537; the library takes more for that.
+            acceleration: c_int::try_from(tuning.acceleration).unwrap_or(c_int::MAX),
             state: vec![0; state_bytes.div_ceil(8) as usize],
         }
     }
@@ -49,7 +53,15 @@ impl Encoder {
         let (source, destination) = (input.as_ptr().cast(), output.as_mut_ptr().cast());
         let size_bytes = if self.level == 0 {
             // SAFETY: both pointers are valid for the lengths given with them.
-            unsafe { lz4_sys::LZ4_compress_default(source, destination, input_bytes, output_bytes) }
+            unsafe {
+                lz4_sys::LZ4_compress_fast(
+                    source,
+                    destination,
+                    input_bytes,
+                    output_bytes,
+                    self.acceleration,
+                )
+            }
         } else {
             // SAFETY: both pointers are valid for the lengths given with them, and `state` is
             // aligned to 8 and as large as the library asked for in `new`.

@@ -1,15 +1,18 @@
-//! A compressor and its level, checked, and what the image records of them.
+//! A compressor, its level and its tuning, checked, and what the image records of them.
 
 use std::ops::RangeInclusive;
 
 use coldpress_format::{BlockSize, Compressor, CompressorOptions};
 
-use crate::Error;
+use crate::{Error, Tuning};
 
 /// gzip level of mksquashfs, and the highest that its options can record.
 const GZIP_DEFAULT_LEVEL: i32 = 9;
-/// Base-2 logarithm of the deflate window; the kernel allocates no other.
-const GZIP_WINDOW_SIZE: u16 = 15;
+/// The level of LZO1X-999 that mksquashfs uses.
+const LZO_DEFAULT_LEVEL: i32 = 8;
+/// The numbers by which the options name LZO1X-1 and LZO1X-999.
+const LZO_FAST_ALGORITHM: u32 = 0;
+const LZO_BEST_ALGORITHM: u32 = 4;
 /// The preset that mksquashfs uses.
 const XZ_DEFAULT_LEVEL: i32 = 6;
 /// The level of `mksquashfs -Xhc`. Decompression is as fast as at any other level.
@@ -17,76 +20,116 @@ const LZ4_DEFAULT_LEVEL: i32 = 12;
 /// The level of mksquashfs.
 const ZSTD_DEFAULT_LEVEL: i32 = 15;
 
-/// A compressor and how hard it tries.
+/// A compressor, how hard it tries, and how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
     /// The compressor.
     pub compressor: Compressor,
-    /// The level, in [`Settings::level_range`]; 0 where the compressor has no levels.
+    /// The level, in [`Settings::level_range`].
     pub level: i32,
+    /// What else there is to set.
+    pub tuning: Tuning,
 }
 
 impl Settings {
-    /// The settings for `compressor`, at its default level if `level` is `None`.
+    /// The settings for `compressor`, at its default level if `level` is `None`, without tuning.
     ///
-    /// Defaults: gzip 9, xz 6, lz4 12, zstd 15.
+    /// Defaults: gzip 9, lzo 8, xz 6, lz4 12, zstd 15.
     ///
     /// # Errors
     ///
-    /// [`Error::Level`] if the level is outside [`Settings::level_range`], [`Error::NoLevels`] if
-    /// the compressor has none, [`Error::NotWritable`] for lzma.
+    /// [`Error::Level`] if the level is outside [`Settings::level_range`] or is zstd's 0;
+    /// [`Error::NotWritable`] for lzma.
     pub fn new(compressor: Compressor, level: Option<i32>) -> Result<Self, Error> {
         let default = match compressor {
             Compressor::Gzip => GZIP_DEFAULT_LEVEL,
+            Compressor::Lzo => LZO_DEFAULT_LEVEL,
             Compressor::Xz => XZ_DEFAULT_LEVEL,
             Compressor::Lz4 => LZ4_DEFAULT_LEVEL,
             Compressor::Zstd => ZSTD_DEFAULT_LEVEL,
-            Compressor::Lzo => match level {
-                None => 0,
-                Some(level) => return Err(Error::NoLevels { compressor, level }),
-            },
             Compressor::Lzma => return Err(Error::NotWritable { compressor }),
         };
         let settings = Self {
             compressor,
             level: level.unwrap_or(default),
+            tuning: Tuning::Default,
         };
-        settings.check()?;
+        settings.check_level()?;
         Ok(settings)
     }
 
-    /// The levels of a compressor; `None` for lzo, whose encoder has none, and for lzma.
+    /// The levels of a compressor; `None` for lzma.
     ///
-    /// gzip goes beyond zlib's 9 to the 12 of libdeflate; lz4 0 is the fast compressor, 1 to 12
-    /// are the levels of LZ4 HC.
+    /// gzip goes beyond zlib's 9 to the 12 of libdeflate; lzo 0 is as fast as LZO1X-1, 1 to 9 take
+    /// the place of LZO1X-999's levels; lz4 0 is the fast compressor, 1 to 12 are the levels of
+    /// LZ4 HC. The negative levels of zstd are ever faster; it has no level 0.
     pub fn level_range(compressor: Compressor) -> Option<RangeInclusive<i32>> {
         match compressor {
             Compressor::Gzip => Some(1..=12),
-            Compressor::Xz => Some(0..=9),
+            Compressor::Lzo | Compressor::Xz => Some(0..=9),
             Compressor::Lz4 => Some(0..=12),
-            Compressor::Zstd => Some(1..=22),
-            Compressor::Lzo | Compressor::Lzma => None,
+            Compressor::Zstd => Some(zstd_safe::min_c_level()..=22),
+            Compressor::Lzma => None,
         }
+    }
+
+    /// The same settings at another level, for single blocks of an image.
+    ///
+    /// The acceleration of lz4 is a refinement of its level 0 and is left out at others.
+    ///
+    /// # Errors
+    ///
+    /// As [`Settings::check`], for the level alone and with the tuning.
+    pub fn at_level(&self, level: i32) -> Result<Self, Error> {
+        let mut settings = Self { level, ..*self };
+        if let (Tuning::Lz4(_), 1..) = (self.tuning, level) {
+            settings.tuning = Tuning::Default;
+        }
+        settings.check_level()?;
+        settings.tuning.gzip().check(level)?;
+        Ok(settings)
     }
 
     /// What must stand behind the superblock of an image written with these settings.
     ///
     /// `None` where all is default, as mksquashfs does: readers then assume gzip level 9 with
-    /// window 15, an xz dictionary of one block, zstd level 15, lzo 999 level 8. That is also the
-    /// truth about every xz and lzo image written here: the dictionary never exceeds a block, and
-    /// the lzo level matters to no reader. lz4 options are always recorded, because the kernel
-    /// refuses an lz4 image without them.
+    /// window 15, lzo 999 level 8, an xz dictionary of one block, zstd level 15. The xz options
+    /// bound the dictionary of every stream: the kernel allocates no larger one. lz4 options are
+    /// always recorded, because the kernel refuses an lz4 image without them; neither level nor
+    /// acceleration is in them. Blocks compressed at other levels change nothing.
+    ///
+    /// Of settings that [`Settings::check`] refuses, the options mean nothing.
     ///
     /// Source: docs/format.md, "Compressor options".
-    pub fn options(&self, _block_size: BlockSize) -> Option<CompressorOptions> {
+    pub fn options(&self, block_size: BlockSize) -> Option<CompressorOptions> {
         match self.compressor {
             Compressor::Gzip => {
+                let tuning = self.tuning.gzip();
                 // The format knows zlib's levels only.
                 let level = self.level.min(GZIP_DEFAULT_LEVEL);
-                (level != GZIP_DEFAULT_LEVEL).then(|| CompressorOptions::Gzip {
-                    level: level.unsigned_abs(),
-                    window_size: GZIP_WINDOW_SIZE,
-                    strategies: 0,
+                (level != GZIP_DEFAULT_LEVEL || tuning.needs_zlib()).then(|| {
+                    CompressorOptions::Gzip {
+                        level: level.unsigned_abs(),
+                        window_size: tuning.window_bits.into(),
+                        strategies: tuning.recorded_strategies(),
+                    }
+                })
+            }
+            Compressor::Lzo => (self.level != LZO_DEFAULT_LEVEL).then(|| CompressorOptions::Lzo {
+                algorithm: if self.level == 0 {
+                    LZO_FAST_ALGORITHM
+                } else {
+                    LZO_BEST_ALGORITHM
+                },
+                level: self.level.unsigned_abs(),
+            }),
+            Compressor::Xz => {
+                let tuning = self.tuning.xz();
+                let dictionary_size = tuning.dictionary.bytes(block_size).ok()?;
+                let is_default = dictionary_size == crate::largest_block_bytes(block_size);
+                (!is_default || !tuning.filters.is_empty()).then(|| CompressorOptions::Xz {
+                    dictionary_size,
+                    filters: tuning.filters.bits().into(),
                 })
             }
             Compressor::Lz4 => Some(CompressorOptions::Lz4 {
@@ -94,131 +137,345 @@ impl Settings {
             }),
             Compressor::Zstd => {
                 (self.level != ZSTD_DEFAULT_LEVEL).then(|| CompressorOptions::Zstd {
-                    level: self.level.unsigned_abs(),
+                    level: self.level.cast_unsigned(),
                 })
             }
-            Compressor::Xz | Compressor::Lzo | Compressor::Lzma => None,
+            Compressor::Lzma => None,
         }
     }
 
-    /// Whether the level is in range; the fields are public, so an encoder asks again.
-    pub(crate) fn check(self) -> Result<(), Error> {
-        let Self { compressor, level } = self;
-        match Self::level_range(compressor) {
-            Some(range) if range.contains(&level) => Ok(()),
-            Some(range) => {
-                let (low, high) = range.into_inner();
-                Err(Error::Level {
-                    compressor,
-                    level,
-                    low,
-                    high,
-                })
-            }
-            None => Ok(()),
+    /// Whether an image with this block size can be written so; an encoder asks the same.
+    ///
+    /// # Errors
+    ///
+    /// As [`Settings::new`]; [`Error::Tuning`] if the tuning is for another compressor;
+    /// [`Error::Option`], [`Error::Dictionary`] or [`Error::LiteralBits`] if a value of it is
+    /// outside its range; [`Error::LevelOfLibdeflate`] or [`Error::AccelerationOfLevel`] if it does
+    /// not go with the level.
+    pub fn check(&self, block_size: BlockSize) -> Result<(), Error> {
+        let Self {
+            compressor,
+            level,
+            tuning,
+        } = *self;
+        self.check_level()?;
+        match tuning.compressor() {
+            Some(tuned) if tuned != compressor => return Err(Error::Tuning { compressor, tuned }),
+            _ => {}
         }
+        match tuning {
+            Tuning::Default => Ok(()),
+            Tuning::Gzip(tuning) => tuning.check(level),
+            Tuning::Xz(tuning) => tuning.check(block_size),
+            Tuning::Lz4(tuning) => tuning.check(level),
+        }
+    }
+
+    fn check_level(self) -> Result<(), Error> {
+        let Self {
+            compressor, level, ..
+        } = self;
+        let range = Self::level_range(compressor).ok_or(Error::NotWritable { compressor })?;
+        if compressor == Compressor::Zstd && level == 0 {
+            let (low, high) = range.into_inner();
+            return Err(Error::ZstdLevelZero { low, high });
+        }
+        if range.contains(&level) {
+            return Ok(());
+        }
+        let (low, high) = range.into_inner();
+        Err(Error::Level {
+            compressor,
+            level,
+            low,
+            high,
+        })
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use Compressor::{Gzip, Lz4, Lzma, Lzo, Xz, Zstd};
 
-    #[test]
-    fn default_settings_record_no_options_except_for_lz4() {
-        for (compressor, level, options) in [
-            (Compressor::Gzip, 9, None),
-            (Compressor::Lzo, 0, None),
-            (Compressor::Xz, 6, None),
-            (
-                Compressor::Lz4,
-                12,
-                Some(CompressorOptions::Lz4 {
-                    high_compression: true,
-                }),
-            ),
-            (Compressor::Zstd, 15, None),
-        ] {
-            let settings = Settings::new(compressor, None).unwrap();
-            assert_eq!(settings, Settings { compressor, level });
-            assert_eq!(
-                settings.options(BlockSize::DEFAULT),
-                options,
-                "{compressor}"
-            );
+    use super::*;
+    use crate::{Choices, Dictionary, Filter, GzipTuning, Lz4Tuning, Strategy, XzTuning};
+
+    fn settings(compressor: Compressor, level: i32, tuning: Tuning) -> Settings {
+        Settings {
+            compressor,
+            level,
+            tuning,
         }
     }
 
+    fn gzip_tuning(window_bits: u8, strategies: &[Strategy]) -> Tuning {
+        Tuning::Gzip(GzipTuning {
+            window_bits,
+            strategies: strategies.iter().copied().collect(),
+        })
+    }
+
+    fn xz_tuning(dictionary: Dictionary, filters: &[Filter]) -> Tuning {
+        Tuning::Xz(XzTuning {
+            dictionary,
+            filters: filters.iter().copied().collect(),
+            ..XzTuning::default()
+        })
+    }
+
+    fn lz4_tuning(acceleration: u32) -> Tuning {
+        Tuning::Lz4(Lz4Tuning { acceleration })
+    }
+
+    fn coding(lc: Option<u8>, lp: Option<u8>, pb: Option<u8>) -> Tuning {
+        Tuning::Xz(XzTuning {
+            literal_context_bits: lc,
+            literal_position_bits: lp,
+            position_bits: pb,
+            ..XzTuning::default()
+        })
+    }
+
     #[test]
-    fn other_levels_are_recorded_as_readers_understand_them() {
-        let gzip = |level| {
-            Some(CompressorOptions::Gzip {
-                level,
-                window_size: 15,
-                strategies: 0,
-            })
-        };
-        for (compressor, level, options) in [
-            (Compressor::Gzip, 1, gzip(1)),
-            (Compressor::Gzip, 12, None),
-            (Compressor::Xz, 0, None),
-            (
-                Compressor::Lz4,
-                0,
-                Some(CompressorOptions::Lz4 {
-                    high_compression: false,
-                }),
-            ),
-            (
-                Compressor::Zstd,
-                22,
-                Some(CompressorOptions::Zstd { level: 22 }),
-            ),
+    fn default_settings_record_no_options_except_for_lz4() {
+        for (compressor, level, recorded) in [
+            (Gzip, 9, None),
+            (Lzo, 8, None),
+            (Xz, 6, None),
+            (Lz4, 12, Some([1, 0, 0, 0, 1, 0, 0, 0])),
+            (Zstd, 15, None),
         ] {
-            let settings = Settings::new(compressor, Some(level)).unwrap();
-            assert_eq!(
-                settings.options(BlockSize::MAX),
-                options,
-                "{compressor} {level}"
-            );
+            let made = Settings::new(compressor, None).unwrap();
+            assert_eq!(made, settings(compressor, level, Tuning::Default));
+            for block_size in [BlockSize::MIN, BlockSize::DEFAULT, BlockSize::MAX] {
+                let options = made.options(block_size).map(|options| options.write());
+                assert_eq!(
+                    options,
+                    recorded.map(|bytes| bytes.to_vec()),
+                    "{compressor}"
+                );
+            }
+        }
+    }
+
+    /// The bytes that mksquashfs records for the same options.
+    #[test]
+    fn everything_else_is_recorded_as_readers_understand_it() {
+        use Dictionary::{Block, Bytes, Millionths};
+        use Strategy::{Default, Filtered, Fixed, HuffmanOnly};
+        let none = Tuning::Default;
+        for (compressor, level, tuning, recorded) in [
+            (Gzip, 1, none, vec![1, 0, 0, 0, 15, 0, 0, 0]),
+            (Gzip, 12, none, vec![]),
+            (Gzip, 9, gzip_tuning(15, &[]), vec![]),
+            (Gzip, 9, gzip_tuning(15, &[Default]), vec![]),
+            (
+                Gzip,
+                9,
+                gzip_tuning(8, &[Default]),
+                vec![9, 0, 0, 0, 8, 0, 0, 0],
+            ),
+            (
+                Gzip,
+                9,
+                gzip_tuning(15, &[Filtered, Default]),
+                vec![9, 0, 0, 0, 15, 0, 3, 0],
+            ),
+            (
+                Gzip,
+                2,
+                gzip_tuning(10, &[Fixed, HuffmanOnly]),
+                vec![2, 0, 0, 0, 10, 0, 0x14, 0],
+            ),
+            (Lzo, 0, none, vec![0; 8]),
+            (Lzo, 9, none, vec![4, 0, 0, 0, 9, 0, 0, 0]),
+            (Lzo, 8, none, vec![]),
+            (Xz, 0, none, vec![]),
+            (Xz, 6, xz_tuning(Block, &[]), vec![]),
+            (Xz, 6, xz_tuning(Millionths(1_000_000), &[]), vec![]),
+            (Xz, 6, xz_tuning(Bytes(128 << 10), &[]), vec![]),
+            (
+                Xz,
+                6,
+                xz_tuning(Bytes(8192), &[]),
+                vec![0, 0x20, 0, 0, 0, 0, 0, 0],
+            ),
+            (
+                Xz,
+                6,
+                xz_tuning(Millionths(750_000), &[]),
+                vec![0, 0x80, 1, 0, 0, 0, 0, 0],
+            ),
+            (
+                Xz,
+                6,
+                xz_tuning(Block, &[Filter::X86]),
+                vec![0, 0, 2, 0, 1, 0, 0, 0],
+            ),
+            (
+                Xz,
+                6,
+                xz_tuning(Block, &[Filter::RiscV, Filter::Arm64, Filter::PowerPc]),
+                vec![0, 0, 2, 0, 0xC2, 0, 0, 0],
+            ),
+            (Xz, 6, coding(Some(0), Some(2), None), vec![]),
+            (Lz4, 0, none, vec![1, 0, 0, 0, 0, 0, 0, 0]),
+            (Lz4, 0, lz4_tuning(100), vec![1, 0, 0, 0, 0, 0, 0, 0]),
+            (Lz4, 3, lz4_tuning(1), vec![1, 0, 0, 0, 1, 0, 0, 0]),
+            (Zstd, 22, none, vec![22, 0, 0, 0]),
+            (Zstd, -5, none, vec![0xFB, 0xFF, 0xFF, 0xFF]),
+        ] {
+            let settings = settings(compressor, level, tuning);
+            assert_eq!(settings.check(BlockSize::DEFAULT), Ok(()), "{settings:?}");
+            let options = settings.options(BlockSize::DEFAULT);
+            let bytes = options.map_or(vec![], |options| options.write());
+            assert_eq!(bytes, recorded, "{settings:?}");
             if let Some(options) = options {
-                let parsed = CompressorOptions::parse(compressor, &options.write(), 98);
-                assert_eq!(parsed, Ok(options));
+                assert_eq!(
+                    CompressorOptions::parse(compressor, &bytes, 98),
+                    Ok(options)
+                );
             }
         }
     }
 
     #[test]
     fn settings_that_cannot_be_used_are_refused_by_name() {
-        for (compressor, level, text) in [
+        use Dictionary::{Bytes, Millionths};
+        const DICTIONARY: &str = "must be 2^n or 2^n + 2^(n+1), at least 8192 and at most the block \
+                                  size of 131072";
+        let dictionary = |bytes| format!("xz dictionary is {bytes} bytes, {DICTIONARY}");
+        let none = Tuning::Default;
+        for (compressor, level, tuning, text) in [
+            (Gzip, 13, none, "gzip level 13 is outside 1 to 12".into()),
+            (Gzip, 0, none, "gzip level 0 is outside 1 to 12".into()),
+            (Lzo, 10, none, "lzo level 10 is outside 0 to 9".into()),
+            (Xz, -1, none, "xz level -1 is outside 0 to 9".into()),
+            (Lz4, 13, none, "lz4 level 13 is outside 0 to 12".into()),
             (
-                Compressor::Gzip,
-                Some(13),
-                "gzip level 13 is outside 1 to 12",
-            ),
-            (Compressor::Gzip, Some(0), "gzip level 0 is outside 1 to 12"),
-            (Compressor::Xz, Some(-1), "xz level -1 is outside 0 to 9"),
-            (Compressor::Lz4, Some(13), "lz4 level 13 is outside 0 to 12"),
-            (
-                Compressor::Zstd,
-                Some(23),
-                "zstd level 23 is outside 1 to 22",
-            ),
-            (
-                Compressor::Lzo,
-                Some(8),
-                "lzo has no levels, but level 8 was asked for; leave the level out",
+                Zstd,
+                23,
+                none,
+                "zstd level 23 is outside -131072 to 22".into(),
             ),
             (
-                Compressor::Lzma,
-                None,
-                "lzma cannot be written: Linux does not mount such images; use xz instead",
+                Zstd,
+                0,
+                none,
+                "zstd has no level 0; its levels are -131072 to -1 and 1 to 22".into(),
+            ),
+            (
+                Lzma,
+                1,
+                none,
+                "lzma cannot be written: Linux does not mount such images; use xz instead".into(),
+            ),
+            (
+                Zstd,
+                1,
+                gzip_tuning(15, &[]),
+                "zstd was given the options of gzip".into(),
+            ),
+            (
+                Gzip,
+                9,
+                gzip_tuning(7, &[]),
+                "gzip window 7 is outside 8 to 15".into(),
+            ),
+            (
+                Gzip,
+                10,
+                gzip_tuning(14, &[]),
+                "gzip level 10 cannot have a window below 15 or strategies; with them the levels \
+                 end at 9"
+                    .into(),
+            ),
+            (
+                Lz4,
+                0,
+                lz4_tuning(0),
+                "lz4 acceleration 0 is outside 1 to 65537".into(),
+            ),
+            (
+                Lz4,
+                12,
+                lz4_tuning(2),
+                "lz4 acceleration is for level 0, the fast one, but level 12 was asked for".into(),
+            ),
+            (Xz, 6, xz_tuning(Bytes(100_000), &[]), dictionary(100_000)),
+            (Xz, 6, xz_tuning(Bytes(0), &[]), dictionary(0)),
+            (Xz, 6, xz_tuning(Bytes(4096), &[]), dictionary(4096)),
+            (Xz, 6, xz_tuning(Bytes(256 << 10), &[]), dictionary(262_144)),
+            (
+                Xz,
+                6,
+                xz_tuning(Millionths(2_000_000), &[]),
+                dictionary(262_144),
+            ),
+            (
+                Xz,
+                6,
+                xz_tuning(Millionths(800_000), &[]),
+                dictionary(104_857),
+            ),
+            (
+                Xz,
+                6,
+                coding(Some(5), None, None),
+                "xz lc 5 is outside 0 to 4".into(),
+            ),
+            (
+                Xz,
+                6,
+                coding(None, None, Some(5)),
+                "xz pb 5 is outside 0 to 4".into(),
+            ),
+            (
+                Xz,
+                6,
+                coding(None, Some(2), None),
+                "xz lc 3 and lp 2 are more than 4 together; lc is 3 unless given".into(),
             ),
         ] {
-            assert_eq!(
-                Settings::new(compressor, level).unwrap_err().to_string(),
-                text
-            );
+            let error = settings(compressor, level, tuning)
+                .check(BlockSize::DEFAULT)
+                .unwrap_err();
+            assert_eq!(error.to_string(), text);
         }
+    }
+
+    #[test]
+    fn a_block_may_have_any_level_that_goes_with_the_tuning() {
+        let accelerated = settings(Lz4, 0, lz4_tuning(7));
+        assert_eq!(accelerated.at_level(0), Ok(accelerated));
+        assert_eq!(
+            accelerated.at_level(9),
+            Ok(settings(Lz4, 9, Tuning::Default))
+        );
+        let windowed = settings(Gzip, 9, gzip_tuning(12, &[]));
+        assert_eq!(
+            windowed.at_level(1).map(|settings| settings.tuning),
+            Ok(windowed.tuning)
+        );
+        assert_eq!(
+            windowed.at_level(12),
+            Err(Error::LevelOfLibdeflate { level: 12 })
+        );
+        assert!(Settings::new(Zstd, None).unwrap().at_level(0).is_err());
+    }
+
+    #[test]
+    fn choices_have_names_and_are_listed_by_bit() {
+        use crate::Choice;
+        let filters = ["riscv", "x86"].map(|name| Filter::from_name(name).unwrap());
+        let filters: Choices<Filter> = filters.into_iter().collect();
+        assert_eq!(filters.to_string(), "x86,riscv");
+        assert_eq!(filters.bits(), 0x81);
+        assert_eq!(Filter::from_name("x87"), None);
+        let every: Choices<Strategy> = Strategy::ALL.iter().copied().collect();
+        assert_eq!(
+            every.to_string(),
+            "default,filtered,huffman_only,run_length_encoded,fixed"
+        );
     }
 }

@@ -6,24 +6,50 @@
 
 use liblzma::stream::{Action, Check, Error, Filters, LzmaOptions, Status, Stream};
 
+use crate::best::Best;
 use crate::error::Defect;
+use crate::tuning::{Filter, MIN_DICTIONARY_BYTES, XzTuning};
 
-/// The smallest dictionary that the kernel and mksquashfs accept.
-const MIN_DICTIONARY_BYTES: u32 = 8192;
+/// `LZMA_PRESET_EXTREME` of liblzma's `container.h`.
+const PRESET_EXTREME: u32 = 1 << 31;
 
 /// What the decoder needs besides the dictionary, rounded up: states, buffers and the margins that
 /// liblzma puts around a dictionary.
 const DECODER_OVERHEAD_BYTES: u64 = 256 << 10;
 
 pub(crate) struct Encoder {
-    preset: u32,
+    /// What is tried for each block: no filter first, which is kept if a filter gains nothing.
+    chains: Vec<(Option<Filter>, LzmaOptions)>,
+    /// The largest dictionary that readers have memory for.
+    dictionary_bytes: u32,
+    best: Best,
 }
 
 impl Encoder {
-    pub(crate) fn new(level: i32) -> Self {
-        Self {
-            preset: level.unsigned_abs(),
-        }
+    pub(crate) fn new(
+        level: i32,
+        tuning: XzTuning,
+        dictionary_bytes: u32,
+    ) -> Result<Self, &'static str> {
+        let extreme = if tuning.extreme { PRESET_EXTREME } else { 0 };
+        let chain = |filter| {
+            let mut options =
+                LzmaOptions::new_preset(level.unsigned_abs() | extreme).map_err(text)?;
+            let (lc, lp, pb) = tuning.coding_bits(filter);
+            options
+                .literal_context_bits(lc.into())
+                .literal_position_bits(lp.into())
+                .position_bits(pb.into());
+            Ok((filter, options))
+        };
+        Ok(Self {
+            chains: std::iter::once(None)
+                .chain(tuning.filters.iter().map(Some))
+                .map(chain)
+                .collect::<Result<_, _>>()?,
+            dictionary_bytes,
+            best: Best::default(),
+        })
     }
 
     /// The size of the stream put in `output`, or `None` if it does not fit.
@@ -32,21 +58,47 @@ impl Encoder {
         input: &[u8],
         output: &mut [u8],
     ) -> Result<Option<usize>, &'static str> {
-        let mut options = LzmaOptions::new_preset(self.preset).map_err(text)?;
-        options.dict_size(dictionary_bytes(input.len()));
-        let mut filters = Filters::new();
-        filters.lzma2(&options);
-        // A stream per block: liblzma's safe interface cannot restart one, and restarting was
-        // measured to gain nothing.
-        let mut stream = Stream::new_stream_encoder(&filters, Check::Crc32).map_err(text)?;
-        match stream
-            .process(input, output, Action::Finish)
-            .map_err(text)?
-        {
-            Status::StreamEnd => Ok(usize::try_from(stream.total_out()).ok()),
-            Status::Ok | Status::MemNeeded | Status::GetCheck => Ok(None),
-        }
+        let dictionary_bytes = self.dictionary_bytes.min(dictionary_bytes(input.len()));
+        self.best
+            .of(&mut self.chains, output, |(filter, options), room| {
+                options.dict_size(dictionary_bytes);
+                encode(&chain(*filter, options), input, room)
+            })
     }
+}
+
+/// A stream per block: liblzma's safe interface cannot restart one, and restarting was measured to
+/// gain nothing.
+fn encode(
+    filters: &Filters,
+    input: &[u8],
+    output: &mut [u8],
+) -> Result<Option<usize>, &'static str> {
+    let mut stream = Stream::new_stream_encoder(filters, Check::Crc32).map_err(text)?;
+    match stream
+        .process(input, output, Action::Finish)
+        .map_err(text)?
+    {
+        Status::StreamEnd => Ok(usize::try_from(stream.total_out()).ok()),
+        Status::Ok | Status::MemNeeded | Status::GetCheck => Ok(None),
+    }
+}
+
+fn chain(filter: Option<Filter>, options: &LzmaOptions) -> Filters {
+    let mut filters = Filters::new();
+    match filter {
+        None => &mut filters,
+        Some(Filter::X86) => filters.x86(),
+        Some(Filter::PowerPc) => filters.powerpc(),
+        Some(Filter::Ia64) => filters.ia64(),
+        Some(Filter::Arm) => filters.arm(),
+        Some(Filter::ArmThumb) => filters.arm_thumb(),
+        Some(Filter::Sparc) => filters.sparc(),
+        Some(Filter::Arm64) => filters.arm64(),
+        Some(Filter::RiscV) => filters.riscv(),
+    }
+    .lzma2(options);
+    filters
 }
 
 /// The dictionary for a block of `input_bytes`: it holds the whole block, and no more.

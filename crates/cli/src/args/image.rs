@@ -3,6 +3,7 @@
 use std::num::NonZeroUsize;
 
 use clap::{Args, ValueEnum};
+use coldpress_codec::{Choice, Choices, Dictionary, Filter, Strategy};
 
 use super::number::{parse_positive, parse_size_bytes};
 
@@ -23,10 +24,10 @@ pub(crate) struct ImageArgs {
     )]
     pub(crate) compressor: Option<CompressorName>,
 
-    /// Level of the compressor [default: gzip 9, xz 6, lz4 12, zstd 15]
+    /// Level of the compressor [default: gzip 9, lzo 8, xz 6, lz4 12, zstd 15]
     ///
-    /// gzip 1 to 12, xz 0 to 9, lz4 0 to 12 (0 is the fast one, the others are LZ4 HC),
-    /// zstd 1 to 22. lzo and `none` have no levels.
+    /// gzip 1 to 12, lzo 0 to 9 (0 is the fast one), xz 0 to 9, lz4 0 to 12 (0 is the fast one, the
+    /// others are LZ4 HC), zstd 1 to 22, or negative to be faster still. `none` has no levels.
     #[arg(short, long, value_name = "LEVEL", allow_negative_numbers = true)]
     pub(crate) level: Option<i32>,
 
@@ -104,6 +105,106 @@ pub(crate) struct ImageArgs {
     /// comes on top.
     #[arg(long, value_name = "SIZE", value_parser = parse_size_bytes)]
     pub(crate) memory: Option<u64>,
+
+    #[command(flatten)]
+    pub(crate) tuning: TuningArgs,
+}
+
+/// What there is to set beside the level, for some compressors.
+///
+/// Hidden in the short help, which would not fit a screen.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Options of single compressors")]
+pub(crate) struct TuningArgs {
+    /// Base-2 logarithm of the window of gzip, 8 to 15 [default: 15]
+    ///
+    /// Smaller windows compress worse; some readers need less memory for them. Levels above 9 have
+    /// none but 15.
+    #[arg(long, value_name = "BITS", hide_short_help = true)]
+    pub(crate) gzip_window: Option<u8>,
+
+    /// Strategies of gzip to try for each block
+    ///
+    /// Names with commas between: default, filtered, huffman_only, run_length_encoded, fixed. The
+    /// smallest result is kept. Not for levels above 9.
+    #[arg(long, value_name = "NAMES", value_parser = parse_choices::<Strategy>, hide_short_help = true)]
+    pub(crate) gzip_strategies: Option<Choices<Strategy>>,
+
+    /// How much faster lz4 compresses at level 0, 1 to 65537 [default: 1]
+    ///
+    /// The level is 0 if it is left out.
+    #[arg(long, value_name = "N", hide_short_help = true)]
+    pub(crate) lz4_acceleration: Option<u32>,
+
+    /// Filters of xz to try for each block
+    ///
+    /// Names with commas between: x86, powerpc, ia64, arm, armthumb, sparc, arm64, riscv. Each is
+    /// tried, and none, and the smallest result is kept: machine code becomes some percent smaller,
+    /// and compressing takes as many times longer. The kernel that mounts the image needs them
+    /// (CONFIG_XZ_DEC_X86 and so on); arm64 and riscv need Linux 6.12.
+    #[arg(long, value_name = "NAMES", value_parser = parse_choices::<Filter>, hide_short_help = true)]
+    pub(crate) xz_filters: Option<Choices<Filter>>,
+
+    /// Dictionary of xz, in bytes or percent of a block [default: 100%]
+    ///
+    /// From 8K to the block size, 2^n or 2^n + 2^(n+1): 8K, 12K, 16K, 24K and so on, or 100%, 75%,
+    /// 50%, 37.5%. The kernel allocates so much for each decompressor.
+    #[arg(long, value_name = "SIZE", value_parser = parse_dictionary, hide_short_help = true)]
+    pub(crate) xz_dictionary: Option<Dictionary>,
+
+    /// Bits of the last byte that xz predicts literals from, 0 to 4 [default: 3]
+    ///
+    /// At most 4 together with --xz-lp. If neither they nor --xz-pb are given, each filter has its
+    /// own.
+    #[arg(long, value_name = "BITS", hide_short_help = true)]
+    pub(crate) xz_lc: Option<u8>,
+
+    /// Bits of the position that xz predicts literals from, 0 to 4 [default: 0]
+    ///
+    /// 2 suits code and tables of four-byte words; --xz-lc is then to be 2 at most.
+    #[arg(long, value_name = "BITS", hide_short_help = true)]
+    pub(crate) xz_lp: Option<u8>,
+
+    /// Bits of the position that xz predicts all else from, 0 to 4 [default: 2]
+    ///
+    /// 0 suits text.
+    #[arg(long, value_name = "BITS", hide_short_help = true)]
+    pub(crate) xz_pb: Option<u8>,
+
+    /// Let xz search longer than its level says
+    ///
+    /// As `xz --extreme`: up to twice as long, for a percent at best.
+    #[arg(long, hide_short_help = true)]
+    pub(crate) xz_extreme: bool,
+}
+
+/// Names with commas between.
+fn parse_choices<T: Choice>(text: &str) -> Result<Choices<T>, String> {
+    let choice = |name| {
+        T::from_name(name).ok_or_else(|| {
+            let known: Vec<_> = T::ALL.iter().map(|choice| choice.name()).collect();
+            format!("`{name}` is none of {}", known.join(", "))
+        })
+    };
+    text.split(',').map(choice).collect()
+}
+
+/// A size in bytes, or a percentage of a block with up to four decimals.
+fn parse_dictionary(text: &str) -> Result<Dictionary, String> {
+    let Some(percent) = text.strip_suffix('%') else {
+        let bytes = parse_size_bytes(text)?;
+        return Ok(Dictionary::Bytes(u32::try_from(bytes).unwrap_or(u32::MAX)));
+    };
+    let wrong = || format!("`{text}` is not a percentage above 0 and up to 100, with 4 decimals");
+    let (whole, decimals) = percent.split_once('.').unwrap_or((percent, ""));
+    let digits = format!("{whole}{decimals:0<4}");
+    if whole.is_empty() || decimals.len() > 4 || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(wrong());
+    }
+    match digits.parse() {
+        Ok(millionths @ 1..=1_000_000) => Ok(Dictionary::Millionths(millionths)),
+        _ => Err(wrong()),
+    }
 }
 
 /// The compressors that can be asked for.

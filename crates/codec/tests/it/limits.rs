@@ -1,9 +1,9 @@
 //! The limits of the kernel's decompressors, read from the streams themselves.
 
-use coldpress_codec::Encoder;
+use coldpress_codec::{Encoder, Tuning};
 use coldpress_format::{BlockSize, Compressor};
 
-use crate::samples::{every_level, text};
+use crate::samples::{every_level, every_tuning, text};
 
 /// Calls `check` with every stream of interest: its bytes, the block's length, and the window that
 /// the kernel allocates.
@@ -53,6 +53,48 @@ fn xz_dictionaries_hold_the_block_and_fit_in_the_kernel_s() {
         );
         assert!(dictionary_bytes <= window_bytes, "{dictionary_bytes}");
     });
+}
+
+#[test]
+fn xz_dictionaries_are_no_larger_than_recorded() {
+    for settings in every_tuning() {
+        let Tuning::Xz(tuning) = settings.tuning else {
+            continue;
+        };
+        let block_size = BlockSize::DEFAULT;
+        let recorded_bytes = u64::from(tuning.dictionary.bytes(block_size).unwrap());
+        let mut encoder = Encoder::new(&settings, block_size).unwrap();
+        for len in [5000, 8192, 60_000, 128 << 10] {
+            let mut stream = Vec::new();
+            assert!(encoder.compress(&text(len, 31), &mut stream).unwrap());
+            // Behind a branch filter (its number, no properties) stand those of LZMA2.
+            let lzma2 = 14 + 2 * usize::from(stream[13] & 3);
+            assert_eq!(stream[lzma2..lzma2 + 2], [0x21, 1], "{settings:?}");
+            let bits = u32::from(stream[lzma2 + 2]);
+            let dictionary_bytes = u64::from(2 | (bits & 1)) << (bits / 2 + 11);
+            assert!(dictionary_bytes <= recorded_bytes, "{settings:?}");
+            assert!(dictionary_bytes >= (len as u64).min(recorded_bytes));
+        }
+    }
+}
+
+#[test]
+fn gzip_windows_are_no_larger_than_asked_for() {
+    for settings in every_tuning() {
+        let Tuning::Gzip(tuning) = settings.tuning else {
+            continue;
+        };
+        let mut encoder = Encoder::new(&settings, BlockSize::DEFAULT).unwrap();
+        let mut stream = Vec::new();
+        if encoder.compress(&text(100_000, 32), &mut stream).unwrap() {
+            // zlib takes 9 for 8.
+            assert_eq!(
+                8 + (stream[0] >> 4),
+                tuning.window_bits.max(9),
+                "{settings:?}"
+            );
+        }
+    }
 }
 
 #[test]

@@ -1,10 +1,15 @@
 //! What an encoder writes, a decoder reads; and what it wrote before does not matter.
 
-use coldpress_codec::{Decoder, Encoder, Settings};
+use coldpress_codec::Strategy as Search;
+use coldpress_codec::{
+    Choice, Decoder, Encoder, Filter, GzipTuning, Lz4Tuning, Settings, Tuning, XzTuning,
+};
 use coldpress_format::{BlockSize, Compressor};
 use proptest::prelude::*;
 
-use crate::samples::{WRITABLE, block_size_for, compressed, every_level, random, text};
+use crate::samples::{
+    WRITABLE, block_size_for, compressed, every_level, every_tuning, random, text,
+};
 
 /// Compresses and decompresses a block; returns whether it shrank.
 fn check(encoder: &mut Encoder, decoder: &mut Decoder, block: &[u8], what: &str) -> bool {
@@ -48,7 +53,7 @@ fn gzip_round_trips_at_every_level() {
 }
 
 #[test]
-fn lzo_round_trips() {
+fn lzo_round_trips_at_every_level() {
     every_size_and_content(Compressor::Lzo);
 }
 
@@ -65,6 +70,49 @@ fn lz4_round_trips_at_every_level() {
 #[test]
 fn zstd_round_trips_at_every_level() {
     every_size_and_content(Compressor::Zstd);
+}
+
+#[test]
+fn every_tuning_round_trips() {
+    for settings in every_tuning() {
+        for len in [2, 5000, 40_000] {
+            let block_size = BlockSize::DEFAULT;
+            let mut encoder = Encoder::new(&settings, block_size).unwrap();
+            let mut decoder = Decoder::new(settings.compressor, block_size).unwrap();
+            let mixed = [text(len / 2, 13), random(len - len / 2, 14)].concat();
+            for block in [text(len, 15), mixed, vec![0; len], random(len, 16)] {
+                let what = format!("{settings:?}, {len} bytes");
+                check(&mut encoder, &mut decoder, &block, &what);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_block_at_another_level_has_the_bytes_of_an_encoder_of_that_level() {
+    let blocks = [text(20_000, 17), text(8192, 18)];
+    let tuned = every_tuning();
+    for settings in WRITABLE.into_iter().map(default).chain(tuned) {
+        let block_size = BlockSize::DEFAULT;
+        let mut encoder = Encoder::new(&settings, block_size).unwrap();
+        for level in [1, 0, -3, 9, 1, 12] {
+            for block in &blocks {
+                let (mut output, mut expected) = (Vec::new(), Vec::new());
+                let shrank = encoder.compress_at_level(level, block, &mut output);
+                let Ok(other) = settings.at_level(level) else {
+                    assert_eq!(shrank, settings.at_level(level).map(|_| true));
+                    continue;
+                };
+                let mut fresh = Encoder::new(&other, block_size).unwrap();
+                assert_eq!(shrank, fresh.compress(block, &mut expected));
+                assert!(output == expected, "{settings:?} at {level}");
+            }
+        }
+    }
+}
+
+fn default(compressor: Compressor) -> Settings {
+    Settings::new(compressor, None).unwrap()
 }
 
 #[test]
@@ -86,7 +134,8 @@ fn a_reused_encoder_gives_the_bytes_of_a_fresh_one() {
         text(3, 8),
         text(70_000, 9),
     ];
-    for settings in WRITABLE.into_iter().flat_map(every_level) {
+    let settings = WRITABLE.into_iter().flat_map(every_level);
+    for settings in settings.chain(every_tuning()) {
         let block_size = BlockSize::DEFAULT;
         let mut reused = Encoder::new(&settings, block_size).unwrap();
         let mut reused_output = Vec::new();
@@ -185,5 +234,117 @@ proptest! {
                 prop_assert!(!shrank || reused_output == fresh_output);
             }
         }
+    }
+}
+
+/// Machine code as compilers emit it: calls of few functions from many places, by distance.
+fn x86_code(len: usize) -> Vec<u8> {
+    let mut code = Vec::with_capacity(len + 16);
+    for number in crate::samples::numbers(40) {
+        if code.len() >= len {
+            break;
+        }
+        let [register, constant, function, ..] = number.to_le_bytes();
+        code.extend([0x48, 0x8B, 0x40 | register & 0x3F, constant]);
+        let target = 0x10_0000 + i32::from(function % 64) * 0x130;
+        let next = i32::try_from(code.len()).unwrap() + 5;
+        code.push(0xE8);
+        code.extend((target - next).to_le_bytes());
+    }
+    code.truncate(len);
+    code
+}
+
+#[test]
+fn each_block_gets_the_filter_that_makes_it_smallest_and_text_none() {
+    // Two filters, x86 first: the block header has size, flags, then the filter's number.
+    let filter_of = |stream: &[u8]| (stream[13] & 3 == 1).then(|| stream[14]);
+    let [x86, arm64] = [Filter::X86, Filter::Arm64];
+    let (code, text) = (x86_code(128 << 10), text(128 << 10, 41));
+    for (filters, of_code) in [
+        (vec![], None),
+        (vec![x86], Some(4)),
+        (vec![arm64, x86], Some(4)),
+    ] {
+        let settings = Settings {
+            tuning: Tuning::Xz(XzTuning {
+                filters: filters.iter().copied().collect(),
+                ..XzTuning::default()
+            }),
+            ..default(Compressor::Xz)
+        };
+        let mut encoder = Encoder::new(&settings, BlockSize::DEFAULT).unwrap();
+        let mut sizes = [&code, &text].map(|block| {
+            let mut stream = Vec::new();
+            assert!(encoder.compress(block, &mut stream).unwrap());
+            let expected = if block == &code { of_code } else { None };
+            assert_eq!(filter_of(&stream), expected, "{filters:?}");
+            stream.len()
+        });
+        let plain = [&code, &text].map(|block| compressed(Compressor::Xz, block).len());
+        if of_code.is_some() {
+            assert!(sizes[0] < plain[0] * 9 / 10, "{sizes:?} {plain:?}");
+            sizes[0] = plain[0];
+        }
+        assert_eq!(sizes, plain);
+    }
+}
+
+#[test]
+fn of_several_strategies_the_smallest_stream_is_kept() {
+    let stream = |strategies: &[Search], block: &[u8]| {
+        let settings = Settings {
+            tuning: Tuning::Gzip(GzipTuning {
+                window_bits: 14,
+                strategies: strategies.iter().copied().collect(),
+            }),
+            ..default(Compressor::Gzip)
+        };
+        let mut encoder = Encoder::new(&settings, BlockSize::DEFAULT).unwrap();
+        let mut output = Vec::new();
+        assert!(encoder.compress(block, &mut output).unwrap());
+        output
+    };
+    // Nibbles at random: matches gain less than they cost.
+    let nibbles: Vec<u8> = random(64 << 10, 42).iter().map(|byte| byte & 15).collect();
+    for block in [text(64 << 10, 43), nibbles, vec![0; 64 << 10]] {
+        let each = Search::ALL
+            .iter()
+            .map(|strategy| stream(&[*strategy], &block));
+        let smallest = each.min_by_key(Vec::len).unwrap();
+        assert!(stream(Search::ALL, &block) == smallest);
+    }
+}
+
+#[test]
+fn an_acceleration_of_lz4_makes_larger_blocks() {
+    let block = text(128 << 10, 44);
+    let sizes = [1, 8, 64].map(|acceleration| {
+        let settings = Settings {
+            level: 0,
+            tuning: Tuning::Lz4(Lz4Tuning { acceleration }),
+            ..default(Compressor::Lz4)
+        };
+        let mut encoder = Encoder::new(&settings, BlockSize::DEFAULT).unwrap();
+        let mut output = Vec::new();
+        assert!(encoder.compress(&block, &mut output).unwrap());
+        output.len()
+    });
+    assert!(sizes.is_sorted_by(|left, right| left < right), "{sizes:?}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_block_round_trips_with_any_tuning(
+        block in blocks(),
+        settings in prop::sample::select(every_tuning()),
+        level in 0..10,
+    ) {
+        let settings = settings.at_level(level).unwrap_or(settings);
+        let mut encoder = Encoder::new(&settings, BlockSize::DEFAULT).unwrap();
+        let mut decoder = Decoder::new(settings.compressor, BlockSize::DEFAULT).unwrap();
+        check(&mut encoder, &mut decoder, &block, &format!("{settings:?}"));
     }
 }

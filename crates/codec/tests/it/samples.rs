@@ -1,6 +1,9 @@
 //! Blocks to compress, the same on every run.
 
-use coldpress_codec::{Encoder, Settings};
+use coldpress_codec::{
+    Choice, Choices, Dictionary, Encoder, Filter, GzipTuning, Lz4Tuning, Settings, Strategy,
+    Tuning, XzTuning,
+};
 use coldpress_format::{BlockSize, Compressor};
 
 /// The compressors that images are written with.
@@ -12,14 +15,79 @@ pub(crate) const WRITABLE: [Compressor; 5] = [
     Compressor::Zstd,
 ];
 
-/// Every setting of a compressor.
+/// Every level of a compressor; of zstd's negative ones, which are many and gain ever less, two.
 pub(crate) fn every_level(compressor: Compressor) -> Vec<Settings> {
-    match Settings::level_range(compressor) {
-        Some(range) => range
-            .map(|level| Settings::new(compressor, Some(level)).unwrap())
-            .collect(),
-        None => vec![Settings::new(compressor, None).unwrap()],
+    let (low, high) = Settings::level_range(compressor).unwrap().into_inner();
+    let negative = [-7, -1];
+    let negative = negative.into_iter().filter(|_| low < 0);
+    let positive = if low < 0 { 1..=high } else { low..=high };
+    negative
+        .chain(positive)
+        .map(|level| Settings::new(compressor, Some(level)).unwrap())
+        .collect()
+}
+
+/// The settings with each kind of tuning, at a fast level.
+pub(crate) fn every_tuning() -> Vec<Settings> {
+    let gzip = |window_bits, strategies| {
+        Tuning::Gzip(GzipTuning {
+            window_bits,
+            strategies,
+        })
+    };
+    let strategies: Choices<Strategy> = Strategy::ALL.iter().copied().collect();
+    let mut tunings: Vec<_> = (8..=15)
+        .map(|window_bits| gzip(window_bits, Choices::NONE))
+        .collect();
+    tunings.extend([gzip(15, strategies), gzip(10, strategies)]);
+    for strategy in Strategy::ALL {
+        tunings.push(gzip(15, Choices::from_iter([*strategy])));
     }
+    for acceleration in [2, 100, 65537] {
+        tunings.push(Tuning::Lz4(Lz4Tuning { acceleration }));
+    }
+    tunings.extend(every_xz_tuning().into_iter().map(Tuning::Xz));
+    let settings = |tuning: Tuning| Settings {
+        compressor: tuning.compressor().unwrap(),
+        level: i32::from(tuning.compressor() != Some(Compressor::Lz4)),
+        tuning,
+    };
+    tunings.into_iter().map(settings).collect()
+}
+
+fn every_xz_tuning() -> Vec<XzTuning> {
+    let default = XzTuning::default();
+    let filters: Choices<Filter> = Filter::ALL.iter().copied().collect();
+    let one = |filter| XzTuning {
+        filters: Choices::from_iter([filter]),
+        ..default
+    };
+    let mut tunings: Vec<_> = Filter::ALL.iter().copied().map(one).collect();
+    tunings.push(XzTuning { filters, ..default });
+    for dictionary in [
+        Dictionary::Bytes(8192),
+        Dictionary::Millionths(750_000),
+        Dictionary::Millionths(1_000_000),
+    ] {
+        tunings.push(XzTuning {
+            dictionary,
+            ..default
+        });
+    }
+    for (lc, lp, pb) in [(0, 4, 4), (4, 0, 0), (0, 0, 0), (2, 2, 3)] {
+        tunings.push(XzTuning {
+            literal_context_bits: Some(lc),
+            literal_position_bits: Some(lp),
+            position_bits: Some(pb),
+            filters: Choices::from_iter([Filter::X86]),
+            ..default
+        });
+    }
+    tunings.push(XzTuning {
+        extreme: true,
+        ..default
+    });
+    tunings
 }
 
 /// Numbers without pattern (xorshift64*).
