@@ -4,8 +4,12 @@
 mod crossing;
 /// What ends a build, and what it leaves.
 mod failures;
+/// Metadata that is replaced.
+mod overrides;
 /// Any tree, any plan, any options: the image holds the tree, whatever the number of threads.
 mod round_trip;
+/// What of a tree goes into an image.
+mod select;
 /// The image for recording: each inode and listing has pages of its own.
 mod spread;
 /// Trees on disk for the others.

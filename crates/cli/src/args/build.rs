@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::ImageArgs;
+use super::{ImageArgs, SourceArgs};
 
 /// Build an image from directories
 ///
@@ -49,4 +49,7 @@ pub(crate) struct BuildArgs {
 
     #[command(flatten)]
     pub(crate) image_options: ImageArgs,
+
+    #[command(flatten)]
+    pub(crate) source_options: SourceArgs,
 }

@@ -35,7 +35,8 @@ struct Report {
 
 pub(super) fn run(args: &BuildArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let started = Instant::now();
-    let settings = ImageSettings::resolve(&args.image_options)?;
+    let settings =
+        ImageSettings::resolve(&args.image_options, &args.source_options, &args.sources)?;
     let plan = args
         .plan
         .as_deref()
