@@ -6,22 +6,20 @@
 //! be short, and is told in a warning.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::num::NonZeroUsize;
 
-use coldpress_codec::{Encoder, Workers, ordered};
+use coldpress_codec::ordered;
 use coldpress_format::{BlockSize, BlockWord, File, Fragment, TailEnd};
 use coldpress_layout::{Item, NodeId, Order};
 
 use crate::error::Error;
+use crate::options::Options;
 use crate::packer::{Block, Packer};
-use crate::preallocation::Preallocated;
 use crate::progress::Meter;
 use crate::reader::{self, Job, Jobs, Opening, Problem};
 use crate::reuse::Candidate;
+use crate::sink::Sink;
 use crate::source::Source;
 use crate::warning::Warning;
-use crate::write::Options;
 
 /// Where everything of the data area lies.
 pub(crate) struct DataArea {
@@ -29,8 +27,6 @@ pub(crate) struct DataArea {
     pub(crate) files: Vec<File>,
     /// The fragment table.
     pub(crate) fragments: Vec<Fragment>,
-    /// Image byte behind the last block.
-    pub(crate) end: u64,
     /// Bytes that sparse blocks save.
     pub(crate) sparse_bytes: u64,
     /// Bytes whose blocks were copied from another image.
@@ -62,12 +58,11 @@ struct Worker {
     bytes: Vec<u8>,
 }
 
-/// Writes the data area from image byte `start` on.
+/// Writes the data area behind what `output` has.
 pub(crate) fn write(
     source: &Source,
     order: &Order,
-    output: &fs::File,
-    start: u64,
+    output: &mut Sink,
     options: &Options,
     meter: &mut Meter,
 ) -> Result<DataArea, Error> {
@@ -75,17 +70,15 @@ pub(crate) fn write(
     let mut area = DataArea {
         files: vec![File::default(); nodes],
         fragments: Vec::new(),
-        end: start,
         sparse_bytes: 0,
         copied_bytes: 0,
         changed: BTreeMap::new(),
     };
-    let mut output = Preallocated::new(output);
-    area.write(source, &order.data, &mut output, options, meter)?;
+    area.write(source, &order.data, output, options, meter)?;
     // Duplicates were compared with files that are not the same any more: they get data of their own.
     let orphans = area.orphans(source);
     let items: Vec<Item> = orphans.iter().copied().map(Item::Blocks).collect();
-    area.write(source, &items, &mut output, options, meter)?;
+    area.write(source, &items, output, options, meter)?;
     area.finish(source, options, &orphans, meter)?;
     Ok(area)
 }
@@ -96,7 +89,7 @@ impl DataArea {
         &mut self,
         source: &Source,
         items: &[Item],
-        output: &mut Preallocated,
+        output: &mut Sink,
         options: &Options,
         meter: &mut Meter,
     ) -> Result<(), Error> {
@@ -119,12 +112,7 @@ impl DataArea {
         )
     }
 
-    fn push(
-        &mut self,
-        source: &Source,
-        packed: Packed,
-        output: &mut Preallocated,
-    ) -> Result<(), Error> {
+    fn push(&mut self, source: &Source, packed: Packed, output: &mut Sink) -> Result<(), Error> {
         for problem in packed.problems {
             self.note(problem);
         }
@@ -136,14 +124,11 @@ impl DataArea {
         {
             return Ok(());
         }
-        let start = self.end;
+        let start = output.end;
         let word = match &packed.stored {
             None => BlockWord::SPARSE,
             Some(block) => {
-                output
-                    .write_all_at(&block.bytes, start)
-                    .map_err(Error::Write)?;
-                self.end += block.bytes.len() as u64;
+                output.append(&block.bytes)?;
                 self.copied_bytes += if block.is_copied { packed.len_bytes } else { 0 };
                 let size = u32::try_from(block.bytes.len()).expect("a block is at most 1 MiB");
                 BlockWord::new(size, block.is_compressed)
@@ -369,25 +354,4 @@ fn is_zero(bytes: &[u8]) -> bool {
     // A word at a time; most blocks end it at once.
     let (words, rest) = bytes.as_chunks::<16>();
     words.iter().all(|word| *word == [0; 16]) && rest.iter().all(|byte| *byte == 0)
-}
-
-impl Options {
-    pub(crate) fn workers(&self) -> Workers {
-        // Waiting for their turn are blocks as they are stored.
-        let window = self.memory_bytes / u64::from(self.block_size.bytes());
-        let window = usize::try_from(window).unwrap_or(usize::MAX);
-        let window = window.clamp(self.threads.get() + 1, 64 * self.threads.get());
-        let window = NonZeroUsize::new(window).unwrap_or(self.threads);
-        Workers {
-            threads: self.threads,
-            window,
-        }
-    }
-
-    pub(crate) fn encoder(&self) -> Result<Option<Encoder>, Error> {
-        Ok(match &self.compression {
-            Some(settings) => Some(Encoder::new(settings, self.block_size)?),
-            None => None,
-        })
-    }
 }

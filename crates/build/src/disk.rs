@@ -31,9 +31,11 @@ pub(crate) struct Disk {
 impl Disk {
     /// Notes a directory in which files are about to be found.
     pub(crate) fn add_directory(&mut self, path: PathBuf) -> Result<u32, Error> {
-        let index = limited(self.directories.len())?;
-        self.directories.push(path);
-        Ok(index)
+        // Files that are added one by one often share their directory.
+        if self.directories.last() != Some(&path) {
+            self.directories.push(path);
+        }
+        limited(self.directories.len() - 1)
     }
 
     /// Notes a file of a directory.

@@ -2,6 +2,9 @@
 
 use std::io;
 use std::path::PathBuf;
+use std::process::ExitStatus;
+
+use crate::description::{Malformed, Place};
 
 /// A reason for which no image was written, or none could be verified.
 #[derive(Debug, thiserror::Error)]
@@ -30,6 +33,40 @@ pub enum Error {
     SameName {
         /// The second of them.
         path: PathBuf,
+    },
+    /// A definition cannot be understood.
+    #[error(transparent)]
+    Malformed(#[from] Malformed),
+    /// A definition cannot be followed.
+    #[error("{place}: `{}` {rule}", path.display())]
+    Definition {
+        /// Where it stands.
+        place: Place,
+        /// The file that it is about.
+        path: PathBuf,
+        /// What is wrong with it.
+        rule: &'static str,
+    },
+    /// Nothing says how the root directory is.
+    #[error("there is no source, and no definition of the root directory such as `/ d 755 0 0`")]
+    NoRoot,
+    /// A definition runs a command, which was not allowed.
+    #[error("{place}: the command `{}` is not run: it was not allowed", command.escape_ascii())]
+    CommandRefused {
+        /// Where it stands.
+        place: Place,
+        /// The command.
+        command: Vec<u8>,
+    },
+    /// A definition's command did not succeed.
+    #[error("{place}: the command `{}` failed: {status}", command.escape_ascii())]
+    CommandFailed {
+        /// Where it stands.
+        place: Place,
+        /// The command.
+        command: Vec<u8>,
+        /// How it ended.
+        status: ExitStatus,
     },
     /// The image cannot be written.
     #[error("cannot {action} `{}`: {error}", path.display())]

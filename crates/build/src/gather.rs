@@ -14,6 +14,8 @@ use crate::draft::Draft;
 use crate::error::{self, Error};
 use crate::image_input;
 use crate::overrides::Overrides;
+use crate::pack_file::{self, PackFile};
+use crate::pseudo::{self, Pseudo};
 use crate::scan::Scanner;
 use crate::select::Selection;
 use crate::select::prune::prune;
@@ -58,7 +60,8 @@ impl Input {
     }
 
     /// The inputs that a list of paths means: the content of a single directory becomes the root;
-    /// several paths, or one that is no directory, stand in the root by their names.
+    /// several paths, or one that is no directory, stand in the root by their names; a SquashFS
+    /// image stands for what it holds.
     ///
     /// # Errors
     ///
@@ -73,6 +76,13 @@ impl Input {
         }
         let mut names = BTreeSet::new();
         let entry = |path: &PathBuf| {
+            if image_input::is_image(path) {
+                return Ok(Self::Image {
+                    path: path.clone(),
+                    offset_bytes: 0,
+                    is_copied: false,
+                });
+            }
             let absolute = std::path::absolute(path).map_err(error::source("read", path))?;
             let name = absolute.file_name().unwrap_or(OsStr::new("root"));
             let name = name.as_bytes().to_vec();
@@ -100,6 +110,10 @@ pub struct SourceOptions {
     pub xattrs: bool,
     /// Threads that read metadata.
     pub threads: NonZeroUsize,
+    /// Files that are added to the inputs.
+    pub pack_file: Option<PackFile>,
+    /// What is added to that and changed of it.
+    pub pseudo: Option<Pseudo>,
 }
 
 impl Default for SourceOptions {
@@ -110,6 +124,8 @@ impl Default for SourceOptions {
             latest_time_s: None,
             xattrs: true,
             threads: NonZeroUsize::MIN,
+            pack_file: None,
+            pseudo: None,
         }
     }
 }
@@ -171,9 +187,16 @@ pub fn gather(
             .max();
         draft.nodes[0].mtime_s = newest_s.unwrap_or(0);
     }
-    options.overrides.before_pseudo(&mut draft.nodes);
-    let mut source = draft.finish();
+    if let Some(pack_file) = &options.pack_file {
+        pack_file::apply(&mut draft, pack_file, options, inputs.is_empty())?;
+    }
     let overrides = &options.overrides;
+    overrides.before_pseudo(&mut draft.nodes);
+    if let Some(pseudo) = &options.pseudo {
+        let is_root_free = inputs.is_empty() && options.pack_file.is_none();
+        pseudo::apply(&mut draft, pseudo, options, is_root_free)?;
+    }
+    let mut source = draft.finish();
     overrides.after_pseudo(&mut source.tree, options.latest_time_s)?;
     Ok(source)
 }

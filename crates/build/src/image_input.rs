@@ -4,11 +4,12 @@
 //! are written.
 
 use std::collections::HashMap;
-use std::fs::File;
+use std::fs::{self, File};
+use std::io::Read as _;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use coldpress_format::{Body, Inode, InodeRef};
+use coldpress_format::{Body, Inode, InodeRef, MAGIC};
 use coldpress_image::{Image, Offset, Visited};
 use coldpress_layout::{Kind, Node, NodeId};
 
@@ -17,6 +18,14 @@ use crate::draft::Draft;
 use crate::error::{self, Error};
 use crate::gather::SourceOptions;
 use crate::source::SourceImage;
+
+/// Whether a path names a file that begins as an image does.
+pub(crate) fn is_image(path: &Path) -> bool {
+    let mut magic = [0; 4];
+    fs::metadata(path).is_ok_and(|metadata| metadata.is_file())
+        && File::open(path).is_ok_and(|mut file| file.read_exact(&mut magic).is_ok())
+        && magic == MAGIC.to_le_bytes()
+}
 
 /// Opens an image that lies `offset_bytes` behind the beginning of a file.
 pub(crate) fn open(path: &Path, offset_bytes: u64, is_copied: bool) -> Result<SourceImage, Error> {

@@ -1,56 +1,79 @@
 //! Streams of metadata blocks.
 
-use coldpress_codec::ordered;
+use std::num::NonZeroUsize;
+
+use coldpress_codec::{Encoder, Workers, ordered};
 use coldpress_format::{METADATA_BLOCK_SIZE, MetadataHeader};
 
 use crate::error::Error;
-use crate::write::Options;
+use crate::options::Options;
+
+/// Blocks from which on it pays to start threads: compressing one takes a fraction of a
+/// millisecond.
+const PARALLEL_BLOCKS: usize = 4;
+/// Blocks in flight for each thread.
+const WINDOW_BLOCKS: usize = 32;
 
 /// A stream of metadata as it lies in the image.
 #[derive(Default)]
 pub(crate) struct Packed {
+    /// The last bytes of it: what was not taken yet.
     pub(crate) bytes: Vec<u8>,
-    /// Where each metadata block begins in `bytes`.
+    /// Where each metadata block begins.
     pub(crate) starts: Vec<u32>,
+    /// Bytes of all blocks.
+    size_bytes: u64,
 }
 
 impl Packed {
     /// The 32-bit start of the block that holds byte `offset` of the stream, and the byte in it.
     ///
-    /// The end of the stream, where an empty listing at the end stands, counts as its last place.
+    /// The block behind the last counts as well, because its start is known.
     pub(crate) fn place(&self, offset: u64) -> (u32, u16) {
         let (block, within) = split(offset);
-        let start = self.starts.get(block).copied();
-        let end = u32::try_from(self.bytes.len()).expect("checked when the block was pushed");
-        (start.unwrap_or(end), within)
+        (self.start(block), within)
     }
 
-    pub(crate) fn push(&mut self, content: &[u8], compressed: bool) -> Result<(), Error> {
-        let found = self.bytes.len() as u64;
-        let start = u32::try_from(found).map_err(|_| Error::TooMany {
-            what: "bytes in a metadata table",
-            found,
-            limit: u32::MAX.into(),
-        })?;
-        let size_bytes = u16::try_from(content.len()).expect("a metadata block is at most 8 KiB");
-        self.starts.push(start);
-        self.bytes.extend(
-            MetadataHeader {
-                size_bytes,
-                compressed,
-            }
-            .write(),
+    /// The start of a block that is packed or the next to be.
+    pub(crate) fn start(&self, block: usize) -> u32 {
+        debug_assert!(
+            block <= self.starts.len(),
+            "the start of block {block} is not known"
         );
+        let start = self.starts.get(block).copied();
+        start.unwrap_or_else(|| {
+            u32::try_from(self.size_bytes).expect("checked when the block was pushed")
+        })
+    }
+
+    fn push(&mut self, content: &[u8], compressed: bool) -> Result<(), Error> {
+        let start = u32::try_from(self.size_bytes).expect("checked when the last was pushed");
+        let size_bytes = u16::try_from(content.len()).expect("a metadata block is at most 8 KiB");
+        let header = MetadataHeader {
+            size_bytes,
+            compressed,
+        };
+        self.starts.push(start);
+        self.bytes.extend(header.write());
         self.bytes.extend(content);
+        self.size_bytes += MetadataHeader::SIZE + u64::from(size_bytes);
+        if self.size_bytes > u32::MAX.into() {
+            return Err(Error::TooMany {
+                what: "bytes in a metadata table",
+                found: self.size_bytes,
+                limit: u32::MAX.into(),
+            });
+        }
         Ok(())
     }
 
-    /// Gives a block that is stored as it is another content of the same length.
-    pub(crate) fn replace_raw(&mut self, index: usize, content: &[u8]) {
-        let end = self
-            .starts
-            .get(index + 1)
-            .map_or(self.bytes.len(), |start| *start as usize);
+    /// Gives a block that is stored as it is, and not taken yet, another content of the same
+    /// length.
+    pub(crate) fn replace_stored(&mut self, block: usize, content: &[u8]) {
+        let end = self.starts.get(block + 1);
+        let end = end.map_or(self.size_bytes, |start| u64::from(*start));
+        let taken = self.size_bytes - self.bytes.len() as u64;
+        let end = usize::try_from(end - taken).expect("it is in memory");
         self.bytes[end - content.len()..end].copy_from_slice(content);
     }
 }
@@ -76,23 +99,53 @@ pub(crate) fn split(offset: u64) -> (usize, u16) {
     )
 }
 
-/// Packs a stream behind `packed`, compressing its blocks in parallel.
-pub(crate) fn pack(stream: &[u8], options: &Options, packed: &mut Packed) -> Result<(), Error> {
-    pack_where(stream, |_| true, options, packed)
+/// Packs a whole stream, compressing its blocks in parallel.
+///
+/// * `is_stored`: whether all of it is stored as it is.
+pub(crate) fn pack(stream: &[u8], is_stored: bool, options: &Options) -> Result<Packed, Error> {
+    let mut packed = Packed::default();
+    Packer::new(options, is_stored)?.pack(stream, |_| true, &mut packed)?;
+    Ok(packed)
 }
 
-/// As [`pack`], but leaves blocks as they are for whose index `compressible` is false.
-pub(crate) fn pack_where(
-    stream: &[u8],
-    compressible: impl Fn(usize) -> bool + Sync,
-    options: &Options,
-    packed: &mut Packed,
-) -> Result<(), Error> {
-    ordered(
-        stream.chunks(METADATA_BLOCK_SIZE).enumerate().map(Ok),
-        &options.workers(),
-        || options.encoder(),
-        |encoder, (index, content): (usize, &[u8])| {
+/// Packs metadata blocks, many at a time in parallel.
+pub(crate) struct Packer<'a> {
+    options: &'a Options,
+    is_stored: bool,
+    /// For few blocks at a time.
+    encoder: Option<Encoder>,
+}
+
+impl<'a> Packer<'a> {
+    /// * `is_stored`: whether all blocks are stored as they are.
+    pub(crate) fn new(options: &'a Options, is_stored: bool) -> Result<Self, Error> {
+        let mut packer = Self {
+            options,
+            is_stored,
+            encoder: None,
+        };
+        packer.encoder = packer.encoder()?;
+        Ok(packer)
+    }
+
+    fn encoder(&self) -> Result<Option<Encoder>, Error> {
+        if self.is_stored {
+            return Ok(None);
+        }
+        self.options.encoder()
+    }
+
+    /// Packs a stream behind `packed`.
+    ///
+    /// * `compressible`: whether the block with this index may be compressed.
+    pub(crate) fn pack(
+        &mut self,
+        stream: &[u8],
+        compressible: impl Fn(usize) -> bool + Sync,
+        packed: &mut Packed,
+    ) -> Result<(), Error> {
+        let blocks = stream.chunks(METADATA_BLOCK_SIZE).enumerate();
+        let compress = |encoder: &mut Option<Encoder>, (index, content): (usize, &'_ [u8])| {
             let mut compressed = Vec::new();
             let shrunk = match encoder {
                 Some(encoder) if compressible(index) => {
@@ -100,11 +153,75 @@ pub(crate) fn pack_where(
                 }
                 _ => false,
             };
-            Ok((content, shrunk.then_some(compressed)))
-        },
-        |(content, compressed)| match compressed {
-            Some(compressed) => packed.push(&compressed, true),
-            None => packed.push(content, false),
-        },
-    )
+            Ok::<_, Error>(shrunk.then_some(compressed))
+        };
+        if blocks.len() < PARALLEL_BLOCKS || self.encoder.is_none() {
+            for (index, content) in blocks {
+                match compress(&mut self.encoder, (index, content))? {
+                    Some(compressed) => packed.push(&compressed, true)?,
+                    None => packed.push(content, false)?,
+                }
+            }
+            return Ok(());
+        }
+        let threads = self.options.threads;
+        let workers = Workers {
+            threads,
+            window: threads.saturating_mul(NonZeroUsize::new(WINDOW_BLOCKS).unwrap_or(threads)),
+        };
+        ordered(
+            blocks.map(Ok),
+            &workers,
+            || self.encoder(),
+            |encoder, (index, content)| Ok((content, compress(encoder, (index, content))?)),
+            |(content, compressed)| match compressed {
+                Some(compressed) => packed.push(&compressed, true),
+                None => packed.push(content, false),
+            },
+        )
+    }
+}
+
+/// A table that grows at its end and is packed as far as its blocks are full.
+pub(crate) struct Stream<'a> {
+    packer: Packer<'a>,
+    pub(crate) packed: Packed,
+    /// What is not packed; begins with a block.
+    pub(crate) pending: Vec<u8>,
+}
+
+impl<'a> Stream<'a> {
+    pub(crate) fn new(options: &'a Options, is_stored: bool) -> Result<Self, Error> {
+        Ok(Self {
+            packer: Packer::new(options, is_stored)?,
+            packed: Packed::default(),
+            pending: Vec::new(),
+        })
+    }
+
+    /// Bytes before compression.
+    pub(crate) fn len_bytes(&self) -> u64 {
+        (self.packed.starts.len() * METADATA_BLOCK_SIZE + self.pending.len()) as u64
+    }
+
+    /// Packs the full blocks: then the starts of all blocks so far are known.
+    pub(crate) fn flush(&mut self) -> Result<(), Error> {
+        let full = self.pending.len() / METADATA_BLOCK_SIZE * METADATA_BLOCK_SIZE;
+        let packed = &mut self.packed;
+        self.packer.pack(&self.pending[..full], |_| true, packed)?;
+        self.pending.drain(..full);
+        Ok(())
+    }
+
+    /// Packs all that is pending, the last block too.
+    ///
+    /// * `compressible`: whether the block with this index, from the first pending one, may be
+    ///   compressed.
+    pub(crate) fn finish(
+        &mut self,
+        compressible: impl Fn(usize) -> bool + Sync,
+    ) -> Result<(), Error> {
+        self.packer
+            .pack(&self.pending, compressible, &mut self.packed)
+    }
 }

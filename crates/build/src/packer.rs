@@ -3,12 +3,15 @@
 use coldpress_codec::Encoder;
 
 use crate::error::Error;
+use crate::options::Options;
 use crate::reuse::Candidate;
-use crate::write::Options;
+use crate::uncompressed::Uncompressed;
 
 /// Compresses blocks, or finds that they are better copied or stored as they are.
 pub(crate) struct Packer {
     encoder: Option<Encoder>,
+    /// What is stored as it is.
+    stored_parts: Uncompressed,
     /// Room for a candidate: as it is stored, and its content.
     stored: Vec<u8>,
     content: Vec<u8>,
@@ -27,6 +30,7 @@ impl Options {
     pub(crate) fn packer(&self) -> Result<Packer, Error> {
         Ok(Packer {
             encoder: self.encoder()?,
+            stored_parts: self.stored(),
             stored: Vec::new(),
             content: Vec::new(),
         })
@@ -35,11 +39,16 @@ impl Options {
 
 impl Packer {
     /// What the image stores of a data block, or of a fragment block.
-    pub(crate) fn pack(&mut self, bytes: &[u8], _is_fragment: bool) -> Result<Block, Error> {
+    pub(crate) fn pack(&mut self, bytes: &[u8], is_fragment: bool) -> Result<Block, Error> {
         let mut compressed = Vec::new();
+        let is_stored = if is_fragment {
+            self.stored_parts.fragments
+        } else {
+            self.stored_parts.data
+        };
         let is_compressed = match &mut self.encoder {
-            Some(encoder) => encoder.compress(bytes, &mut compressed)?,
-            None => false,
+            Some(encoder) if !is_stored => encoder.compress(bytes, &mut compressed)?,
+            _ => false,
         };
         Ok(Block {
             bytes: if is_compressed {

@@ -12,8 +12,8 @@ use coldpress_layout::{Kind, NodeId};
 
 use crate::content::Content;
 use crate::error::Error;
+use crate::options::Options;
 use crate::source::Source;
-use crate::write::Options;
 
 /// Blocks that are compressed again to see whether an image was made with the same settings:
 /// two levels of a compressor give the same bytes for a block now and then, not for so many.

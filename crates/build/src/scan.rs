@@ -9,6 +9,8 @@ mod entry;
 mod piece;
 mod xattrs;
 
+pub(crate) use entry::TARGET_MAX_BYTES;
+
 use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::fs;
@@ -90,6 +92,22 @@ impl<'a> Scanner<'a> {
         if matches!(verdict, Verdict::Drop) {
             return Ok(());
         }
+        let node = self.file(NodeId::ROOT, path, name)?;
+        let path = path.to_path_buf();
+        let pending = self.below(NodeId::ROOT, name, node, verdict);
+        let pending = pending.map(|(node, below)| Pending { node, path, below });
+        self.descend(pending.into_iter().collect())
+    }
+
+    /// Adds a file, or a directory without what is in it, to a directory, selected or not; returns
+    /// it if it is a directory, whose entries may be added to it.
+    pub(crate) fn file(
+        &mut self,
+        directory: NodeId,
+        path: &Path,
+        name: &[u8],
+    ) -> Result<Option<NodeId>, Error> {
+        let metadata = fs::symlink_metadata(path).map_err(error::source("read", path))?;
         let entry = Entry::new(path, &metadata, self.options)?;
         let parent = path.parent().unwrap_or(Path::new("")).to_path_buf();
         let place = self.draft.disk.add_directory(parent)?;
@@ -98,11 +116,7 @@ impl<'a> Scanner<'a> {
             .unwrap_or_default()
             .to_os_string()
             .into_vec();
-        let path = path.to_path_buf();
-        let node = self.add(NodeId::ROOT, place, &file_name, name.to_vec(), entry)?;
-        let pending = self.below(NodeId::ROOT, name, node, verdict);
-        let pending = pending.map(|(node, below)| Pending { node, path, below });
-        self.descend(pending.into_iter().collect())
+        self.add(directory, place, &file_name, name.to_vec(), entry)
     }
 
     fn descend(&mut self, mut level: Vec<Pending>) -> Result<(), Error> {

@@ -4,6 +4,8 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::description::Place;
+
 /// Something of the source that the image does not hold as it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -41,6 +43,15 @@ pub enum Warning {
         expected_bytes: u64,
         /// Its length in the image.
         stored_bytes: u64,
+    },
+    /// A definition that is ignored.
+    Definition {
+        /// Where it stands.
+        place: Place,
+        /// What it is about.
+        path: PathBuf,
+        /// Why it is ignored.
+        reason: &'static str,
     },
 }
 
@@ -86,6 +97,15 @@ impl fmt::Display for Warning {
                 formatter,
                 "`{}` changed while it was read: it had {expected_bytes} bytes, the image holds \
                  {stored_bytes} as they were read; build again when nothing writes to it",
+                path.display()
+            ),
+            Self::Definition {
+                place,
+                path,
+                reason,
+            } => write!(
+                formatter,
+                "{place}: `{}` is ignored: {reason}",
                 path.display()
             ),
         }

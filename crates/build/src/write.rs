@@ -2,57 +2,23 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
-use std::os::unix::fs::FileExt;
 
-use coldpress_codec::Settings;
-use coldpress_format::{
-    BlockSize, Compressor, Flags, Fragment, PADDING_SIZE, SUPERBLOCK_SIZE, Superblock,
-};
-use coldpress_layout::{NodeId, Order, Tails};
+use coldpress_format::{Fragment, PADDING_SIZE, SUPERBLOCK_SIZE, Superblock};
+use coldpress_layout::{NodeId, Order};
 
 use crate::data::DataArea;
 use crate::error::Error;
 use crate::ids::Ids;
-use crate::inodes::{Contents, InodeTables, Numbers, Table};
+use crate::inodes::{Contents, InodeTables, Numbers};
 use crate::metadata::stored_header;
+use crate::options::Options;
 use crate::progress::{Meter, Progress};
+use crate::sink::Sink;
 use crate::source::Source;
 use crate::warning::Warning;
 use crate::xattrs::Xattrs;
 use crate::{data, tables};
-
-/// How an image is written.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Options {
-    /// The compressor; `None` stores everything as it is.
-    pub compression: Option<Settings>,
-    /// Bytes of a data block.
-    pub block_size: BlockSize,
-    /// Threads that compress.
-    pub threads: NonZeroUsize,
-    /// Bytes of blocks that may be in flight.
-    pub memory_bytes: u64,
-    /// Creation time of the image, seconds since 1970.
-    pub modification_time_s: u32,
-    /// Which tail ends are in fragment blocks, for the superblock's flags: the order decides.
-    pub tails: Tails,
-    /// Whether to write an export table, by which NFS finds inodes.
-    pub exportable: bool,
-    /// How metadata lies.
-    pub metadata: Metadata,
-}
-
-/// How metadata lies in an image.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Metadata {
-    /// In full metadata blocks.
-    Dense,
-    /// Each inode and each listing on pages of its own, uncompressed, so that reads at the block
-    /// device tell what was looked up. For recording only.
-    Spread,
-}
 
 /// What was written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -101,16 +67,14 @@ pub fn write(
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Summary, Error> {
     let mut meter = Meter::new(source.content_bytes(), progress);
-    let mut image = Writer {
-        output,
-        end: SUPERBLOCK_SIZE as u64,
-    };
+    let mut image = Sink::new(output, options.offset_bytes);
+    image.end = SUPERBLOCK_SIZE as u64;
     image.append(&options_block(options))?;
     let start = image.end;
-    let mut data = data::write(source, order, output, start, options, &mut meter)?;
+    let mut data = data::write(source, order, &mut image, options, &mut meter)?;
     let mut summary = Summary {
         data_bytes: source.content_bytes(),
-        stored_bytes: data.end - start,
+        stored_bytes: image.end - start,
         sparse_bytes: data.sparse_bytes,
         copied_bytes: data.copied_bytes,
         changed: std::mem::take(&mut data.changed)
@@ -119,13 +83,14 @@ pub fn write(
             .collect(),
         ..Summary::default()
     };
-    image.end = data.end;
     let superblock = write_tables(source, order, data, options, &mut image)?;
-    output
-        .write_all_at(&superblock.write(), 0)
-        .map_err(Error::Write)?;
-    summary.image_bytes = image.end.next_multiple_of(PADDING_SIZE);
-    output.set_len(summary.image_bytes).map_err(Error::Write)?;
+    image.write_at(&superblock.write(), 0)?;
+    summary.image_bytes = if options.is_padded {
+        image.end.next_multiple_of(PADDING_SIZE)
+    } else {
+        image.end
+    };
+    image.finish(summary.image_bytes)?;
 
     summary.inode_count = superblock.inode_count;
     summary.fragment_count = superblock.fragment_count;
@@ -146,25 +111,33 @@ fn write_tables(
     order: &Order,
     mut data: DataArea,
     options: &Options,
-    image: &mut Writer,
+    image: &mut Sink,
 ) -> Result<Superblock, Error> {
-    if options.metadata == Metadata::Spread {
-        image.end = image.end.next_multiple_of(PADDING_SIZE);
-    }
+    let stored = options.stored();
     let ids = Ids::new(&source.tree, order)?;
     let xattrs = Xattrs::new(&source.tree, order);
-    let contents = Contents::new(&source.tree, order, &ids, &xattrs.indexes, &mut data.files);
-    let (inodes, numbers) = contents.pack(options)?;
+    let contents = Contents::new(&source.tree, order, &ids, &xattrs, &mut data.files);
+    let (inodes, numbers) = contents.pack(options, image)?;
     Ok(Superblock {
-        inode_table_start: image.table(&inodes.inodes)?,
-        directory_table_start: image.table(&inodes.directories)?,
-        fragment_table_start: Some(image.lookup(&fragment_entries(&data), options)?),
+        inode_table_start: inodes.inode_table_start,
+        directory_table_start: inodes.directory_table_start,
+        fragment_table_start: Some(lookup(
+            image,
+            &fragment_entries(&data),
+            stored.fragments,
+            options,
+        )?),
         export_table_start: if options.exportable {
-            Some(image.lookup(&export_entries(&numbers, &inodes), options)?)
+            Some(lookup(
+                image,
+                &export_entries(&numbers, &inodes),
+                stored.inodes,
+                options,
+            )?)
         } else {
             None
         },
-        id_table_start: image.lookup(&ids.entries(), options)?,
+        id_table_start: lookup(image, &ids.entries(), stored.ids, options)?,
         xattr_table_start: match xattrs.pack(image.end, options)? {
             None => None,
             Some((bytes, header_start)) => {
@@ -192,6 +165,18 @@ fn fragment_entries(data: &DataArea) -> Vec<u8> {
         .collect()
 }
 
+/// Appends a table of entries; returns where its index starts.
+fn lookup(
+    image: &mut Sink,
+    entries: &[u8],
+    is_stored: bool,
+    options: &Options,
+) -> Result<u64, Error> {
+    let (bytes, index_start) = tables::lookup(entries, image.end, is_stored, options)?;
+    image.append(&bytes)?;
+    Ok(index_start)
+}
+
 /// For each inode number the inode's place.
 fn export_entries(numbers: &Numbers, inodes: &InodeTables) -> Vec<u8> {
     let mut entries = vec![[0; 8]; numbers.of.len()];
@@ -208,74 +193,4 @@ fn options_block(options: &Options) -> Vec<u8> {
     };
     let content = recorded.write();
     [&stored_header(content.len()), content.as_slice()].concat()
-}
-
-impl Options {
-    /// The compressor that the superblock names. An image without compression has to name one as
-    /// well; every kernel knows gzip.
-    pub(crate) fn compressor(&self) -> Compressor {
-        self.compression
-            .as_ref()
-            .map_or(Compressor::Gzip, |settings| settings.compressor)
-    }
-
-    pub(crate) fn recorded(&self) -> Option<coldpress_format::CompressorOptions> {
-        self.compression
-            .as_ref()
-            .and_then(|settings| settings.options(self.block_size))
-    }
-
-    fn flags(&self) -> Flags {
-        let raw = Flags::RAW_INODES
-            .with(Flags::RAW_DATA)
-            .with(Flags::RAW_FRAGMENTS)
-            .with(Flags::RAW_XATTRS)
-            .with(Flags::RAW_IDS);
-        let tails = match self.tails {
-            Tails::None => Flags::NO_FRAGMENTS,
-            Tails::Small => Flags::default(),
-            Tails::All => Flags::ALL_FRAGMENTS,
-        };
-        let when = |condition: bool, flags| if condition { flags } else { Flags::default() };
-        Flags::DUPLICATES
-            .with(tails)
-            .with(when(self.exportable, Flags::EXPORTABLE))
-            .with(when(self.compression.is_none(), raw))
-            .with(when(self.recorded().is_some(), Flags::COMPRESSOR_OPTIONS))
-    }
-}
-
-/// The end of the image so far.
-struct Writer<'a> {
-    output: &'a File,
-    end: u64,
-}
-
-impl Writer<'_> {
-    fn append(&mut self, bytes: &[u8]) -> Result<(), Error> {
-        self.output
-            .write_all_at(bytes, self.end)
-            .map_err(Error::Write)?;
-        self.end += bytes.len() as u64;
-        Ok(())
-    }
-
-    /// Appends a table; returns where it starts.
-    fn table(&mut self, table: &Table) -> Result<u64, Error> {
-        let start = self.end;
-        for (offset, bytes) in &table.pieces {
-            self.output
-                .write_all_at(bytes, start + offset)
-                .map_err(Error::Write)?;
-        }
-        self.end += table.len_bytes;
-        Ok(start)
-    }
-
-    /// Appends a table of entries; returns where its index starts.
-    fn lookup(&mut self, entries: &[u8], options: &Options) -> Result<u64, Error> {
-        let (bytes, index_start) = tables::lookup(entries, self.end, options)?;
-        self.append(&bytes)?;
-        Ok(index_start)
-    }
 }

@@ -1,22 +1,23 @@
 //! The xattr table: each distinct set of xattrs once.
 
 use std::collections::HashMap;
+use std::num::NonZeroU32;
 
 use coldpress_format::{RawXattrKey, RawXattrValue, XattrId, XattrPrefix, XattrTable};
-use coldpress_layout::{Order, Tree};
+use coldpress_layout::{NodeId, Order, Tree};
 
 use crate::error::Error;
-use crate::metadata::{self, Packed};
+use crate::metadata;
+use crate::options::Options;
 use crate::tables;
-use crate::write::Options;
 
 /// Pairs of full name and value, sorted by name.
 type Set = [(Vec<u8>, Vec<u8>)];
 
 /// The sets of a tree, and which node has which.
 pub(crate) struct Xattrs {
-    /// For each node its set.
-    pub(crate) indexes: Vec<Option<u32>>,
+    /// For each node the number of its set, from 1; empty if there are no xattrs at all.
+    numbers: Vec<Option<NonZeroU32>>,
     /// All pairs, before compression.
     stream: Vec<u8>,
     /// For each set where its pairs begin in `stream` and how many they are.
@@ -26,22 +27,35 @@ pub(crate) struct Xattrs {
 impl Xattrs {
     pub(crate) fn new(tree: &Tree, order: &Order) -> Self {
         let mut xattrs = Self {
-            indexes: vec![None; tree.nodes.len()],
+            numbers: Vec::new(),
             stream: Vec::new(),
             sets: Vec::new(),
         };
         let mut known: HashMap<&Set, u32> = HashMap::new();
-        for node in &order.inodes {
+        if tree.nodes.iter().all(|node| node.xattrs.is_empty()) {
+            return xattrs;
+        }
+        xattrs.numbers.resize(tree.nodes.len(), None);
+        // The sets of the plan's nodes share blocks.
+        let (cold, hot) = order.inodes.split_at(order.cold_inodes);
+        for node in hot.iter().chain(cold) {
             let set: &Set = &tree.nodes[node.index()].xattrs;
             if set.is_empty() {
                 continue;
             }
-            let index = *known.entry(set).or_insert_with(|| xattrs.add(set));
-            xattrs.indexes[node.index()] = Some(index);
+            let number = *known.entry(set).or_insert_with(|| xattrs.add(set));
+            xattrs.numbers[node.index()] = NonZeroU32::new(number);
         }
         xattrs
     }
 
+    /// The index of a node's set.
+    pub(crate) fn index(&self, node: NodeId) -> Option<u32> {
+        let number = (*self.numbers.get(node.index())?)?;
+        Some(number.get() - 1)
+    }
+
+    /// Returns the number of the new set.
     fn add(&mut self, set: &Set) -> u32 {
         use zerocopy::IntoBytes;
 
@@ -69,9 +83,8 @@ impl Xattrs {
             count += 1;
         }
         let size = u32::try_from(self.stream.len() - start).expect("a set is small");
-        let index = u32::try_from(self.sets.len()).expect("fewer sets than inodes");
         self.sets.push((start as u64, count, size));
-        index
+        u32::try_from(self.sets.len()).expect("no more sets than inodes")
     }
 
     /// The table as it lies in the image from byte `start` on, and where its header is.
@@ -83,8 +96,8 @@ impl Xattrs {
         if self.sets.is_empty() {
             return Ok(None);
         }
-        let mut pairs = Packed::default();
-        metadata::pack(&self.stream, options, &mut pairs)?;
+        let is_stored = options.stored().xattrs;
+        let pairs = metadata::pack(&self.stream, is_stored, options)?;
         let mut ids = Vec::with_capacity(self.sets.len() * XattrId::SIZE);
         for (offset, count, size_bytes) in &self.sets {
             let (block_start, within) = pairs.place(*offset);
@@ -99,7 +112,8 @@ impl Xattrs {
             );
         }
         let mut bytes = pairs.bytes;
-        let (table, index_start) = tables::lookup(&ids, start + bytes.len() as u64, options)?;
+        let (table, index_start) =
+            tables::lookup(&ids, start + bytes.len() as u64, is_stored, options)?;
         let count = u32::try_from(self.sets.len()).expect("fewer sets than inodes");
         let header = XattrTable {
             pairs_start: start,

@@ -8,24 +8,32 @@ use std::path::{Path, PathBuf};
 use std::thread;
 
 use anyhow::{Context as _, anyhow, bail};
-use coldpress_build::{Metadata, Options, Overrides, Selection, SourceOptions};
+use coldpress_build::{
+    Input, Metadata, Options, Overrides, Selection, SourceOptions, Uncompressed,
+};
 use coldpress_codec::Settings;
-use coldpress_format::{BlockSize, Compressor};
+use coldpress_format::{BlockSize, Compressor, CompressorOptions};
 use coldpress_layout::{Tails, Tree};
 
 use crate::args::{CompressorName, ImageArgs, SourceArgs, TailsName};
 use crate::failure::hint;
-use crate::{memory, text, work_dir};
+use crate::{memory, steps, text, work_dir};
 
 /// How an image is to be written, checked.
 #[derive(Debug)]
 pub(crate) struct ImageSettings {
     /// `None` stores everything as it is.
     pub(crate) compression: Option<Settings>,
+    pub(crate) uncompressed: Uncompressed,
     pub(crate) block_size: BlockSize,
     pub(crate) tails: Tails,
     pub(crate) xattrs: bool,
     pub(crate) exportable: bool,
+    /// Whether files with the same content are stored once.
+    pub(crate) deduplicated: bool,
+    /// Byte of the file at which the image begins.
+    pub(crate) offset_bytes: u64,
+    pub(crate) is_padded: bool,
     pub(crate) threads: NonZeroUsize,
     pub(crate) memory_bytes: u64,
     /// `SOURCE_DATE_EPOCH`, seconds since 1970.
@@ -54,17 +62,63 @@ impl ImageSettings {
             TailsName::All => Tails::All,
         };
         Ok(Self {
-            compression: compression(args.compressor, args.level)?,
-            block_size: block_size(args.block_size)?,
+            compression: compression(args.compressor.unwrap_or(CompressorName::Zstd), args.level)?,
+            uncompressed: Uncompressed::default(),
+            block_size: match args.block_size {
+                Some(bytes) => block_size(bytes)?,
+                None => BlockSize::DEFAULT,
+            },
             tails,
             xattrs: !args.no_xattrs,
             exportable: !args.no_export,
+            deduplicated: !args.no_duplicates,
+            offset_bytes: 0,
+            is_padded: true,
             threads: threads(args.threads),
             memory_bytes: memory_bytes(args.memory),
             epoch_s,
             selection: source::selection(source_args, sources)?,
             overrides: source::overrides(&source_args.metadata, epoch_s)?,
         })
+    }
+
+    /// Takes over the settings of the only input if that is an image and `args` say nothing of
+    /// them; its blocks are then copied.
+    ///
+    /// # Errors
+    ///
+    /// If the image cannot be read.
+    pub(crate) fn adopt(&mut self, args: &ImageArgs, inputs: &mut [Input]) -> anyhow::Result<()> {
+        let is_asked =
+            args.compressor.is_some() || args.level.is_some() || args.block_size.is_some();
+        let [
+            Input::Image {
+                path, is_copied, ..
+            },
+        ] = inputs
+        else {
+            return Ok(());
+        };
+        if is_asked {
+            return Ok(());
+        }
+        let image = steps::open_image(path)?;
+        let superblock = image.superblock();
+        let level = match image.options() {
+            Some(CompressorOptions::Gzip { level, .. } | CompressorOptions::Zstd { level }) => {
+                i32::try_from(level).ok()
+            }
+            Some(CompressorOptions::Lz4 { high_compression }) if !high_compression => Some(0),
+            _ => None,
+        };
+        // What cannot be written, as lzma, is compressed anew.
+        let Ok(settings) = Settings::new(superblock.compressor, level) else {
+            return Ok(());
+        };
+        *is_copied = settings.options(superblock.block_size) == image.options();
+        self.compression = Some(settings);
+        self.block_size = superblock.block_size;
+        Ok(())
     }
 
     /// The settings of an image that is only recorded from, whose flags do not matter.
@@ -75,10 +129,14 @@ impl ImageSettings {
     pub(crate) fn for_recording() -> anyhow::Result<Self> {
         Ok(Self {
             compression: None,
+            uncompressed: Uncompressed::default(),
             block_size: BlockSize::DEFAULT,
             tails: Tails::Small,
             xattrs: true,
             exportable: false,
+            deduplicated: true,
+            offset_bytes: 0,
+            is_padded: true,
             threads: threads(None),
             memory_bytes: memory::default_bytes(),
             epoch_s: epoch_s()?,
@@ -95,6 +153,7 @@ impl ImageSettings {
             threads: self.threads,
             selection: self.selection.clone(),
             overrides: self.overrides.clone(),
+            ..SourceOptions::default()
         }
     }
 
@@ -104,7 +163,8 @@ impl ImageSettings {
     /// newest time in the tree: the clock would make two builds of the same tree differ.
     pub(crate) fn build_options(&self, tree: &Tree, metadata: Metadata) -> Options {
         Options {
-            compression: self.compression,
+            compression: self.compression.clone(),
+            uncompressed: self.uncompressed,
             block_size: self.block_size,
             threads: self.threads,
             memory_bytes: self.memory_bytes,
@@ -112,6 +172,9 @@ impl ImageSettings {
             tails: self.tails,
             exportable: self.exportable,
             metadata,
+            offset_bytes: self.offset_bytes,
+            is_padded: self.is_padded,
+            deduplicated: self.deduplicated,
         }
     }
 }

@@ -8,9 +8,11 @@ use std::path::Path;
 
 use anyhow::{Context as _, anyhow};
 use coldpress_bench::format_units;
-use coldpress_build::{Input, Options, Output, Progress, Source, Summary, Warning};
+use coldpress_build::{
+    Error as BuildError, Input, Options, Output, Progress, Reuse, Source, Summary, Warning,
+};
 use coldpress_format::{Corrupt, Part, Rule, SUPERBLOCK_SIZE};
-use coldpress_image::Image;
+use coldpress_image::{Image, Offset};
 use coldpress_layout::{Order, Plan};
 
 use crate::failure::hint;
@@ -109,11 +111,13 @@ pub(crate) fn gather(
         ui.interrupt.poll()
     })?;
     step.finish("");
-    let mut step = ui.step("comparing", 0);
-    source.find_duplicates(settings.threads, &mut |progress| {
-        advance(&mut step, progress, ui)
-    })?;
-    step.finish("");
+    if settings.deduplicated {
+        let mut step = ui.step("comparing", 0);
+        source.find_duplicates(settings.threads, &mut |progress| {
+            advance(&mut step, progress, ui)
+        })?;
+        step.finish("");
+    }
     warn(source.warnings.iter(), ui);
     Ok(source)
 }
@@ -127,6 +131,33 @@ fn warn<'a>(warnings: impl ExactSizeIterator<Item = &'a Warning>, ui: &Ui) {
     if more > 0 {
         ui.warn(&format!("and {more} more of the kind"));
     }
+}
+
+/// Lets unchanged blocks be copied from an older image; tells if they cannot.
+///
+/// # Errors
+///
+/// If the older image is damaged.
+pub(crate) fn reuse(
+    source: &mut Source,
+    old: &Path,
+    options: &Options,
+    ui: &Ui,
+) -> anyhow::Result<()> {
+    let quoted = quoted(old);
+    let not_reused = |why: &dyn std::fmt::Display| {
+        ui.warn(&format!("nothing of {quoted} is reused: {why}"));
+    };
+    if !old.exists() {
+        not_reused(&"there is no such file");
+        return Ok(());
+    }
+    match Reuse::new(open_image(old)?, source, options) {
+        Ok(reuse) => source.reuse = Some(reuse),
+        Err(BuildError::NotReusable(why)) => not_reused(&why),
+        Err(error) => return Err(anyhow!(error).context(format!("cannot reuse {quoted}"))),
+    }
+    Ok(())
 }
 
 /// Completes a plan to an order, and warns if the plan names what is not there.
@@ -187,6 +218,7 @@ pub(crate) fn verify(
     output: &Output,
     source: &Source,
     summary: &Summary,
+    offset_bytes: u64,
     ui: &Ui,
 ) -> anyhow::Result<()> {
     let mut step = ui.step("verifying", source.content_bytes());
@@ -194,7 +226,11 @@ pub(crate) fn verify(
         .file()
         .try_clone()
         .context("cannot reopen the image")?;
-    let image = Image::new(Box::new(file)).context("cannot read the image back")?;
+    let whole = Offset {
+        inner: file,
+        start: offset_bytes,
+    };
+    let image = Image::new(Box::new(whole)).context("cannot read the image back")?;
     let differences = coldpress_build::verify(&image, source, &summary.changed, &mut |progress| {
         advance(&mut step, progress, ui)
     })?;

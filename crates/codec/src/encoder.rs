@@ -38,7 +38,7 @@ impl Encoder {
         let inner = match compressor {
             Compressor::Gzip => Inner::Gzip(gzip::Encoder::new(level).map_err(refused)?),
             Compressor::Lzma => return Err(Error::NotWritable { compressor }),
-            Compressor::Lzo => Inner::Lzo(lzo::Encoder::new()),
+            Compressor::Lzo => Inner::Lzo(lzo::Encoder::new(lzo::DEFAULT_LEVEL)),
             Compressor::Xz => Inner::Xz(xz::Encoder::new(level)),
             Compressor::Lz4 => Inner::Lz4(lz4::Encoder::new(level)),
             Compressor::Zstd => Inner::Zstd(zstd::Encoder::new(level).map_err(refused)?),
@@ -84,7 +84,7 @@ impl Encoder {
         output.resize(room_bytes, 0);
         let compressed = match &mut self.inner {
             Inner::Gzip(encoder) => Ok(encoder.compress(input, output)),
-            Inner::Lzo(encoder) => encoder.compress(input, output),
+            Inner::Lzo(encoder) => Ok(encoder.compress(input, output)),
             Inner::Xz(encoder) => encoder.compress(input, output),
             Inner::Lz4(encoder) => Ok(encoder.compress(input, output)),
             Inner::Zstd(encoder) => encoder.compress(input, output),

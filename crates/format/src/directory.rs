@@ -14,7 +14,7 @@ use crate::inode::{InodeKind, InodeRef};
 
 mod listing;
 
-pub use listing::{Listing, parse_listing, write_listing};
+pub use listing::{Listing, append_listing, parse_listing, write_listing};
 
 /// The most bytes of a name; the VFS allows 255, the format 256.
 pub const NAME_MAX_BYTES: usize = 256;
@@ -74,6 +74,30 @@ pub struct Entry {
     pub number: u32,
     /// The inode's type.
     pub kind: InodeKind,
+}
+
+/// An [`Entry`] whose name lies elsewhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EntryRef<'a> {
+    /// The name: 1 to 256 bytes, no `/`, no zero byte.
+    pub name: &'a [u8],
+    /// Where the inode lies.
+    pub inode: InodeRef,
+    /// The inode's number.
+    pub number: u32,
+    /// The inode's type.
+    pub kind: InodeKind,
+}
+
+impl Entry {
+    fn borrow(&self) -> EntryRef<'_> {
+        EntryRef {
+            name: &self.name,
+            inode: self.inode,
+            number: self.number,
+            kind: self.kind,
+        }
+    }
 }
 
 /// An entry of a directory index.

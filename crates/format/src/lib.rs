@@ -34,8 +34,8 @@ pub use compressor::{
     Compressor, CompressorOptions, RawGzipOptions, RawOptionPair, RawZstdOptions,
 };
 pub use directory::{
-    Entry, IndexEntry, Listing, NAME_MAX_BYTES, RawDirectoryEntry, RawDirectoryHeader,
-    RawIndexEntry, is_legal_name, parse_listing, write_listing,
+    Entry, EntryRef, IndexEntry, Listing, NAME_MAX_BYTES, RawDirectoryEntry, RawDirectoryHeader,
+    RawIndexEntry, append_listing, is_legal_name, parse_listing, write_listing,
 };
 pub use error::{Corrupt, Part, Rule};
 pub use fragment::{Fragment, RawFragment};

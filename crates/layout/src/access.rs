@@ -54,6 +54,7 @@ pub fn plan(tree: &Tree, working_set: &WorkingSet, block_size: BlockSize) -> Pla
         data: data(tree, files, block_size),
         inodes,
         directories: root_and_first_of_each(tree, directories),
+        packing: Vec::new(),
     }
 }
 

@@ -16,6 +16,14 @@ pub enum Error {
         /// The rule that it breaks, with what was found.
         rule: PlanRule,
     },
+    /// A line of a sort file breaks a rule of its tool, or would.
+    #[error("sort file line {line}: {rule}")]
+    Sort {
+        /// The line, counted from 1.
+        line: u64,
+        /// The rule that it breaks, with what was found.
+        rule: SortRule,
+    },
     /// A node of a tree breaks a rule.
     #[error("node {}: {rule}", node.0)]
     Tree {
@@ -40,7 +48,7 @@ pub enum PlanRule {
         len_bytes: usize,
     },
     /// A bracketed line names no section.
-    #[error("found `{0}`, the sections are `[data]`, `[inodes]` and `[directories]`")]
+    #[error("found `{0}`, the sections are `[data]`, `[inodes]`, `[directories]` and `[packing]`")]
     UnknownSection(Excerpt),
     /// A section begins a second time.
     #[error("a second section `{0}`; each stands once")]
@@ -61,6 +69,66 @@ pub enum PlanRule {
         /// Where in the text and why.
         error: PathTextError,
     },
+}
+
+/// The rules that a line of a sort file can break.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SortRule {
+    /// The line is too long.
+    #[error("has {len_bytes} bytes, limit is {max_bytes}")]
+    TooLong {
+        /// Its length without the newline.
+        len_bytes: usize,
+        /// What the tool reads.
+        max_bytes: usize,
+    },
+    /// The line has a zero byte.
+    #[error("a zero byte; both tools would take it for the end of the line")]
+    Nul,
+    /// In mksquashfs's dialect, the path is not followed by a number.
+    #[error("`{0}`, no priority follows the path; a space of the path is written `\\ `")]
+    NoPriorityBehind(Excerpt),
+    /// In gensquashfs's dialect, the line does not begin with a number.
+    #[error("`{0}`, a line begins with the priority, digits after `-` if it is negative")]
+    NoPriorityBefore(Excerpt),
+    /// The number is out of range.
+    #[error("priorities are from {min} to {max}")]
+    Priority {
+        /// The lowest.
+        min: i64,
+        /// The highest.
+        max: i64,
+    },
+    /// Something stands behind the end of the entry.
+    #[error("`{0}` follows the priority or the closing quotation mark; nothing may")]
+    Trailing(Excerpt),
+    /// There is no path.
+    #[error("no path follows, with a space before it")]
+    NoPath,
+    /// The list of flags does not end.
+    #[error("no `]` ends the flags")]
+    OpenFlags,
+    /// There is no such flag.
+    #[error(
+        "unknown flag `{0}`; there are glob, glob_no_path, align, dont_fragment, dont_compress, \
+         dont_deduplicate and nosparse"
+    )]
+    UnknownFlag(Excerpt),
+    /// The quoted path does not end.
+    #[error("no closing quotation mark ends the path")]
+    OpenQuote,
+    /// A backslash in quotation marks begins no escape.
+    #[error("unknown escape in quotation marks; they are `\\\"` and `\\\\`")]
+    UnknownEscape,
+    /// The path has `..`.
+    #[error("the path has `..`; it is one inside the image")]
+    DotDot,
+    /// The dialect has no words for an entry.
+    #[error(
+        "the dialect cannot say it: a line feed in the path, a path that is not plain, or flags"
+    )]
+    NoSpelling,
 }
 
 /// The rules that a node can break.

@@ -11,6 +11,8 @@
 //! A plan may be stale or wrong in any way: the order is lawful all the same, and paths that match
 //! nothing are handed back. The laws are stated at [`Order`].
 //!
+//! [`SortFile`] is how other tools are told an order; it is converted to a plan and from one.
+//!
 //! The crate is pure: no files, threads, clock or randomness, and all iteration that reaches a
 //! result is in the order of names or of the plan. So the same tree and the same plan give the same
 //! image. Everything is O(n log n) in the number of nodes, with explicit stacks instead of
@@ -21,18 +23,23 @@ mod access;
 mod check;
 mod cold;
 mod error;
+mod finder;
 mod metadata;
 mod order;
+mod packing;
 mod plan;
+mod sort;
 mod tails;
 mod text;
 mod tree;
 mod walk;
 
 pub use access::plan;
-pub use error::{Error, PlanRule, TreeRule};
+pub use error::{Error, PlanRule, SortRule, TreeRule};
 pub use order::{Item, Order, order};
+pub use packing::{PackedBlocks, Packing, PackingRule};
 pub use plan::{Plan, PlanItem};
+pub use sort::{Dialect, Finding, Flaw, Loss, SortEntry, SortFile, SortFlag};
 pub use tails::Tails;
 pub use tree::{Kind, Node, NodeId, Tree};
 pub use walk::Place;

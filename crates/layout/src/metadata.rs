@@ -1,55 +1,148 @@
 //! The order of inodes and of directory listings.
 //!
-//! The kernel keeps 8 metadata blocks of 8 KiB. A directory is listed, and then its entries are
-//! looked up: so the inodes of one directory's files lie together, those of the plan in front and the
-//! rest behind. Listings follow each other depth-first, as programs walk trees. Inodes of directories
-//! stand in front of those of files, because a metadata block that holds one cannot be compressed.
+//! A directory's inode states where its listing lies, a listing where the inodes of its entries
+//! lie, and both in compressed blocks. So that everything that is referred to lies in front, the
+//! part without a plan stands first in both tables, children before parents
+//! ([`batches`]). Behind it stands the part that the plan asks for, in its order, as the
+//! writer can store directory inodes uncompressed. That part must hold each directory that names
+//! something of it, up to the root: references lead back, never forth.
+//!
+//! At the end of both tables is also the best place: the inode table ends beside the directory
+//! table, and that beside the tables that each mount reads.
 
+use coldpress_format::BlockSize;
+
+use crate::finder::Finder;
 use crate::order::Unmatched;
 use crate::plan::Plan;
-use crate::tree::{NodeId, Tree};
+use crate::tree::{Kind, Node, NodeId, Tree};
 
-/// Every node once: those of the plan, the other directories, then directory by directory the
-/// other entries.
-pub(crate) fn inodes<'plan>(
-    tree: &Tree,
-    plan: &'plan Plan,
-    unmatched: &mut Unmatched<'plan>,
-) -> Vec<NodeId> {
-    let planned = plan.inodes.iter().filter_map(|path| {
-        let id = tree.find(path);
-        unmatched.note(path, id.is_none());
-        id
-    });
-    let entries = cold_directories(tree).flat_map(|id| tree.entries(id));
-    let rest = cold_directories(tree).chain(entries.map(|&(_, id)| id));
-    first_of_each(tree, planned.chain(rest))
+mod batches;
+
+use batches::Batches;
+
+/// The order of both tables; see [`Order`](crate::Order).
+pub(crate) struct MetadataOrder {
+    pub(crate) inodes: Vec<NodeId>,
+    pub(crate) cold_inodes: usize,
+    pub(crate) directories: Vec<NodeId>,
+    pub(crate) cold_directories: usize,
 }
 
-/// Every directory once: those of the plan, then the rest depth-first.
-pub(crate) fn directories<'plan>(
+/// Completes a plan to the order of both tables.
+pub(crate) fn order<'plan>(
     tree: &Tree,
+    finder: &Finder<'_>,
     plan: &'plan Plan,
+    block_size: BlockSize,
     unmatched: &mut Unmatched<'plan>,
-) -> Vec<NodeId> {
-    let planned = plan.directories.iter().filter_map(|path| {
-        let id = tree.find(path).filter(|&id| tree.is_directory(id));
-        unmatched.note(path, id.is_none());
-        id
-    });
-    first_of_each(tree, planned.chain(cold_directories(tree)))
+) -> MetadataOrder {
+    let inodes = named(finder, &plan.inodes, |_| true, unmatched);
+    let listings = named(
+        finder,
+        &plan.directories,
+        |id| tree.is_directory(id),
+        unmatched,
+    );
+    let mut hot = vec![false; tree.nodes.len()];
+    for id in inodes.iter().chain(&listings) {
+        hot[id.index()] = true;
+    }
+    let directories = post_order(tree, block_size, &mut hot);
+    let mut order = Batches::new(tree, block_size, &hot).pack(&directories);
+    order.cold_inodes = order.inodes.len();
+    order.cold_directories = order.directories.len();
+    // Those that the plan leaves out follow from the root down.
+    let rest = || {
+        let directories = directories.iter().rev();
+        directories
+            .map(|directory| directory.id)
+            .filter(|id| hot[id.index()])
+    };
+    order
+        .inodes
+        .extend(first_of_each(tree, inodes.into_iter().chain(rest())));
+    order
+        .directories
+        .extend(first_of_each(tree, listings.into_iter().chain(rest())));
+    order
 }
 
-fn cold_directories(tree: &Tree) -> impl Iterator<Item = NodeId> {
-    tree.walk()
-        .map(|(id, _)| id)
-        .filter(|&id| tree.is_directory(id))
+/// The nodes at the paths of a plan, without those that do not fit.
+fn named<'plan>(
+    finder: &Finder<'_>,
+    paths: &'plan [Vec<u8>],
+    fits: impl Fn(NodeId) -> bool,
+    unmatched: &mut Unmatched<'plan>,
+) -> Vec<NodeId> {
+    let find = |path: &'plan Vec<u8>| {
+        let id = finder.find(path).filter(|&id| fits(id));
+        unmatched.note(path, id.is_none());
+        id
+    };
+    paths.iter().filter_map(find).collect()
 }
 
 fn first_of_each(tree: &Tree, ids: impl Iterator<Item = NodeId>) -> Vec<NodeId> {
     let mut has = vec![false; tree.nodes.len()];
     ids.filter(|id| !std::mem::replace(&mut has[id.index()], true))
         .collect()
+}
+
+/// A directory on the way up.
+struct Directory {
+    id: NodeId,
+    /// Names from the root to here.
+    depth: u32,
+    /// Bytes of the inodes of all that is below it.
+    below_bytes: u64,
+}
+
+/// All directories, each behind those below it, names in byte order. Makes those hot that name
+/// something hot.
+fn post_order(tree: &Tree, block_size: BlockSize, hot: &mut [bool]) -> Vec<Directory> {
+    let open = |id| (id, tree.entries(id).iter(), 0);
+    let mut done = Vec::new();
+    let mut levels = vec![open(NodeId::ROOT)];
+    let mut depth = 0;
+    while let Some((id, entries, below_bytes)) = levels.last_mut() {
+        let id = *id;
+        match entries.next() {
+            Some(&(_, child)) if tree.is_directory(child) => {
+                levels.push(open(child));
+                depth += 1;
+            }
+            Some(&(_, child)) => {
+                *below_bytes += inode_bytes(&tree[child], block_size);
+                hot[id.index()] |= hot[child.index()];
+            }
+            None => {
+                let below_bytes = *below_bytes;
+                done.push(Directory {
+                    id,
+                    depth,
+                    below_bytes,
+                });
+                levels.pop();
+                if let Some((parent, _, parent_bytes)) = levels.last_mut() {
+                    depth -= 1;
+                    *parent_bytes += below_bytes + inode_bytes(&tree[id], block_size);
+                    hot[parent.index()] |= hot[id.index()];
+                }
+            }
+        }
+    }
+    done
+}
+
+/// About how many bytes an inode takes before compression.
+fn inode_bytes(node: &Node, block_size: BlockSize) -> u64 {
+    match &node.kind {
+        Kind::File { size_bytes } => 32 + 4 * block_size.full_blocks(*size_bytes),
+        Kind::Symlink { target } => 24 + target.len() as u64,
+        Kind::Directory { .. } => 32,
+        _ => 24,
+    }
 }
 
 #[cfg(test)]
@@ -76,40 +169,62 @@ mod tests {
         paths.iter().map(|path| path.as_bytes().to_vec()).collect()
     }
 
+    fn ordered(plan: &Plan) -> MetadataOrder {
+        let tree = example();
+        let finder = Finder::new(&tree, plan);
+        let mut unmatched = Unmatched::default();
+        order(&tree, &finder, plan, BlockSize::DEFAULT, &mut unmatched)
+    }
+
+    fn numbers(ids: &[NodeId]) -> Vec<u32> {
+        ids.iter().map(|id| id.0).collect()
+    }
+
     #[test]
-    fn entries_of_a_directory_lie_together_behind_those_of_the_plan() {
-        let cases: &[(&[&str], &[u32])] = &[
-            (&[], &[0, 1, 3, 6, 5, 2, 4, 7]),
+    fn entries_lie_together_before_their_directories_and_the_plan_behind() {
+        let cases: &[(&[&str], &[u32], &[u32])] = &[
+            (&[], &[4, 2, 7, 5, 3, 6, 1, 0], &[]),
+            // Whatever names something of the plan comes too, from the root down.
+            (&["/b/x"], &[4, 3, 5, 7], &[2, 0, 6, 1]),
             (
                 &["/", "/c", "/c/l", "/b/x", "/c"],
-                &[0, 6, 2, 1, 3, 5, 4, 7],
+                &[4, 3, 5, 7],
+                &[0, 6, 2, 1],
             ),
-            (&["/b/d/y"], &[4, 0, 1, 3, 6, 5, 2, 7]),
+            (&["/b/d/y"], &[2, 7, 6, 5], &[4, 0, 1, 3]),
         ];
-        for (plan, expected) in cases {
+        for (plan, cold, hot) in cases {
             let plan = Plan {
                 inodes: paths(plan),
                 ..Plan::default()
             };
-            let ids = inodes(&example(), &plan, &mut Unmatched::default());
-            assert_eq!(ids.iter().map(|id| id.0).collect::<Vec<_>>(), *expected);
+            let order = ordered(&plan);
+            let (first, rest) = order.inodes.split_at(order.cold_inodes);
+            assert_eq!(
+                (numbers(first), numbers(rest)),
+                (cold.to_vec(), hot.to_vec())
+            );
         }
     }
 
     #[test]
-    fn listings_are_depth_first_behind_those_of_the_plan() {
-        let cases: &[(&[&str], &[u32])] = &[
-            (&[], &[0, 1, 3, 6]),
-            (&["/c", "/a", "/gone", "/c", "/b/d"], &[6, 3, 0, 1]),
+    fn listings_stand_before_those_of_their_parents_and_the_plan_behind() {
+        let cases: &[(&[&str], &[u32], &[u32])] = &[
+            (&[], &[3, 6, 1, 0], &[]),
+            (&["/c", "/a", "/gone", "/c", "/b/d"], &[], &[6, 3, 0, 1]),
+            (&["/"], &[3, 6, 1], &[0]),
         ];
-        for (plan, expected) in cases {
+        for (plan, cold, hot) in cases {
             let plan = Plan {
                 directories: paths(plan),
                 ..Plan::default()
             };
-            let mut unmatched = Unmatched::default();
-            let ids = directories(&example(), &plan, &mut unmatched);
-            assert_eq!(ids.iter().map(|id| id.0).collect::<Vec<_>>(), *expected);
+            let order = ordered(&plan);
+            let (first, rest) = order.directories.split_at(order.cold_directories);
+            assert_eq!(
+                (numbers(first), numbers(rest)),
+                (cold.to_vec(), hot.to_vec())
+            );
         }
     }
 }

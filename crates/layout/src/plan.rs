@@ -1,5 +1,7 @@
 //! A plan: the wanted order of the working set, by path.
 
+use crate::packing::PackingRule;
+
 /// What should stand where, for a part of a tree. What it does not name follows behind it, in an
 /// order that depends on the tree alone ([`order`](crate::order())).
 ///
@@ -12,6 +14,9 @@ pub struct Plan {
     pub inodes: Vec<Vec<u8>>,
     /// The order of listings in the directory table.
     pub directories: Vec<Vec<u8>>,
+    /// How blocks are packed, also of files that `data` does not name. The first rule that names a
+    /// block counts.
+    pub packing: Vec<PackingRule>,
 }
 
 /// Something in the data area that is read as one.

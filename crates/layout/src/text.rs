@@ -3,11 +3,15 @@
 //! People edit plans, so blank lines and comments are allowed, sections may stand in any order or
 //! be absent, and the last line needs no newline. Paths are spelled as in traces.
 
+mod lint;
+mod packing;
+
 use std::io;
 
 use coldpress_trace::{Excerpt, LINE_BYTES_MAX, PathText, parse_path};
 
 use crate::error::{Error, PlanRule};
+use crate::packing::PackingRule;
 use crate::plan::{Plan, PlanItem};
 
 const FIRST_LINE: &str = "coldpress-plan 1";
@@ -17,16 +21,18 @@ enum Section {
     Data,
     Inodes,
     Directories,
+    Packing,
 }
 
 impl Section {
-    const ALL: [Self; 3] = [Self::Data, Self::Inodes, Self::Directories];
+    const ALL: [Self; 4] = [Self::Data, Self::Inodes, Self::Directories, Self::Packing];
 
     fn heading(self) -> &'static str {
         match self {
             Self::Data => "[data]",
             Self::Inodes => "[inodes]",
             Self::Directories => "[directories]",
+            Self::Packing => "[packing]",
         }
     }
 }
@@ -82,7 +88,13 @@ impl Plan {
         writer.write_heading(Section::Directories)?;
         self.directories
             .iter()
-            .try_for_each(|path| writer.write_path("", path))
+            .try_for_each(|path| writer.write_path("", path))?;
+        if self.packing.is_empty() {
+            return Ok(());
+        }
+        writer.write_heading(Section::Packing)?;
+        let mut rules = self.packing.iter();
+        rules.try_for_each(|rule| writer.write_rule(rule))
     }
 }
 
@@ -106,7 +118,7 @@ impl Reader {
         }
         match self.section {
             None => {
-                let expected = "a section, `[data]`, `[inodes]` or `[directories]`";
+                let expected = "a section, `[data]`, `[inodes]`, `[directories]` or `[packing]`";
                 Err(PlanRule::Unexpected {
                     found: Excerpt::new(text),
                     expected,
@@ -115,6 +127,10 @@ impl Reader {
             Some(Section::Data) => self.read_data(text),
             Some(Section::Inodes) => read_listed(text, &mut self.plan.inodes),
             Some(Section::Directories) => read_listed(text, &mut self.plan.directories),
+            Some(Section::Packing) => {
+                self.plan.packing.push(packing::parse(text)?);
+                Ok(())
+            }
         }
     }
 
@@ -204,17 +220,30 @@ impl<W: io::Write> Writer<'_, W> {
         self.write_line(section.heading())
     }
 
-    /// Writes a line only if it can be read again.
     fn write_path(&mut self, before: &str, path: &[u8]) -> io::Result<()> {
         let text = format!("{before}{}", PathText(path));
+        self.write_readable(&text, |text| read_path(&text[before.len()..]))
+    }
+
+    fn write_rule(&mut self, rule: &PackingRule) -> io::Result<()> {
+        let text = format!("{}{}", packing::Words(rule), PathText(&rule.path));
+        self.write_readable(&text, packing::parse)
+    }
+
+    /// Writes a line only if it can be read again.
+    fn write_readable<T>(
+        &mut self,
+        text: &str,
+        read: impl FnOnce(&[u8]) -> Result<T, PlanRule>,
+    ) -> io::Result<()> {
         check_len(text.as_bytes())
-            .and_then(|()| read_path(&text.as_bytes()[before.len()..]))
+            .and_then(|()| read(text.as_bytes()))
             .map_err(|rule| Error::Plan {
                 line: self.line + 1,
                 rule,
             })
             .map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
-        self.write_line(&text)
+        self.write_line(text)
     }
 }
 
@@ -234,7 +263,7 @@ mod tests {
                 PlanItem::Fragment(Vec::new()),
             ],
             inodes: vec![b"/".to_vec(), b"/#a".to_vec()],
-            directories: Vec::new(),
+            ..Plan::default()
         };
         assert_eq!(Plan::parse(text), Ok(plan));
         assert_eq!(Plan::parse(b"coldpress-plan 1"), Ok(Plan::default()));

@@ -145,18 +145,14 @@ impl Tree {
         &'a self,
         path: &'a [u8],
     ) -> impl Iterator<Item = (&'a [u8], NodeId)> {
-        // Where the path so far ends, without a slash there: 0 for the root.
-        let mut next = path.starts_with(b"/").then_some((0, NodeId::ROOT));
-        std::iter::from_fn(move || {
-            let (end, id) = next?;
-            next = path.get(end + 1..).and_then(|rest| {
-                let name = rest.split(|&byte| byte == b'/').next()?;
-                let entries = self.entries(id);
-                let place = entries.binary_search_by(|(entry, _)| entry.as_slice().cmp(name));
-                Some((end + 1 + name.len(), entries[place.ok()?].1))
-            });
-            Some((&path[..end.max(1)], id))
-        })
+        descend_by(path, |directory, name| self.child(directory, name))
+    }
+
+    /// What a directory has by a name.
+    pub(crate) fn child(&self, directory: NodeId, name: &[u8]) -> Option<NodeId> {
+        let entries = self.entries(directory);
+        let place = entries.binary_search_by(|(entry, _)| entry.as_slice().cmp(name));
+        Some(entries[place.ok()?].1)
     }
 
     /// The link count of each node, as `SquashFS` stores it: of a directory 2 and its number of
@@ -185,6 +181,23 @@ impl Tree {
         }
         counts
     }
+}
+
+/// The nodes on the way to `path`, as `child` has them.
+pub(crate) fn descend_by(
+    path: &[u8],
+    child: impl Fn(NodeId, &[u8]) -> Option<NodeId>,
+) -> impl Iterator<Item = (&[u8], NodeId)> {
+    // Where the path so far ends, without a slash there: 0 for the root.
+    let mut next = path.starts_with(b"/").then_some((0, NodeId::ROOT));
+    std::iter::from_fn(move || {
+        let (end, id) = next?;
+        next = path.get(end + 1..).and_then(|rest| {
+            let name = rest.split(|&byte| byte == b'/').next()?;
+            Some((end + 1 + name.len(), child(id, name)?))
+        });
+        Some((&path[..end.max(1)], id))
+    })
 }
 
 #[cfg(test)]

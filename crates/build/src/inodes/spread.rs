@@ -8,19 +8,23 @@
 //! Such an image mounts in the kernel. It has no directory indexes, because the kernel reckons
 //! their places in full blocks.
 
-use coldpress_format::{Directory, InodeRef, write_listing};
+use coldpress_format::{Directory, InodeRef, append_listing};
 use coldpress_layout::NodeId;
 
-use super::{Contents, InodeTables, Table, listing_bytes};
+use super::{Contents, InodeTables, listing_bytes};
 use crate::error::Error;
 use crate::metadata::stored_header;
+use crate::sink::Sink;
 
 /// Bytes from the start of one metadata block to the start of the next.
 pub(crate) const PAGE_BYTES: u64 = 4096;
 /// Bytes of metadata in such a block.
 const CONTENT_BYTES: usize = 4094;
 
-pub(super) fn pack(contents: &mut Contents) -> Result<InodeTables, Error> {
+pub(super) fn pack(contents: &mut Contents, image: &mut Sink) -> Result<InodeTables, Error> {
+    image.end = image.end.next_multiple_of(PAGE_BYTES);
+    let inode_table_start = image.end;
+    let mut bytes = Vec::new();
     let mut refs = vec![
         InodeRef {
             block_start: 0,
@@ -28,7 +32,6 @@ pub(super) fn pack(contents: &mut Contents) -> Result<InodeTables, Error> {
         };
         contents.tree.nodes.len()
     ];
-    let mut inodes = Table::default();
 
     // Each listing's length depends only on which entries name the same inode.
     let mut listing_lens = vec![0; contents.tree.nodes.len()];
@@ -39,13 +42,14 @@ pub(super) fn pack(contents: &mut Contents) -> Result<InodeTables, Error> {
             block_start: child,
             offset: 0,
         });
-        let len = write_listing(&entries, 0).bytes.len();
-        listing_lens[node.index()] = len;
+        bytes.clear();
+        append_listing(entries, 0, &mut bytes);
+        listing_lens[node.index()] = bytes.len();
         listing_starts[node.index()] = block_start(next)?;
-        next += pages(len) * PAGE_BYTES;
+        next += pages(bytes.len()) * PAGE_BYTES;
     }
     for node in &contents.order.inodes {
-        let mut bytes = Vec::new();
+        bytes.clear();
         if contents.tree.is_directory(*node) {
             let listing = Directory {
                 block_start: listing_starts[node.index()],
@@ -56,16 +60,19 @@ pub(super) fn pack(contents: &mut Contents) -> Result<InodeTables, Error> {
         } else {
             contents.leaf(*node).write(&mut bytes);
         }
-        refs[node.index()].block_start = inodes.push(&bytes)?;
+        refs[node.index()].block_start = block_start(image.end - inode_table_start)?;
+        append_pages(&bytes, image)?;
     }
-    let mut listings = Table::default();
+    let directory_table_start = image.end;
     for node in &contents.order.directories {
+        bytes.clear();
         let entries = contents.entries(*node, |child| refs[child.index()]);
-        listings.push(&write_listing(&entries, 0).bytes)?;
+        append_listing(entries, 0, &mut bytes);
+        append_pages(&bytes, image)?;
     }
     Ok(InodeTables {
-        inodes,
-        directories: listings,
+        inode_table_start,
+        directory_table_start,
         refs,
     })
 }
@@ -81,18 +88,15 @@ fn block_start(found: u64) -> Result<u32, Error> {
     u32::try_from(found).map_err(|_| Error::TooMany { what, found, limit })
 }
 
-impl Table {
-    /// Appends `bytes` on pages of their own; returns where the first begins.
-    fn push(&mut self, bytes: &[u8]) -> Result<u32, Error> {
-        let start = block_start(self.len_bytes)?;
-        for page in 0..pages(bytes.len()) {
-            let first = usize::try_from(page).expect("it fits in memory") * CONTENT_BYTES;
-            let content = &bytes[first..bytes.len().min(first + CONTENT_BYTES)];
-            // The zeros up to the end of the page are left to a hole of the file.
-            let block = [&stored_header(CONTENT_BYTES), content].concat();
-            self.pieces.push((self.len_bytes, block));
-            self.len_bytes += PAGE_BYTES;
-        }
-        Ok(start)
+/// Appends `bytes` on pages of their own.
+fn append_pages(bytes: &[u8], image: &mut Sink) -> Result<(), Error> {
+    for page in 0..pages(bytes.len()) {
+        let first = usize::try_from(page).expect("it fits in memory") * CONTENT_BYTES;
+        let content = &bytes[first..bytes.len().min(first + CONTENT_BYTES)];
+        let start = image.end;
+        image.append(&[&stored_header(CONTENT_BYTES), content].concat())?;
+        // The zeros up to the end of the page are left to a hole of the file.
+        image.end = start + PAGE_BYTES;
     }
+    Ok(())
 }

@@ -8,8 +8,8 @@ use std::os::unix::fs::{FileExt, symlink};
 use std::path::Path;
 
 use coldpress_build::{
-    Error, Input, Metadata, Options, Progress, Source, SourceOptions, Summary, Warning, gather,
-    write,
+    Error, Input, Metadata, Options, Progress, Source, SourceOptions, Summary, Uncompressed,
+    Warning, gather, write,
 };
 use coldpress_codec::Settings;
 use coldpress_format::{BlockSize, Compressor};
@@ -87,6 +87,7 @@ pub(crate) fn content(seed: u8, len: usize) -> Vec<u8> {
 pub(crate) fn options(compressor: Option<Compressor>, block_bytes: u32) -> Options {
     Options {
         compression: compressor.map(|compressor| Settings::new(compressor, None).unwrap()),
+        uncompressed: Uncompressed::default(),
         block_size: BlockSize::new(block_bytes).unwrap(),
         threads: NonZeroUsize::MIN,
         memory_bytes: 1 << 20,
@@ -94,6 +95,9 @@ pub(crate) fn options(compressor: Option<Compressor>, block_bytes: u32) -> Optio
         tails: Tails::Small,
         exportable: true,
         metadata: Metadata::Dense,
+        offset_bytes: 0,
+        is_padded: true,
+        deduplicated: true,
     }
 }
 

@@ -4,12 +4,15 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::number::parse_size_bytes;
 use super::{ImageArgs, SourceArgs};
 
-/// Build an image from directories
+/// Build an image from directories or other images
 ///
 /// The content of one SOURCE becomes the root of the image; several SOURCEs stand in the root
-/// under their own names. Everything is kept: hard links, holes, owners, times, device numbers,
+/// under their own names. A SOURCE that is a SquashFS image stands for what it holds: it is
+/// written again without being unpacked, and where no compressor, level and block size is asked
+/// for, it keeps its own and its blocks are copied. Everything is kept: hard links, holes, owners, times, device numbers,
 /// extended attributes.
 ///
 /// The same tree and options give the same bytes, whatever the number of threads, the order of
@@ -24,7 +27,7 @@ use super::{ImageArgs, SourceArgs};
 Example:
   coldpress build rootfs rootfs.sqfs -c zstd -l 19 --plan rootfs.plan")]
 pub(crate) struct BuildArgs {
-    /// Directories to store (or files, if there are several)
+    /// Directories to store (or files, if there are several), or SquashFS images
     #[arg(value_name = "SOURCE", required = true)]
     pub(crate) sources: Vec<PathBuf>,
 
@@ -38,6 +41,27 @@ pub(crate) struct BuildArgs {
     /// the order of the tree; what it names in vain is told in a warning.
     #[arg(long, value_name = "FILE")]
     pub(crate) plan: Option<PathBuf>,
+
+    /// Copy unchanged blocks from this older image instead of compressing them again
+    ///
+    /// An image of a similar tree with the same settings, such as the one that IMAGE replaces. A
+    /// block is copied only if it holds the same bytes, so the image is the one that would be
+    /// built without. If the older image is missing or was built otherwise, that is told, and
+    /// everything is compressed.
+    #[arg(long, value_name = "OLD")]
+    pub(crate) reuse: Option<PathBuf>,
+
+    /// Begin the image at this byte of the file, which is zeros before [default: 0]
+    ///
+    /// For what stands in front of an image, such as the program that starts an AppImage.
+    #[arg(long, value_name = "BYTES", value_parser = parse_size_bytes)]
+    pub(crate) offset: Option<u64>,
+
+    /// Do not fill the image up to a multiple of 4 KiB
+    ///
+    /// Such an image cannot be mounted from a loop device if its end is not one of a sector.
+    #[arg(long)]
+    pub(crate) no_padding: bool,
 
     /// Read the finished image back and compare it with the sources
     #[arg(long)]

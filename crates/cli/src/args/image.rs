@@ -19,11 +19,9 @@ pub(crate) struct ImageArgs {
         long,
         value_name = "NAME",
         value_enum,
-        default_value_t = CompressorName::Zstd,
-        hide_default_value = true,
         hide_possible_values = true
     )]
-    pub(crate) compressor: CompressorName,
+    pub(crate) compressor: Option<CompressorName>,
 
     /// Level of the compressor [default: gzip 9, xz 6, lz4 12, zstd 15]
     ///
@@ -40,11 +38,9 @@ pub(crate) struct ImageArgs {
         short,
         long,
         value_name = "SIZE",
-        value_parser = parse_size_bytes,
-        default_value = "128K",
-        hide_default_value = true
+        value_parser = parse_size_bytes
     )]
-    pub(crate) block_size: u64,
+    pub(crate) block_size: Option<u64>,
 
     /// Tail ends that share blocks: none, small or all [default: small]
     ///
@@ -61,6 +57,12 @@ pub(crate) struct ImageArgs {
         hide_possible_values = true
     )]
     pub(crate) tails: TailsName,
+
+    /// Store files with the same content once for each
+    ///
+    /// Otherwise files of equal length are read once more, to find those that are the same.
+    #[arg(long)]
+    pub(crate) no_duplicates: bool,
 
     /// Leave extended attributes out
     ///

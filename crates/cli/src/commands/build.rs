@@ -28,6 +28,7 @@ struct Report {
     sparse_bytes: u64,
     duplicate_files: u64,
     duplicate_bytes: u64,
+    copied_bytes: u64,
     warnings: Vec<String>,
     verified: bool,
     time_s: f64,
@@ -35,8 +36,12 @@ struct Report {
 
 pub(super) fn run(args: &BuildArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let started = Instant::now();
-    let settings =
+    let mut inputs = Input::from_paths(&args.sources)?;
+    let mut settings =
         ImageSettings::resolve(&args.image_options, &args.source_options, &args.sources)?;
+    settings.adopt(&args.image_options, &mut inputs)?;
+    settings.offset_bytes = args.offset.unwrap_or(0);
+    settings.is_padded = !args.no_padding;
     let plan = args
         .plan
         .as_deref()
@@ -47,7 +52,7 @@ pub(super) fn run(args: &BuildArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let _hold = ui.interrupt.hold();
     // Before the scan: a wrong place is told at once, not after minutes.
     let output = Output::create(&args.image)?;
-    let (summary, warnings) = build(args, &settings, &plan, &output, ui)?;
+    let (summary, warnings) = build(args, &inputs, &settings, &plan, &output, ui)?;
     output.commit()?;
     let report = Report {
         image: args.image.display().to_string(),
@@ -61,6 +66,7 @@ pub(super) fn run(args: &BuildArgs, ui: &Ui) -> anyhow::Result<Exit> {
         sparse_bytes: summary.sparse_bytes,
         duplicate_files: summary.duplicate_files,
         duplicate_bytes: summary.duplicate_bytes,
+        copied_bytes: summary.copied_bytes,
         warnings,
         verified: args.verify,
         time_s: started.elapsed().as_secs_f64(),
@@ -83,17 +89,21 @@ pub(super) fn run(args: &BuildArgs, ui: &Ui) -> anyhow::Result<Exit> {
 /// Everything between creating the file and putting it in place.
 fn build(
     args: &BuildArgs,
+    inputs: &[Input],
     settings: &ImageSettings,
     plan: &Plan,
     output: &Output,
     ui: &Ui,
 ) -> anyhow::Result<(Summary, Vec<String>)> {
-    let source = steps::gather(&Input::from_paths(&args.sources)?, settings, ui)?;
+    let mut source = steps::gather(inputs, settings, ui)?;
     let order = steps::order(&source, plan, settings, ui);
     let options = settings.build_options(&source.tree, Metadata::Dense);
+    if let Some(old) = &args.reuse {
+        steps::reuse(&mut source, old, &options, ui)?;
+    }
     let summary = steps::write("compressing", &source, &order, output, &options, ui)?;
     if args.verify {
-        steps::verify(output, &source, &summary, ui)?;
+        steps::verify(output, &source, &summary, options.offset_bytes, ui)?;
     }
     let warnings = source.warnings.iter().chain(summary.changed.values());
     let warnings = warnings.map(ToString::to_string).collect();
@@ -107,9 +117,14 @@ fn summary_line(args: &BuildArgs, summary: &Summary, time: Duration) -> String {
     let seconds = format_units::seconds(time.as_secs_f64());
     let bytes_per_s = u128::from(summary.data_bytes) * 1000 / time.as_millis().max(1);
     let speed = format_units::bytes(u64::try_from(bytes_per_s).unwrap_or(u64::MAX));
+    let copied = if summary.copied_bytes > 0 {
+        format!("; {} copied", format_units::bytes(summary.copied_bytes))
+    } else {
+        String::new()
+    };
     let verified = if args.verify { "; verified" } else { "" };
     format!(
-        "{}: {size}; {inodes}; {seconds}, {speed}/s{verified}",
+        "{}: {size}; {inodes}; {seconds}, {speed}/s{copied}{verified}",
         args.image.display()
     )
 }

@@ -167,7 +167,7 @@ impl Press<'_> {
         let order = steps::order(source, plan, settings, ui);
         let options = settings.build_options(&source.tree, Metadata::Dense);
         let built = steps::write("pressing", source, &order, &output, &options, ui)?;
-        steps::verify(&output, source, &built, ui)?;
+        steps::verify(&output, source, &built, 0, ui)?;
         output.commit()?;
         let size = steps::size_and_ratio(built.image_bytes, built.data_bytes);
         ui.say(&format!("{}: {size}; verified", args.output.display()));

@@ -3,6 +3,7 @@
 
 mod hostile;
 mod limits;
+mod lzo;
 mod ordered;
 mod round_trip;
 mod samples;

@@ -2,15 +2,15 @@
 
 use zerocopy::{FromBytes, IntoBytes};
 
-use super::{Entry, RawDirectoryEntry, RawDirectoryHeader, is_legal_name, name_size};
+use super::{Entry, EntryRef, RawDirectoryEntry, RawDirectoryHeader, is_legal_name, name_size};
 use crate::METADATA_BLOCK_SIZE;
 use crate::error::{Corrupt, Part, Rule};
 use crate::inode::{InodeKind, InodeRef};
 
 /// The most entries behind one header.
-const RUN_MAX: usize = 256;
+const RUN_MAX: u32 = 256;
 /// The header's count is one less.
-const COUNT_MAX: u64 = RUN_MAX as u64 - 1;
+const COUNT_MAX: u64 = 255;
 
 /// Reads a whole listing.
 ///
@@ -114,88 +114,134 @@ pub struct Listing {
 
 /// Writes a listing.
 ///
-/// * `entries`: sorted by name.
+/// As [`append_listing`], to a buffer of its own.
+///
+/// # Panics
+///
+/// As [`append_listing`].
+pub fn write_listing(entries: &[Entry], stream_offset: u64) -> Listing {
+    let mut bytes = Vec::new();
+    let entries = entries.iter().map(Entry::borrow);
+    let marks = append_listing(entries, stream_offset, &mut bytes);
+    Listing { bytes, marks }
+}
+
+/// Appends a listing to `output`; returns its marks.
+///
+/// * `entries`: ascending by name.
 /// * `stream_offset`: where the listing will begin in the directory table before compression;
 ///   it decides where metadata blocks are crossed.
 ///
 /// # Panics
 ///
 /// If a name is empty or over 256 bytes, or the listing takes 4 GiB.
-#[expect(
-    clippy::arithmetic_side_effects,
-    reason = "positions in a buffer that is in memory, and what is left of a slice"
-)]
-pub fn write_listing(entries: &[Entry], stream_offset: u64) -> Listing {
-    let mut listing = Listing::default();
-    let mut marked_block = stream_offset / METADATA_BLOCK_SIZE as u64;
-    let mut rest = entries;
-    while let Some(base) = rest.first() {
-        let header_at = u32::try_from(listing.bytes.len()).expect("a listing is below 4 GiB");
-        let header_start = stream_offset + u64::from(header_at);
-        let header_block = header_start / METADATA_BLOCK_SIZE as u64;
-        if header_block > marked_block {
-            marked_block = header_block;
-            let first = entries.len() - rest.len();
-            listing.marks.push((header_at, first));
-        }
-        let (run, after) = rest.split_at(run_len(base, rest, header_start));
-        rest = after;
-        write_run(base, run, &mut listing.bytes);
-    }
-    listing
-}
-
-/// How many entries share the header of `base`, the first of them.
 ///
-/// * `header_start`: where the header begins in the directory table before compression.
+/// # Cost
+///
+/// Takes the entries one by one: memory is that of the listing.
 #[expect(
     clippy::arithmetic_side_effects,
     reason = "positions in a buffer that is in memory"
 )]
-fn run_len(base: &Entry, entries: &[Entry], header_start: u64) -> usize {
-    let block_of = |start: u64| start / METADATA_BLOCK_SIZE as u64;
-    let entries_start = header_start + size_of::<RawDirectoryHeader>() as u64;
-    let mut start = entries_start;
-    entries
-        .iter()
-        .take(RUN_MAX)
-        .take_while(|entry| {
-            // The first entry belongs to its header wherever it lies.
-            let crossed = start > entries_start && block_of(start) > block_of(header_start);
-            start += (size_of::<RawDirectoryEntry>() + entry.name.len()) as u64;
-            !crossed
-                && entry.inode.block_start == base.inode.block_start
-                && number_delta(base, entry).is_some()
-        })
-        .count()
+pub fn append_listing<'a>(
+    entries: impl IntoIterator<Item = EntryRef<'a>>,
+    stream_offset: u64,
+    output: &mut Vec<u8>,
+) -> Vec<(u32, usize)> {
+    let listing_start = output.len();
+    let mut marks = Vec::new();
+    let mut marked_block = block_of(stream_offset);
+    let mut open: Option<Run<'_>> = None;
+    for (index, entry) in entries.into_iter().enumerate() {
+        let at = output.len() - listing_start;
+        let start = stream_offset + at as u64;
+        let run = match &mut open {
+            Some(run) if run.takes(&entry, start) => run,
+            _ => {
+                if block_of(start) > marked_block {
+                    marked_block = block_of(start);
+                    let at = u32::try_from(at).expect("a listing is below 4 GiB");
+                    marks.push((at, index));
+                }
+                open.insert(Run::begin(entry, start, output))
+            }
+        };
+        run.append(&entry, output);
+    }
+    marks
 }
 
-/// What an entry's inode number is more than that of the first entry of its run.
-fn number_delta(base: &Entry, entry: &Entry) -> Option<i16> {
-    let delta = entry.number.checked_signed_diff(base.number)?;
-    i16::try_from(delta).ok()
+/// The metadata block that holds a byte of the directory table.
+fn block_of(start: u64) -> u64 {
+    start / METADATA_BLOCK_SIZE as u64
 }
 
-fn write_run(base: &Entry, run: &[Entry], output: &mut Vec<u8>) {
-    let count = u32::try_from(run.len().saturating_sub(1)).expect("a run is short");
-    let header = RawDirectoryHeader {
-        count: count.into(),
-        inode_block_start: base.inode.block_start.into(),
-        base_number: base.number.into(),
-    };
-    output.extend_from_slice(header.as_bytes());
-    for entry in run {
+/// Entries that share a header.
+struct Run<'a> {
+    /// The first of them.
+    base: EntryRef<'a>,
+    /// Where the header begins in the directory table before compression.
+    start: u64,
+    /// Where the header begins in the output.
+    header_at: usize,
+    /// How many they are.
+    len: u32,
+}
+
+impl<'a> Run<'a> {
+    /// Appends the header of a run without entries.
+    fn begin(base: EntryRef<'a>, start: u64, output: &mut Vec<u8>) -> Self {
+        let header_at = output.len();
+        let header = RawDirectoryHeader {
+            count: 0.into(),
+            inode_block_start: base.inode.block_start.into(),
+            base_number: base.number.into(),
+        };
+        output.extend_from_slice(header.as_bytes());
+        Self {
+            base,
+            start,
+            header_at,
+            len: 0,
+        }
+    }
+
+    /// Whether an entry that would begin at byte `start` of the directory table belongs here.
+    fn takes(&self, entry: &EntryRef<'_>, start: u64) -> bool {
+        self.len < RUN_MAX
+            && block_of(start) == block_of(self.start)
+            && entry.inode.block_start == self.base.inode.block_start
+            && number_delta(&self.base, entry).is_some()
+    }
+
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "a run has at most 256 entries, and its header is in memory"
+    )]
+    fn append(&mut self, entry: &EntryRef<'_>, output: &mut Vec<u8>) {
         let raw = RawDirectoryEntry {
             inode_offset: entry.inode.offset.into(),
-            number_delta: number_delta(base, entry)
+            number_delta: number_delta(&self.base, entry)
                 .expect("a run ends before its numbers overflow")
                 .into(),
             kind: (entry.kind as u16).into(),
-            name_size: u16::from(name_size(&entry.name)).into(),
+            name_size: u16::from(name_size(entry.name)).into(),
         };
         output.extend_from_slice(raw.as_bytes());
-        output.extend_from_slice(&entry.name);
+        output.extend_from_slice(entry.name);
+        let count = output
+            .get_mut(self.header_at..)
+            .and_then(<[u8]>::first_chunk_mut)
+            .expect("the header was appended");
+        *count = self.len.to_le_bytes();
+        self.len += 1;
     }
+}
+
+/// What an entry's inode number is more than that of the first entry of its run.
+fn number_delta(base: &EntryRef<'_>, entry: &EntryRef<'_>) -> Option<i16> {
+    let delta = entry.number.checked_signed_diff(base.number)?;
+    i16::try_from(delta).ok()
 }
 
 #[cfg(test)]

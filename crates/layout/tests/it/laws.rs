@@ -1,7 +1,7 @@
 //! The laws of `Order`, for any tree and any plan.
 
 use coldpress_format::BlockSize;
-use coldpress_layout::{Item, NodeId, Order, Plan, PlanItem, Tails, Tree, order, plan};
+use coldpress_layout::{Item, NodeId, Order, Packing, Plan, PlanItem, Tails, Tree, order, plan};
 use proptest::prelude::*;
 
 use crate::plans::{data_paths, tree_and_garbage, tree_and_trace};
@@ -51,6 +51,29 @@ fn check(tree: &Tree, block_size: BlockSize, order: &Order) -> Result<(), String
     if sorted(&order.directories) != directories {
         return Err(format!("directories: {:?}", order.directories));
     }
+    check_cold(tree, order)
+}
+
+/// Whether the cold parts of both tables refer to what is in front of them only.
+fn check_cold(tree: &Tree, order: &Order) -> Result<(), String> {
+    let inodes = &order.inodes[..order.cold_inodes];
+    let listings = &order.directories[..order.cold_directories];
+    let directories = inodes.iter().filter(|id| tree.is_directory(**id));
+    if directories.clone().count() != listings.len() {
+        return Err(format!("cold directories: {listings:?} of {inodes:?}"));
+    }
+    let place = |ids: &[NodeId], id| ids.iter().position(|other| *other == id);
+    for id in directories {
+        let before = place(inodes, *id);
+        let listing = place(listings, *id);
+        for (_, child) in tree.entries(*id) {
+            let is_behind = place(inodes, *child).is_none_or(|child| Some(child) > before);
+            let is_listed_behind = tree.is_directory(*child) && place(listings, *child) > listing;
+            if is_behind || is_listed_behind || listing.is_none() {
+                return Err(format!("{child:?} is behind its directory {id:?}"));
+            }
+        }
+    }
     Ok(())
 }
 
@@ -86,6 +109,32 @@ fn check_tails(tree: &Tree, block_size: BlockSize, order: &Order, tails: Tails) 
         .all(is_right)
 }
 
+/// The packing of a block by the definition: the first rule for its file that names it.
+fn packing_by_rules(tree: &Tree, plan: &Plan, node: NodeId, block: u64) -> Packing {
+    let is_for = |path: &[u8]| tree.find(path).is_some_and(|id| tree.data_of(id) == node);
+    let rules = plan.packing.iter().filter(|rule| is_for(&rule.path));
+    let mut rules = rules.filter(|rule| {
+        rule.blocks.is_empty() || rule.blocks.iter().any(|range| range.contains(&block))
+    });
+    rules.next().map_or(Packing::Default, |rule| rule.packing)
+}
+
+/// The packing of an item's block, by the definition.
+fn packing(tree: &Tree, plan: &Plan, block_size: BlockSize, item: &Item, block: u64) -> Packing {
+    let tail = |id: NodeId| {
+        let tail = block_size.full_blocks(tree.file_size(id).expect("a file"));
+        packing_by_rules(tree, plan, id, tail)
+    };
+    match item {
+        Item::Blocks(id) => packing_by_rules(tree, plan, *id, block),
+        Item::Fragment(ids) => {
+            let mut packings = ids.iter().map(|id| tail(*id));
+            let first = packings.find(|packing| *packing != Packing::Default);
+            first.unwrap_or_default()
+        }
+    }
+}
+
 fn tails() -> impl Strategy<Value = Tails> {
     prop_oneof![Just(Tails::None), Just(Tails::Small), Just(Tails::All)]
 }
@@ -101,7 +150,9 @@ fn unmatched(tree: &Tree, plan: &Plan) -> Vec<Vec<u8>> {
     let inodes = plan.inodes.iter().filter(|path| tree.find(path).is_none());
     let directories = plan.directories.iter().filter(|path| !is_directory(path));
     let mut paths: Vec<Vec<u8>> = Vec::new();
-    for path in data.chain(inodes).chain(directories) {
+    let packing = plan.packing.iter().map(|rule| &rule.path);
+    let packing = packing.filter(|path| !is_file(path));
+    for path in data.chain(inodes).chain(directories).chain(packing) {
         if !paths.contains(path) {
             paths.push(path.clone());
         }
@@ -122,6 +173,27 @@ proptest! {
     }
 
     #[test]
+    fn each_block_is_packed_as_the_first_rule_for_it_says(
+        (tree, plan) in tree_and_garbage(BlockSize::MIN),
+        tails in tails(),
+    ) {
+        let (order, _) = order(&tree, &plan, BlockSize::MIN, tails);
+        for (place, item) in order.data.iter().enumerate() {
+            let blocks = match item {
+                Item::Blocks(_) => vec![0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 1000, u64::MAX],
+                Item::Fragment(_) => vec![0],
+            };
+            for block in blocks {
+                let expected = packing(&tree, &plan, BlockSize::MIN, item, block);
+                prop_assert_eq!(order.packing(place, block), expected);
+            }
+        }
+        let is_plain = |(_, packing): &(_, Packing)| *packing == Packing::Default;
+        prop_assert!(!order.packing.values().flatten().any(is_plain));
+        prop_assert!(order.packing.keys().all(|place| *place < order.data.len()));
+    }
+
+    #[test]
     fn no_plan_gives_a_lawful_order_without_hot_items(
         (tree, _) in tree_and_garbage(BlockSize::MIN),
         tails in tails(),
@@ -130,6 +202,8 @@ proptest! {
         prop_assert_eq!(check(&tree, BlockSize::MIN, &order), Ok(()));
         prop_assert!(check_tails(&tree, BlockSize::MIN, &order, tails));
         prop_assert_eq!((order.hot_items, rest), (0, Vec::new()));
+        prop_assert_eq!(order.cold_inodes, order.inodes.len());
+        prop_assert_eq!(order.cold_directories, order.directories.len());
     }
 
     #[test]
@@ -149,8 +223,10 @@ proptest! {
         }).collect();
         prop_assert_eq!(&order.data[..order.hot_items], planned);
         let inodes: Vec<_> = plan.inodes.iter().map(id).collect();
-        prop_assert_eq!(&order.inodes[..inodes.len()], inodes);
+        let hot = &order.inodes[order.cold_inodes..];
+        prop_assert_eq!(&hot[..inodes.len()], inodes);
         let directories: Vec<_> = plan.directories.iter().map(id).collect();
-        prop_assert_eq!(&order.directories[..directories.len()], directories);
+        let hot = &order.directories[order.cold_directories..];
+        prop_assert_eq!(&hot[..directories.len()], directories);
     }
 }

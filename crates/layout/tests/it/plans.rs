@@ -1,7 +1,7 @@
 //! Random plans: of paths of a tree, of any paths, from random traces.
 
 use coldpress_format::BlockSize;
-use coldpress_layout::{Plan, PlanItem, Tree, plan};
+use coldpress_layout::{Packing, PackingRule, Plan, PlanItem, Tree, plan};
 use coldpress_trace::{Access, Event, Trace};
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -54,11 +54,24 @@ fn all_paths(tree: &Tree) -> Vec<Vec<u8>> {
     std::iter::once(b"/".to_vec()).chain(children).collect()
 }
 
+/// Some file's packing: ranges in any order, overlapping, beyond the end.
+fn rule() -> impl Strategy<Value = (Name, Packing, Vec<(u64, u64)>)> {
+    let packing = prop_oneof![
+        Just(Packing::Default),
+        Just(Packing::Stored),
+        any::<i32>().prop_map(Packing::Level),
+    ];
+    let end = prop_oneof![3 => 0..9_u64, 1 => any::<u64>(), 1 => Just(u64::MAX)];
+    let ranges = prop::collection::vec((0..9_u64, end), 0..4);
+    (name(), packing, ranges)
+}
+
 /// A tree, and a plan that names parts of it and things that do not exist, often repeatedly.
 pub(crate) fn tree_and_garbage(block_size: BlockSize) -> impl Strategy<Value = (Tree, Plan)> {
     let names = || prop::collection::vec(name(), 0..20);
     let data = prop::collection::vec((any::<bool>(), prop::collection::vec(name(), 0..12)), 0..12);
-    (tree(block_size.bytes()), data, names(), names()).prop_map(|(tree, data, inodes, lists)| {
+    let lists = (data, names(), names(), prop::collection::vec(rule(), 0..8));
+    (tree(block_size.bytes()), lists).prop_map(|(tree, (data, inodes, lists, rules))| {
         let paths = all_paths(&tree);
         let resolve = |names: &[Name]| {
             names
@@ -75,10 +88,19 @@ pub(crate) fn tree_and_garbage(block_size: BlockSize) -> impl Strategy<Value = (
             }
         });
         let (inodes, directories) = (resolve(&inodes), resolve(&lists));
+        let rule = |(name, packing, ranges): &(Name, Packing, Vec<(u64, u64)>)| PackingRule {
+            path: name.path(&paths),
+            packing: *packing,
+            blocks: ranges
+                .iter()
+                .map(|&(first, last)| first..=last.max(first))
+                .collect(),
+        };
         let plan = Plan {
             data: data.collect(),
             inodes,
             directories,
+            packing: rules.iter().map(rule).collect(),
         };
         (tree, plan)
     })

@@ -1,0 +1,177 @@
+//! The hot part of both tables, in any order.
+//!
+//! Metadata blocks that hold a byte of a directory's inode are stored as they are, so that their
+//! size is known before their content is. That gives the places of all inodes, these the listings,
+//! and their places last the inodes of directories.
+
+use std::collections::HashMap;
+
+use coldpress_format::METADATA_BLOCK_SIZE;
+use coldpress_layout::NodeId;
+
+use super::dense::{Place, PlacedListing, Tables, place_listing};
+use crate::error::Error;
+
+/// Rounds in which the sizes of directory inodes may go down again.
+///
+/// A directory's inode grows with its index, whose length depends on where its listing begins and
+/// how its runs break, which depends on where inodes lie. Two or three rounds settle it; after
+/// this many a size may only grow, which must end, and leaves unused bytes behind an inode.
+const FREE_ROUNDS: u32 = 16;
+
+/// Packs what the cold part has left of both tables and the hot part behind it.
+pub(super) fn pack(tables: &mut Tables) -> Result<(), Error> {
+    let hot = Hot::write_leaves(tables).settle(tables)?;
+    let stored = hot.append_spaced(tables);
+    tables.inodes.finish(|block| !stored[block])?;
+
+    for node in hot.directories {
+        let start = tables.listings.len_bytes();
+        let (places, inodes) = (&tables.places, &tables.inodes);
+        let entries = tables
+            .contents
+            .entries(*node, |child| places[child.index()].on_disk(inodes));
+        place_listing(entries, start, &mut tables.listings.pending)?;
+    }
+    tables.listings.finish(|_| true)?;
+    hot.fill_in(tables, &stored);
+    Ok(())
+}
+
+/// The hot part before compression.
+struct Hot<'a> {
+    nodes: &'a [NodeId],
+    directories: &'a [NodeId],
+    /// The inodes of everything but directories.
+    leaves: Vec<u8>,
+    /// For each of `nodes` the bytes of its inode: for directories those that are kept for it.
+    lens: Vec<u32>,
+    /// For each directory.
+    listings: HashMap<NodeId, PlacedListing>,
+}
+
+impl<'a> Hot<'a> {
+    /// Writes the inodes whose content is known from the start.
+    fn write_leaves(tables: &mut Tables<'_, 'a, '_>) -> Self {
+        let order = tables.contents.order;
+        let mut hot = Self {
+            nodes: &order.inodes[order.cold_inodes..],
+            directories: &order.directories[order.cold_directories..],
+            leaves: Vec::new(),
+            lens: Vec::new(),
+            listings: HashMap::new(),
+        };
+        for node in hot.nodes {
+            let start = hot.leaves.len();
+            if !tables.contents.tree.is_directory(*node) {
+                tables.contents.leaf(*node).write(&mut hot.leaves);
+            }
+            hot.lens.push(inode_len(hot.leaves.len() - start));
+        }
+        hot
+    }
+
+    /// Computes places until the sizes of directory inodes stay.
+    fn settle(mut self, tables: &mut Tables) -> Result<Self, Error> {
+        let mut round = 0;
+        loop {
+            self.compute(tables)?;
+            let mut settled = true;
+            for (node, len) in self.nodes.iter().zip(&mut self.lens) {
+                let Some(listing) = self.listings.get(node) else {
+                    continue;
+                };
+                let needed = inode_len(directory_inode(tables, *node, listing, |_| (0, 0)).len());
+                if needed > *len || needed < *len && round < FREE_ROUNDS {
+                    *len = needed;
+                    settled = false;
+                }
+            }
+            if settled {
+                return Ok(self);
+            }
+            round += 1;
+        }
+    }
+
+    /// Places inodes of the lengths so far, and listings that name these places.
+    fn compute(&mut self, tables: &mut Tables) -> Result<(), Error> {
+        let mut start = tables.inodes.len_bytes();
+        for (node, len) in self.nodes.iter().zip(&self.lens) {
+            tables.places[node.index()] = Place::new(start);
+            start += u64::from(*len);
+        }
+        let mut start = tables.listings.len_bytes();
+        let mut scratch = Vec::new();
+        for node in self.directories {
+            scratch.clear();
+            let places = &tables.places;
+            let entries = tables
+                .contents
+                .entries(*node, |child| places[child.index()].in_stream());
+            let listing = place_listing(entries, start, &mut scratch)?;
+            start += u64::from(listing.len_bytes);
+            self.listings.insert(*node, listing);
+        }
+        Ok(())
+    }
+
+    /// Appends the inodes, with zeros for those of directories. Returns for each pending block
+    /// whether it holds one of these.
+    fn append_spaced(&self, tables: &mut Tables) -> Vec<bool> {
+        let pending = &mut tables.inodes.pending;
+        let mut leaves = self.leaves.as_slice();
+        let mut directories = Vec::new();
+        for (node, len) in self.nodes.iter().zip(&self.lens) {
+            let (start, end) = (pending.len(), pending.len() + *len as usize);
+            if self.listings.contains_key(node) {
+                directories.push((start, end));
+                pending.resize(end, 0);
+            } else {
+                let (leaf, rest) = leaves.split_at(*len as usize);
+                pending.extend(leaf);
+                leaves = rest;
+            }
+        }
+        let mut stored = vec![false; pending.len().div_ceil(METADATA_BLOCK_SIZE)];
+        for (start, end) in directories {
+            stored[start / METADATA_BLOCK_SIZE..=(end - 1) / METADATA_BLOCK_SIZE].fill(true);
+        }
+        stored
+    }
+
+    /// Writes the inodes of directories into the stored blocks, which are packed by now.
+    fn fill_in(&self, tables: &mut Tables, stored: &[bool]) {
+        let first_block = tables.inodes.packed.starts.len() - stored.len();
+        let mut pending = std::mem::take(&mut tables.inodes.pending);
+        for node in self.directories {
+            let place = tables.places[node.index()];
+            let listing = &self.listings[node];
+            let bytes = directory_inode(tables, *node, listing, |offset| {
+                tables.listings.packed.place(offset)
+            });
+            let start = place.stream_offset() - first_block * METADATA_BLOCK_SIZE;
+            pending[start..start + bytes.len()].copy_from_slice(&bytes);
+        }
+        let blocks = pending.chunks(METADATA_BLOCK_SIZE).zip(first_block..);
+        for ((content, block), _) in blocks.zip(stored).filter(|(_, stored)| **stored) {
+            tables.inodes.packed.replace_stored(block, content);
+        }
+    }
+}
+
+fn directory_inode(
+    tables: &Tables,
+    node: NodeId,
+    listing: &PlacedListing,
+    place: impl Fn(u64) -> (u32, u16),
+) -> Vec<u8> {
+    let body = tables.body(node, listing, place);
+    let mut bytes = Vec::new();
+    tables.contents.directory(node, body).write(&mut bytes);
+    bytes
+}
+
+fn inode_len(len: usize) -> u32 {
+    u32::try_from(len).expect("a block list or an index of 4 GiB is refused before")
+}

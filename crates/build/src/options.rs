@@ -1,0 +1,99 @@
+//! How an image is written.
+
+use std::num::NonZeroUsize;
+
+use coldpress_codec::{Encoder, Settings, Workers};
+use coldpress_format::{BlockSize, Compressor, CompressorOptions, Flags};
+use coldpress_layout::Tails;
+
+use crate::error::Error;
+use crate::uncompressed::Uncompressed;
+
+/// How an image is written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// The compressor; `None` stores everything as it is.
+    pub compression: Option<Settings>,
+    /// What is stored as it is although there is a compressor.
+    pub uncompressed: Uncompressed,
+    /// Bytes of a data block.
+    pub block_size: BlockSize,
+    /// Threads that compress.
+    pub threads: NonZeroUsize,
+    /// Bytes of blocks that may be in flight.
+    pub memory_bytes: u64,
+    /// Creation time of the image, seconds since 1970.
+    pub modification_time_s: u32,
+    /// Which tail ends are in fragment blocks, for the superblock's flags: the order decides.
+    pub tails: Tails,
+    /// Whether to write an export table, by which NFS finds inodes.
+    pub exportable: bool,
+    /// How metadata lies.
+    pub metadata: Metadata,
+    /// Byte of the output at which the image begins; what lies before is left to the caller.
+    pub offset_bytes: u64,
+    /// Whether the image is filled up to a multiple of 4 KiB, as loop devices need.
+    pub is_padded: bool,
+    /// Whether duplicates were looked for, for the superblock's flags.
+    pub deduplicated: bool,
+}
+
+/// How metadata lies in an image.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Metadata {
+    /// In full metadata blocks.
+    Dense,
+    /// Each inode and each listing on pages of its own, uncompressed, so that reads at the block
+    /// device tell what was looked up. For recording only.
+    Spread,
+}
+
+impl Options {
+    /// The compressor that the superblock names. An image without compression has to name one as
+    /// well; every kernel knows gzip.
+    pub(crate) fn compressor(&self) -> Compressor {
+        self.compression
+            .as_ref()
+            .map_or(Compressor::Gzip, |settings| settings.compressor)
+    }
+
+    /// What stands behind the superblock; nothing where all options have their defaults.
+    pub(crate) fn recorded(&self) -> Option<CompressorOptions> {
+        self.compression
+            .as_ref()
+            .and_then(|settings| settings.options(self.block_size))
+    }
+
+    pub(crate) fn flags(&self) -> Flags {
+        let tails = match self.tails {
+            Tails::None => Flags::NO_FRAGMENTS,
+            Tails::Small => Flags::default(),
+            Tails::All => Flags::ALL_FRAGMENTS,
+        };
+        let when = |condition: bool, flags| if condition { flags } else { Flags::default() };
+        when(self.deduplicated, Flags::DUPLICATES)
+            .with(tails)
+            .with(when(self.exportable, Flags::EXPORTABLE))
+            .with(self.stored().flags())
+            .with(when(self.recorded().is_some(), Flags::COMPRESSOR_OPTIONS))
+    }
+
+    pub(crate) fn workers(&self) -> Workers {
+        // Waiting for their turn are blocks as they are stored.
+        let window = self.memory_bytes / u64::from(self.block_size.bytes());
+        let window = usize::try_from(window).unwrap_or(usize::MAX);
+        let window = window.clamp(self.threads.get() + 1, 64 * self.threads.get());
+        let window = NonZeroUsize::new(window).unwrap_or(self.threads);
+        Workers {
+            threads: self.threads,
+            window,
+        }
+    }
+
+    pub(crate) fn encoder(&self) -> Result<Option<Encoder>, Error> {
+        Ok(match &self.compression {
+            Some(settings) => Some(Encoder::new(settings, self.block_size)?),
+            None => None,
+        })
+    }
+}

@@ -1,0 +1,401 @@
+//! Definitions into a tree.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+use coldpress_layout::{Kind, Node, NodeId};
+
+use super::collect::{Entries, Entry, collect, shown};
+use super::command::Outputs;
+use super::{Action, Attributes, Commands, Definition, Object, Pseudo};
+use crate::content::{Content, Segment, StoreId};
+use crate::draft::Draft;
+use crate::error::{self, Error};
+use crate::gather::SourceOptions;
+use crate::scan::Scanner;
+use crate::warning::Warning;
+
+/// Adds and changes what the definitions say.
+///
+/// * `is_root_free`: whether no input says how the root directory is, so that a definition must.
+///
+/// # Errors
+///
+/// [`Error`] if a definition cannot be followed; those that only have no effect become warnings.
+pub(crate) fn apply(
+    draft: &mut Draft,
+    pseudo: &Pseudo,
+    options: &SourceOptions,
+    is_root_free: bool,
+) -> Result<(), Error> {
+    let mut entries = collect(&pseudo.definitions)?;
+    let warnings = std::mem::take(&mut entries.warnings);
+    warnings.into_iter().for_each(|it| draft.warn(it));
+    let time_s = pseudo.time_s.unwrap_or_else(|| newest_s(draft, pseudo));
+    let mut applying = Applying {
+        draft,
+        pseudo,
+        options,
+        entries: &entries,
+        time_s,
+        nodes: vec![None; entries.list.len()],
+        made: BTreeMap::new(),
+        stores: vec![None; pseudo.data.len()],
+        outputs: Outputs::default(),
+        linked: HashMap::new(),
+    };
+    applying.root(is_root_free)?;
+    for (index, entry) in entries.list.iter().enumerate().skip(1) {
+        applying.nodes[index] = applying.entry(entry)?;
+    }
+    // Last, so that they reach what hard links name too.
+    applying.xattrs()
+}
+
+/// The newest time of the tree and of the definitions that have one: nothing reads the clock.
+fn newest_s(draft: &Draft, pseudo: &Pseudo) -> u32 {
+    let defined = pseudo.definitions.iter().filter_map(|it| match &it.action {
+        Action::Add { attributes, .. } | Action::Modify(attributes) => attributes.time_s,
+        _ => None,
+    });
+    let found = draft.nodes.iter().map(|node| node.mtime_s);
+    found.chain(defined).max().unwrap_or(0)
+}
+
+struct Applying<'a> {
+    draft: &'a mut Draft,
+    pseudo: &'a Pseudo,
+    options: &'a SourceOptions,
+    entries: &'a Entries<'a>,
+    /// The time of what is defined without one.
+    time_s: u32,
+    /// For each entry its node, where there is one.
+    nodes: Vec<Option<NodeId>>,
+    /// What definitions made, for hard links.
+    made: BTreeMap<usize, NodeId>,
+    /// For each pseudo file with data its store.
+    stores: Vec<Option<StoreId>>,
+    outputs: Outputs,
+    /// Files from outside, by device and inode number.
+    linked: HashMap<(u64, u64), NodeId>,
+}
+
+impl<'a> Applying<'a> {
+    fn root(&mut self, is_free: bool) -> Result<(), Error> {
+        let defined = self.entries.list[0].definition;
+        let definition = defined.map(|index| &self.pseudo.definitions[index]);
+        self.nodes[0] = Some(NodeId::ROOT);
+        match definition {
+            Some(definition) if !is_free => {
+                self.ignored(definition, "the source says how the root is");
+            }
+            Some(Definition {
+                action: Action::Add { attributes, .. },
+                ..
+            }) => self.change(NodeId::ROOT, attributes, true),
+            _ if is_free => match &self.pseudo.missing_directory {
+                Some(attributes) => self.change(NodeId::ROOT, attributes, true),
+                None => return Err(Error::NoRoot),
+            },
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Does what is defined for a path; returns the node that it then has.
+    fn entry(&mut self, entry: &Entry<'_>) -> Result<Option<NodeId>, Error> {
+        // A directory that is not there is an error before anything in it is looked at.
+        let Some(directory) = self.nodes[entry.parent] else {
+            return Ok(None);
+        };
+        let found = self.draft.child(directory, entry.name);
+        if found.is_some_and(|node| !entry.children.is_empty() && !self.draft.is_directory(node)) {
+            return Err(self.unmet(entry, "is no directory, which definitions need it to be"));
+        }
+        let definition = entry
+            .definition
+            .map(|it| (it, &self.pseudo.definitions[it]));
+        let added = match (found, definition) {
+            (
+                Some(node),
+                Some((
+                    _,
+                    Definition {
+                        action: Action::Modify(attributes),
+                        ..
+                    },
+                )),
+            ) => {
+                self.change(node, attributes, false);
+                return Ok(Some(node));
+            }
+            (Some(node), Some((_, definition))) => {
+                self.ignored(
+                    definition,
+                    "it is in the source; exclude it there to add this one",
+                );
+                return Ok(Some(node));
+            }
+            (Some(node), None) => return Ok(Some(node)),
+            (None, Some((index, definition))) => self.add(entry, directory, index, definition)?,
+            (None, None) => match &self.pseudo.missing_directory {
+                Some(attributes) => {
+                    Some(self.node(directory_kind(), attributes, Content::Nothing)?)
+                }
+                None if entry.children.is_empty() => None,
+                None => return Err(self.unmet(entry, MISSING)),
+            },
+        };
+        if let Some(node) = added {
+            self.draft.link(directory, entry.name.to_vec(), node);
+        }
+        Ok(added)
+    }
+
+    /// Makes the node of a definition, or finds it if the definition made it before.
+    fn add(
+        &mut self,
+        entry: &Entry<'_>,
+        directory: NodeId,
+        index: usize,
+        definition: &Definition,
+    ) -> Result<Option<NodeId>, Error> {
+        if let Some(node) = self.made.get(&index) {
+            return Ok(Some(*node));
+        }
+        let node = match &definition.action {
+            Action::Add { attributes, object } => {
+                let (kind, content) = self.object(definition, object)?;
+                self.node(kind, attributes, content)?
+            }
+            Action::Disk { path, follow } => {
+                self.disk(directory, entry.name, definition, path, *follow)?
+            }
+            _ if entry.children.is_empty() => {
+                self.ignored(definition, "it is not in the source");
+                return Ok(None);
+            }
+            _ => return Err(self.unmet(entry, MISSING)),
+        };
+        self.made.insert(index, node);
+        Ok(Some(node))
+    }
+
+    fn object(
+        &mut self,
+        definition: &Definition,
+        object: &Object,
+    ) -> Result<(Kind, Content), Error> {
+        let kind = match object {
+            Object::Directory => directory_kind(),
+            Object::BlockDevice { major, minor } => Kind::BlockDevice {
+                major: *major,
+                minor: *minor,
+            },
+            Object::CharDevice { major, minor } => Kind::CharDevice {
+                major: *major,
+                minor: *minor,
+            },
+            Object::Fifo => Kind::Fifo,
+            Object::Socket => Kind::Socket,
+            Object::Symlink { target } => Kind::Symlink {
+                target: target.clone(),
+            },
+            Object::Command { command } => {
+                if self.pseudo.commands == Commands::Refused {
+                    let (place, command) = (definition.place.clone(), command.clone());
+                    return Err(Error::CommandRefused { place, command });
+                }
+                let scratch = &self.pseudo.scratch;
+                let (content, size_bytes) =
+                    self.outputs.run(self.draft, definition, command, scratch)?;
+                return Ok((Kind::File { size_bytes }, content));
+            }
+            Object::Data {
+                file,
+                offset_bytes,
+                len_bytes,
+                sparse,
+            } => {
+                let content = self.data(*file, *offset_bytes, *len_bytes, *sparse)?;
+                let size_bytes = *len_bytes;
+                return Ok((Kind::File { size_bytes }, content));
+            }
+        };
+        Ok((kind, Content::Nothing))
+    }
+
+    fn data(
+        &mut self,
+        file: usize,
+        offset_bytes: u64,
+        len_bytes: u64,
+        sparse: bool,
+    ) -> Result<Content, Error> {
+        if len_bytes == 0 {
+            return Ok(Content::Nothing);
+        }
+        let data = &self.pseudo.data[file];
+        let store = match self.stores[file] {
+            Some(store) => store,
+            None => {
+                let shared = data.file.try_clone();
+                let shared = shared.map_err(error::source("read", &data.path))?;
+                *self.stores[file].insert(self.draft.keep(shared, data.path.clone()))
+            }
+        };
+        let offset_bytes = data.start_bytes + offset_bytes;
+        Ok(if sparse {
+            // One piece: which of its blocks are zeros is seen when they are read.
+            let segments = Box::new([Segment {
+                at_bytes: 0,
+                offset_bytes,
+                len_bytes,
+            }]);
+            Content::Segments { store, segments }
+        } else {
+            Content::Stored {
+                store,
+                offset_bytes,
+            }
+        })
+    }
+
+    /// Takes a file from outside.
+    fn disk(
+        &mut self,
+        directory: NodeId,
+        name: &[u8],
+        definition: &Definition,
+        path: &Path,
+        follow: bool,
+    ) -> Result<NodeId, Error> {
+        let resolved: PathBuf = if follow {
+            fs::canonicalize(path).map_err(error::source("follow", path))?
+        } else {
+            path.into()
+        };
+        let path = resolved.as_path();
+        let metadata = fs::symlink_metadata(path).map_err(error::source("read", path))?;
+        if metadata.is_dir() {
+            return Err(Error::Definition {
+                place: definition.place.clone(),
+                path: path.into(),
+                rule: "is a directory, which has no second name",
+            });
+        }
+        let identity = (metadata.dev(), metadata.ino());
+        if let Some(node) = self.linked.get(&identity) {
+            return Ok(*node);
+        }
+        let mut quiet = |_| std::ops::ControlFlow::Continue(());
+        let mut scanner = Scanner::new(self.draft, self.options, &mut quiet);
+        scanner.file(directory, path, name)?;
+        let node = self.draft.child(directory, name);
+        let node = node.expect("the scanner names what it adds");
+        self.linked.insert(identity, node);
+        Ok(node)
+    }
+
+    fn node(
+        &mut self,
+        kind: Kind,
+        attributes: &Attributes,
+        content: Content,
+    ) -> Result<NodeId, Error> {
+        // Nobody asks for the permissions of a symlink, and Linux shows all of them.
+        let is_symlink = matches!(kind, Kind::Symlink { .. });
+        let node = Node {
+            kind,
+            mode: if is_symlink { 0o777 } else { attributes.mode },
+            uid: attributes.uid,
+            gid: attributes.gid,
+            mtime_s: self.time_s(attributes.time_s.unwrap_or(self.time_s)),
+            xattrs: Vec::new(),
+        };
+        self.draft.add(node, content)
+    }
+
+    /// * `is_new`: whether the node has no time yet.
+    fn change(&mut self, node: NodeId, attributes: &Attributes, is_new: bool) {
+        let time_s = attributes.time_s.or(is_new.then_some(self.time_s));
+        let time_s = time_s.map(|time_s| self.time_s(time_s));
+        let node = &mut self.draft.nodes[node.index()];
+        node.mode = attributes.mode;
+        (node.uid, node.gid) = (attributes.uid, attributes.gid);
+        node.mtime_s = time_s.unwrap_or(node.mtime_s);
+    }
+
+    fn time_s(&self, time_s: u32) -> u32 {
+        time_s.min(self.options.latest_time_s.unwrap_or(u32::MAX))
+    }
+
+    fn xattrs(&mut self) -> Result<(), Error> {
+        for (entry, node) in self.entries.list.iter().zip(&self.nodes) {
+            for &index in &entry.xattrs {
+                let definition = &self.pseudo.definitions[index];
+                let Action::Xattr { name, value } = &definition.action else {
+                    unreachable!("only these are kept as such");
+                };
+                let node = node.ok_or_else(|| Error::Definition {
+                    place: definition.place.clone(),
+                    path: shown(&definition.path),
+                    rule: "is not there, so it can have no extended attribute",
+                })?;
+                if self.options.xattrs {
+                    let xattrs = &mut self.draft.nodes[node.index()].xattrs;
+                    match xattrs.binary_search_by(|(other, _)| other.cmp(name)) {
+                        Ok(at) => xattrs[at].1.clone_from(value),
+                        Err(at) => xattrs.insert(at, (name.clone(), value.clone())),
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn ignored(&mut self, definition: &Definition, reason: &'static str) {
+        self.draft.warn(Warning::Definition {
+            place: definition.place.clone(),
+            path: shown(&definition.path),
+            reason,
+        });
+    }
+
+    /// That a path is not what the definitions of it and below it need.
+    fn unmet(&self, entry: &Entry<'_>, rule: &'static str) -> Error {
+        let mut path = vec![entry.name];
+        let mut above = entry;
+        while above.parent != 0 {
+            above = &self.entries.list[above.parent];
+            path.push(above.name);
+        }
+        path.reverse();
+        let mut asking = entry;
+        let index = loop {
+            let own = asking.definition.or(asking.xattrs.first().copied());
+            match (own, asking.children.values().next()) {
+                (Some(index), _) => break index,
+                (None, Some(child)) => asking = &self.entries.list[*child],
+                (None, None) => unreachable!("entries without definitions lead to some"),
+            }
+        };
+        Error::Definition {
+            place: self.pseudo.definitions[index].place.clone(),
+            path: std::ffi::OsStr::from_bytes(&path.join(&b'/')).into(),
+            rule,
+        }
+    }
+}
+
+const MISSING: &str = "is not there, but definitions need it; define it as `d` before them, or say \
+                       what missing directories are like";
+
+fn directory_kind() -> Kind {
+    Kind::Directory {
+        entries: Vec::new(),
+    }
+}

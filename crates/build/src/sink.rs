@@ -1,0 +1,66 @@
+//! The file that an image is written to.
+
+use std::fs::File;
+use std::os::unix::fs::FileExt as _;
+
+use rustix::fs::FallocateFlags;
+
+use crate::error::Error;
+
+/// Space that is set aside at once: file systems find large extents for it, and asking costs
+/// nothing against writing it.
+const STEP_BYTES: u64 = 64 << 20;
+
+/// An image that grows at its end, in a file in which it may begin anywhere.
+pub(crate) struct Sink<'a> {
+    file: &'a File,
+    /// Byte of the file at which the image begins.
+    offset_bytes: u64,
+    /// Image byte behind what was appended.
+    pub(crate) end: u64,
+    /// Byte of the file up to which space is set aside; `None` where the file system cannot. What
+    /// is left over goes back when the length is set.
+    reserved_end: Option<u64>,
+}
+
+impl<'a> Sink<'a> {
+    pub(crate) fn new(file: &'a File, offset_bytes: u64) -> Self {
+        Self {
+            file,
+            offset_bytes,
+            end: 0,
+            reserved_end: Some(0),
+        }
+    }
+
+    pub(crate) fn append(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        let end = self.end + bytes.len() as u64;
+        self.reserve(self.offset_bytes + end);
+        self.write_at(bytes, self.end)?;
+        self.end = end;
+        Ok(())
+    }
+
+    /// Writes at an image byte.
+    pub(crate) fn write_at(&self, bytes: &[u8], start: u64) -> Result<(), Error> {
+        let written = self.file.write_all_at(bytes, self.offset_bytes + start);
+        written.map_err(Error::Write)
+    }
+
+    /// Ends the image.
+    pub(crate) fn finish(self, len_bytes: u64) -> Result<(), Error> {
+        let cut = self.file.set_len(self.offset_bytes + len_bytes);
+        cut.map_err(Error::Write)
+    }
+
+    fn reserve(&mut self, needed_end: u64) {
+        if let Some(end) = self.reserved_end.filter(|end| *end < needed_end) {
+            let next = needed_end.next_multiple_of(STEP_BYTES);
+            // A refusal is no failure: the disk may hold the image without the reserve, and if
+            // not, the write says so.
+            let flags = FallocateFlags::KEEP_SIZE;
+            let reserved = rustix::fs::fallocate(self.file, flags, end, next - end);
+            self.reserved_end = reserved.is_ok().then_some(next);
+        }
+    }
+}
