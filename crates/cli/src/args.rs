@@ -9,12 +9,14 @@ mod number;
 mod press;
 mod read;
 mod record;
+mod source;
 
 pub(crate) use build::BuildArgs;
 pub(crate) use image::{CompressorName, ImageArgs, PartName, TailsName, TuningArgs};
 pub(crate) use press::PressArgs;
 pub(crate) use read::{CatArgs, CheckArgs, ExtractArgs, InfoArgs, LsArgs};
 pub(crate) use record::{CommandArgs, RecordArgs};
+pub(crate) use source::{MetadataArgs, OtherFileSystems, SourceArgs, Syntax};
 
 use std::path::PathBuf;
 
@@ -61,7 +63,7 @@ pub(crate) struct Cli {
 pub(crate) enum Verb {
     Press(Box<PressArgs>),
     Record(RecordArgs),
-    Build(BuildArgs),
+    Build(Box<BuildArgs>),
     Extract(ExtractArgs),
     Ls(LsArgs),
     Cat(CatArgs),

@@ -1,17 +1,21 @@
 //! Flags and environment to settings. Everything that a default depends on is asked here.
 
+mod source;
+
 use std::env;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::thread;
 
 use anyhow::{Context as _, anyhow, bail};
-use coldpress_build::{Input, Metadata, Options, SourceOptions, Uncompressed};
+use coldpress_build::{
+    Input, Metadata, Options, Overrides, Selection, SourceOptions, Uncompressed,
+};
 use coldpress_codec::{GzipTuning, Lz4Tuning, Settings, Tuning, XzTuning};
 use coldpress_format::{BlockSize, Compressor, CompressorOptions};
 use coldpress_layout::{Tails, Tree};
 
-use crate::args::{CompressorName, ImageArgs, PartName, TailsName, TuningArgs};
+use crate::args::{CompressorName, ImageArgs, PartName, SourceArgs, TailsName, TuningArgs};
 use crate::failure::hint;
 use crate::{memory, steps, text, work_dir};
 
@@ -34,6 +38,10 @@ pub(crate) struct ImageSettings {
     pub(crate) memory_bytes: u64,
     /// `SOURCE_DATE_EPOCH`, seconds since 1970.
     pub(crate) epoch_s: Option<u32>,
+    /// What of the sources goes into the image.
+    pub(crate) selection: Selection,
+    /// What replaces the metadata of the sources.
+    pub(crate) overrides: Overrides,
 }
 
 impl ImageSettings {
@@ -42,7 +50,12 @@ impl ImageSettings {
     /// # Errors
     ///
     /// If a value is outside its range; the sentence names the range.
-    pub(crate) fn resolve(args: &ImageArgs) -> anyhow::Result<Self> {
+    pub(crate) fn resolve(
+        args: &ImageArgs,
+        source_args: &SourceArgs,
+        sources: &[PathBuf],
+    ) -> anyhow::Result<Self> {
+        let epoch_s = epoch_s()?;
         let block_size = match args.block_size {
             Some(bytes) => block_size(bytes)?,
             None => BlockSize::DEFAULT,
@@ -64,7 +77,9 @@ impl ImageSettings {
             is_padded: true,
             threads: threads(args.threads),
             memory_bytes: memory_bytes(args.memory),
-            epoch_s: epoch_s()?,
+            epoch_s,
+            selection: source::selection(source_args, sources)?,
+            overrides: source::overrides(&source_args.metadata, epoch_s)?,
         })
     }
 
@@ -126,6 +141,8 @@ impl ImageSettings {
             threads: threads(None),
             memory_bytes: memory::default_bytes(),
             epoch_s: epoch_s()?,
+            selection: Selection::default(),
+            overrides: Overrides::default(),
         })
     }
 
@@ -135,28 +152,24 @@ impl ImageSettings {
             latest_time_s: self.epoch_s,
             xattrs: self.xattrs,
             threads: self.threads,
+            selection: self.selection.clone(),
+            overrides: self.overrides.clone(),
             ..SourceOptions::default()
         }
     }
 
     /// The options for writing an image of `tree`.
     ///
-    /// The modification time of the image is `SOURCE_DATE_EPOCH`, or else the newest time in the
-    /// tree: the clock would make two builds of the same tree differ.
+    /// The modification time of the image is what was asked for, `SOURCE_DATE_EPOCH`, or else the
+    /// newest time in the tree: the clock would make two builds of the same tree differ.
     pub(crate) fn build_options(&self, tree: &Tree, metadata: Metadata) -> Options {
-        let newest_s = tree
-            .nodes
-            .iter()
-            .map(|node| node.mtime_s)
-            .max()
-            .unwrap_or(0);
         Options {
             compression: self.compression.clone(),
             uncompressed: self.uncompressed,
             block_size: self.block_size,
             threads: self.threads,
             memory_bytes: self.memory_bytes,
-            modification_time_s: self.epoch_s.unwrap_or(newest_s),
+            modification_time_s: self.overrides.times.image_s(tree, self.epoch_s),
             tails: self.tails,
             exportable: self.exportable,
             metadata,

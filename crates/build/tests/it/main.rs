@@ -6,8 +6,12 @@ mod crossing;
 mod failures;
 /// The tables: their size, what of them is compressed, and plans that name directories.
 mod metadata;
+/// Metadata that is replaced.
+mod overrides;
 /// Any tree, any plan, any options: the image holds the tree, whatever the number of threads.
 mod round_trip;
+/// What of a tree goes into an image.
+mod select;
 /// The image for recording: each inode and listing has pages of its own.
 mod spread;
 /// Trees on disk for the others.

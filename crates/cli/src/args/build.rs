@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::ImageArgs;
 use super::number::parse_size_bytes;
+use super::{ImageArgs, SourceArgs};
 
 /// Build an image from directories or other images
 ///
@@ -73,4 +73,7 @@ pub(crate) struct BuildArgs {
 
     #[command(flatten)]
     pub(crate) image_options: ImageArgs,
+
+    #[command(flatten)]
+    pub(crate) source_options: SourceArgs,
 }

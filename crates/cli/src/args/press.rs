@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::number::parse_positive;
-use super::{CommandArgs, ImageArgs};
+use super::{CommandArgs, ImageArgs, SourceArgs};
 
 /// Record a cold start, build the image in that order, and prove the gain
 ///
@@ -102,4 +102,7 @@ pub(crate) struct PressArgs {
 
     #[command(flatten)]
     pub(crate) image_options: ImageArgs,
+
+    #[command(flatten)]
+    pub(crate) source_options: SourceArgs,
 }

@@ -37,7 +37,8 @@ struct Report {
 pub(super) fn run(args: &BuildArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let started = Instant::now();
     let mut inputs = Input::from_paths(&args.sources)?;
-    let mut settings = ImageSettings::resolve(&args.image_options)?;
+    let mut settings =
+        ImageSettings::resolve(&args.image_options, &args.source_options, &args.sources)?;
     settings.adopt(&args.image_options, &mut inputs)?;
     settings.offset_bytes = args.offset.unwrap_or(0);
     settings.is_padded = !args.no_padding;

@@ -23,7 +23,8 @@ use crate::work_dir::{self, WorkDir};
 use crate::{privileges, program, recording, steps};
 
 pub(super) fn run(args: &PressArgs, ui: &Ui) -> anyhow::Result<Exit> {
-    let settings = ImageSettings::resolve(&args.image_options)?;
+    let sources = std::slice::from_ref(&args.source);
+    let settings = ImageSettings::resolve(&args.image_options, &args.source_options, sources)?;
     let device = Device::parse(&args.device)?;
     resolve::check_source(&args.source, args.command.chroot)?;
     check_paths(args)?;

@@ -12,5 +12,6 @@ mod interrupt;
 mod press;
 mod record;
 mod run;
+mod select;
 mod skip;
 mod verbs;

@@ -31,17 +31,15 @@ impl Press<'_> {
         let mut notes = plan_notes(plan, built);
         let mut contestants = Vec::new();
         // The baseline of all ratios is what people use today, where it is there.
-        if let Some(rival) = rival::build(self)? {
-            notes.push(("mksquashfs".to_owned(), rival.note));
-            contestants.push(Contestant {
-                name: "mksquashfs".to_owned(),
-                image: rival.image,
-            });
-        } else {
-            notes.push((
-                "mksquashfs".to_owned(),
-                "not installed, so not compared".to_owned(),
-            ));
+        match rival::build(self)? {
+            Ok(rival) => {
+                notes.push(("mksquashfs".to_owned(), rival.note));
+                contestants.push(Contestant {
+                    name: "mksquashfs".to_owned(),
+                    image: rival.image,
+                });
+            }
+            Err(why) => notes.push(("mksquashfs".to_owned(), why.to_owned())),
         }
         contestants.extend(self.args.against.iter().map(|image| Contestant {
             name: image.file_name().unwrap_or_default().display().to_string(),

@@ -30,10 +30,13 @@ pub(super) struct Rival {
     pub(super) note: String,
 }
 
-/// Builds mksquashfs's image of the same source; `None` if it is not installed.
-pub(super) fn build(press: &Press) -> anyhow::Result<Option<Rival>> {
+/// Builds mksquashfs's image of the same source; or tells why there is none.
+pub(super) fn build(press: &Press) -> anyhow::Result<Result<Rival, &'static str>> {
     if !is_installed() {
-        return Ok(None);
+        return Ok(Err("not installed, so not compared"));
+    }
+    if !press.settings.selection.is_everything() {
+        return Ok(Err("not compared, as it would store what was excluded"));
     }
     let image = press.work_dir.file(RIVAL_IMAGE);
     let options = options(press.settings);
@@ -58,7 +61,7 @@ pub(super) fn build(press: &Press) -> anyhow::Result<Option<Rival>> {
         version(press.ui)?,
         options.join(" ")
     );
-    Ok(Some(Rival { image, note }))
+    Ok(Ok(Rival { image, note }))
 }
 
 fn is_installed() -> bool {

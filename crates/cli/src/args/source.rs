@@ -1,0 +1,197 @@
+//! The flags that say what of the sources goes into an image, and with what metadata.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+/// What of the sources an image holds, and what replaces their metadata.
+#[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "Source options")]
+pub(crate) struct SourceArgs {
+    /// Leave out what matches; may be repeated
+    ///
+    /// A pattern as in a `.gitignore` file, for paths in the image: `*.pyc` anywhere, `/usr/share/doc`
+    /// and `usr/*/man` from the root, `cache/` directories only, `**` for any directories. With a
+    /// directory goes what is in it. A `!` before a pattern takes back what earlier ones say.
+    #[arg(long, value_name = "PATTERN")]
+    pub(crate) exclude: Vec<String>,
+
+    /// Leave out what the patterns of a file match; may be repeated
+    ///
+    /// One pattern in each line; lines that begin with `#` are comments. They come before those of
+    /// --exclude.
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
+    pub(crate) exclude_from: Vec<PathBuf>,
+
+    /// How patterns to exclude are read: gitignore, path, wildcards or regex [default: gitignore]
+    ///
+    /// The others are those of mksquashfs: `path` is its plain -e (a path in a source, or after `/`,
+    /// `./` or `../` one of the file system), `wildcards` its -wildcards, with groups like
+    /// `!(*.so|*.a)`, and `regex` its -regex. In these two, `... ` before a pattern makes it
+    /// match in every directory.
+    #[arg(
+        long,
+        value_name = "HOW",
+        value_enum,
+        default_value = "gitignore",
+        hide_default_value = true,
+        hide_possible_values = true,
+        hide_short_help = true
+    )]
+    pub(crate) exclude_syntax: Syntax,
+
+    /// Keep what matches although it is excluded; may be repeated
+    ///
+    /// A pattern as in a `.gitignore` file. What is below an excluded directory is kept together with
+    /// the directories on the way.
+    #[arg(long, value_name = "PATTERN", hide_short_help = true)]
+    pub(crate) include: Vec<String>,
+
+    /// Obey files of this name in the sources; may be repeated
+    ///
+    /// As git obeys `.gitignore`: the patterns of each hold for its directory and below.
+    #[arg(long, value_name = "NAME", hide_short_help = true)]
+    pub(crate) ignore_file: Vec<String>,
+
+    /// Do not enter other file systems
+    ///
+    /// The directories on which they are mounted stay, empty; with `=leave` they go.
+    #[arg(
+        long,
+        value_name = "HOW",
+        value_enum,
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "empty",
+        hide_possible_values = true,
+        hide_short_help = true
+    )]
+    pub(crate) one_file_system: Option<OtherFileSystems>,
+
+    /// Enter directories only so deep
+    ///
+    /// With 1 the image holds what lies in the root directory; directories there are empty.
+    #[arg(long, value_name = "LEVELS", hide_short_help = true)]
+    pub(crate) max_depth: Option<u32>,
+
+    #[command(flatten)]
+    pub(crate) metadata: MetadataArgs,
+}
+
+/// What replaces the metadata of the sources.
+#[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "Metadata options")]
+pub(crate) struct MetadataArgs {
+    /// Make root the owner and group of everything
+    #[arg(long, conflicts_with_all = ["uid", "gid"], hide_short_help = true)]
+    pub(crate) all_root: bool,
+
+    /// The owner of everything, a number or a name
+    #[arg(long, value_name = "USER", hide_short_help = true)]
+    pub(crate) uid: Option<String>,
+
+    /// The group of everything, a number or a name
+    #[arg(long, value_name = "GROUP", hide_short_help = true)]
+    pub(crate) gid: Option<String>,
+
+    /// Add this to all owners and groups
+    #[arg(long, value_name = "N", hide_short_help = true)]
+    pub(crate) uid_gid_offset: Option<u32>,
+
+    /// The mode of everything that is no directory
+    ///
+    /// Octal, or changes as for chmod: `0644`, `go-w,a+rX`.
+    #[arg(
+        long,
+        value_name = "MODE",
+        allow_hyphen_values = true,
+        hide_short_help = true
+    )]
+    pub(crate) file_mode: Option<String>,
+
+    /// The mode of directories
+    #[arg(
+        long,
+        value_name = "MODE",
+        allow_hyphen_values = true,
+        hide_short_help = true
+    )]
+    pub(crate) dir_mode: Option<String>,
+
+    /// The mode of the root directory, unless --dir-mode is given
+    #[arg(
+        long,
+        value_name = "MODE",
+        allow_hyphen_values = true,
+        hide_short_help = true
+    )]
+    pub(crate) root_mode: Option<String>,
+
+    /// The owner of the root directory, unless there is one for everything
+    #[arg(long, value_name = "USER", hide_short_help = true)]
+    pub(crate) root_uid: Option<String>,
+
+    /// The group of the root directory, unless there is one for everything
+    #[arg(long, value_name = "GROUP", hide_short_help = true)]
+    pub(crate) root_gid: Option<String>,
+
+    /// The modification time of the root directory
+    ///
+    /// Seconds since 1970, a date like `2024-01-31` or `2024-01-31T12:00:00+01:00` (UTC if it names no
+    /// zone), or `inode` for the newest time in the tree.
+    #[arg(long, value_name = "TIME", hide_short_help = true)]
+    pub(crate) root_time: Option<String>,
+
+    /// The modification time of everything
+    ///
+    /// Not together with `SOURCE_DATE_EPOCH`, unless it is `inode`.
+    #[arg(long, value_name = "TIME", hide_short_help = true)]
+    pub(crate) inode_time: Option<String>,
+
+    /// The modification time of the image [default: the newest in the tree]
+    ///
+    /// Not together with `SOURCE_DATE_EPOCH`, unless it is `inode`.
+    #[arg(long, value_name = "TIME", hide_short_help = true)]
+    pub(crate) image_time: Option<String>,
+
+    /// Leave out extended attributes whose names match; may be repeated
+    ///
+    /// A POSIX extended regular expression, which matches anywhere in a name like `user.comment`.
+    #[arg(long, value_name = "REGEX", hide_short_help = true)]
+    pub(crate) xattr_exclude: Vec<String>,
+
+    /// Keep only extended attributes whose names match; may be repeated
+    #[arg(long, value_name = "REGEX", hide_short_help = true)]
+    pub(crate) xattr_include: Vec<String>,
+
+    /// Add an extended attribute to everything; may be repeated
+    ///
+    /// The value is taken as it is, or decoded after `0s` (Base64), `0x` (hexadecimal) or `0t`
+    /// (text in which `\000` is a byte in octal). One of `user.` goes to files and directories only.
+    #[arg(long, value_name = "NAME=VALUE", hide_short_help = true)]
+    pub(crate) xattr_add: Vec<String>,
+
+    /// Label everything by this `file_contexts` file
+    ///
+    /// Sets `security.selinux` as setfiles(8) would. Of several lines that match a path, the last
+    /// decides, but one without special characters wins.
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
+    pub(crate) selinux: Option<PathBuf>,
+}
+
+/// How patterns to exclude are read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Syntax {
+    #[default]
+    Gitignore,
+    Path,
+    Wildcards,
+    Regex,
+}
+
+/// What becomes of other file systems.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OtherFileSystems {
+    Empty,
+    Leave,
+}
