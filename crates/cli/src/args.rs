@@ -4,6 +4,7 @@
 //! A flag that several verbs have is defined once, so it means the same everywhere.
 
 mod build;
+mod described;
 mod image;
 mod number;
 mod press;
@@ -11,6 +12,7 @@ mod read;
 mod record;
 
 pub(crate) use build::BuildArgs;
+pub(crate) use described::DescribedArgs;
 pub(crate) use image::{CompressorName, ImageArgs, TailsName};
 pub(crate) use press::PressArgs;
 pub(crate) use read::{CatArgs, CheckArgs, ExtractArgs, InfoArgs, LsArgs};

@@ -12,6 +12,7 @@ use coldpress_format::{BlockSize, Compressor, CompressorOptions};
 use coldpress_layout::{Tails, Tree};
 
 use crate::args::{CompressorName, ImageArgs, TailsName};
+use crate::described::Described;
 use crate::failure::hint;
 use crate::{memory, steps, text, work_dir};
 
@@ -34,6 +35,8 @@ pub(crate) struct ImageSettings {
     pub(crate) memory_bytes: u64,
     /// `SOURCE_DATE_EPOCH`, seconds since 1970.
     pub(crate) epoch_s: Option<u32>,
+    /// Files that are described, not found.
+    pub(crate) described: Described,
 }
 
 impl ImageSettings {
@@ -64,6 +67,7 @@ impl ImageSettings {
             threads: threads(args.threads),
             memory_bytes: memory_bytes(args.memory),
             epoch_s: epoch_s()?,
+            described: Described::default(),
         })
     }
 
@@ -125,6 +129,7 @@ impl ImageSettings {
             threads: threads(None),
             memory_bytes: memory::default_bytes(),
             epoch_s: epoch_s()?,
+            described: Described::default(),
         })
     }
 
@@ -134,6 +139,8 @@ impl ImageSettings {
             latest_time_s: self.epoch_s,
             xattrs: self.xattrs,
             threads: self.threads,
+            pack_file: self.described.pack_file.clone(),
+            pseudo: self.described.pseudo.clone(),
             ..SourceOptions::default()
         }
     }
