@@ -5,6 +5,8 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
 use std::process::{Command, Stdio};
 
+use coldpress_build::parse_time;
+
 /// The number of a user in `/etc/passwd`; users of a directory service are not asked for.
 pub(crate) fn user(name: &[u8]) -> Option<u32> {
     number_in(&fs::read("/etc/passwd").ok()?, name)
@@ -15,14 +17,22 @@ pub(crate) fn group(name: &[u8]) -> Option<u32> {
     number_in(&fs::read("/etc/group").ok()?, name)
 }
 
-/// The time of a date in seconds since 1970, as `date` of the coreutils reads it.
+/// The time of a date in seconds since 1970, in UTC if it names no zone.
 ///
-/// mksquashfs asks the same program: its language of dates is written down nowhere else.
+/// What [`parse_time`] does not know is asked of `date` of the coreutils, as mksquashfs does: its
+/// language of dates is written down nowhere else.
 pub(crate) fn date(text: &[u8]) -> Option<u32> {
+    let known = str::from_utf8(text)
+        .ok()
+        .and_then(|text| parse_time(text).ok());
+    known.or_else(|| date_of_coreutils(text))
+}
+
+fn date_of_coreutils(text: &[u8]) -> Option<u32> {
     let mut option = OsString::from("--date=");
     option.push(OsStr::from_bytes(text));
     let mut date = Command::new("date");
-    date.arg(option).arg("+%s");
+    date.arg(option).arg("+%s").env("TZ", "UTC0");
     let output = date.stdin(Stdio::null()).stderr(Stdio::null()).output();
     let output = output.ok().filter(|output| output.status.success())?;
     str::from_utf8(&output.stdout).ok()?.trim().parse().ok()
@@ -58,8 +68,9 @@ mod tests {
     }
 
     #[test]
-    fn dates_are_those_of_the_coreutils() {
-        assert_eq!(date(b"2000-01-01 00:00:00 UTC"), Some(946_684_800));
+    fn dates_are_those_of_mksquashfs_in_utc() {
+        assert_eq!(date(b"2000-01-01"), Some(946_684_800));
+        assert_eq!(date(b"1 jan 2000 01:00 +0100"), Some(946_684_800));
         assert_eq!(date(b"1900-01-01"), None);
         assert_eq!(date(b"no such day"), None);
     }

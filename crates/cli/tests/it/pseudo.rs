@@ -3,7 +3,7 @@
 use std::fs::{self, File};
 use std::io::{Seek as _, SeekFrom, Write as _};
 use std::os::unix::fs::symlink;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use crate::run::{Ran, command, program};
@@ -137,7 +137,7 @@ fn definitions_add_and_change_files() {
         "-rw-------",
         "drwxr-x---",
         "drwx-----x",
-        "5, 70000",
+        "5,70000",
         "prw--w----",
     ] {
         assert!(listing.contains(part), "{part}: {listing}");
@@ -159,11 +159,11 @@ fn extended_attributes_are_set() {
         "--pseudo",
         "f x user.a=last",
         "--pseudo",
-        "/ x trusted.b=0sQUI=",
+        "d x trusted.b=0sQUI=",
     ];
     stage.done(&args);
     let json = stage.done(&["ls", "-R", "--json", "image"]).text();
-    for part in ["user.a", "trusted.b"] {
+    for part in [r#""user.a":"6c617374""#, r#""trusted.b":"4142""#] {
         assert!(json.contains(part), "{part}: {json}");
     }
 }
