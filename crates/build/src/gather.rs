@@ -7,6 +7,7 @@ use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use coldpress_layout::{Kind, Node, NodeId};
 
@@ -111,9 +112,9 @@ pub struct SourceOptions {
     /// Threads that read metadata.
     pub threads: NonZeroUsize,
     /// Files that are added to the inputs.
-    pub pack_file: Option<PackFile>,
+    pub pack_file: Option<Arc<PackFile>>,
     /// What is added to that and changed of it.
-    pub pseudo: Option<Pseudo>,
+    pub pseudo: Option<Arc<Pseudo>>,
 }
 
 impl Default for SourceOptions {

@@ -4,6 +4,7 @@
 //! A flag that several verbs have is defined once, so it means the same everywhere.
 
 mod build;
+mod described;
 mod image;
 mod number;
 mod press;
@@ -12,6 +13,7 @@ mod record;
 mod source;
 
 pub(crate) use build::BuildArgs;
+pub(crate) use described::DescribedArgs;
 pub(crate) use image::{CompressorName, ImageArgs, PartName, TailsName, TuningArgs};
 pub(crate) use press::PressArgs;
 pub(crate) use read::{CatArgs, CheckArgs, ExtractArgs, InfoArgs, LsArgs};

@@ -11,11 +11,13 @@
 
 mod args;
 mod commands;
+mod described;
 mod exit;
 mod failure;
 mod image_path;
 mod interrupt;
 mod memory;
+mod names;
 mod privileges;
 mod program;
 mod recording;

@@ -16,6 +16,7 @@ use coldpress_format::{BlockSize, Compressor, CompressorOptions};
 use coldpress_layout::{Tails, Tree};
 
 use crate::args::{CompressorName, ImageArgs, PartName, SourceArgs, TailsName, TuningArgs};
+use crate::described::Described;
 use crate::failure::hint;
 use crate::{memory, steps, text, work_dir};
 
@@ -42,6 +43,8 @@ pub(crate) struct ImageSettings {
     pub(crate) selection: Selection,
     /// What replaces the metadata of the sources.
     pub(crate) overrides: Overrides,
+    /// Files that are described, not found.
+    pub(crate) described: Described,
 }
 
 impl ImageSettings {
@@ -80,6 +83,7 @@ impl ImageSettings {
             epoch_s,
             selection: source::selection(source_args, sources)?,
             overrides: source::overrides(&source_args.metadata, epoch_s)?,
+            described: Described::default(),
         })
     }
 
@@ -143,6 +147,7 @@ impl ImageSettings {
             epoch_s: epoch_s()?,
             selection: Selection::default(),
             overrides: Overrides::default(),
+            described: Described::default(),
         })
     }
 
@@ -154,6 +159,8 @@ impl ImageSettings {
             threads: self.threads,
             selection: self.selection.clone(),
             overrides: self.overrides.clone(),
+            pack_file: self.described.pack_file.clone(),
+            pseudo: self.described.pseudo.clone(),
             ..SourceOptions::default()
         }
     }

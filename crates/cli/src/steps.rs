@@ -15,6 +15,7 @@ use coldpress_format::{Corrupt, Part, Rule, SUPERBLOCK_SIZE};
 use coldpress_image::{Image, Offset};
 use coldpress_layout::{Order, Plan};
 
+use crate::described;
 use crate::failure::hint;
 use crate::resolve::ImageSettings;
 use crate::text::{plural, quoted, quoted_bytes};
@@ -109,6 +110,15 @@ pub(crate) fn gather(
     let step = ui.step("scanning", 0);
     let mut source = coldpress_build::gather(inputs, &settings.source_options(), &mut |_| {
         ui.interrupt.poll()
+    })
+    .map_err(|error| {
+        // What the interruption ended may say so in its own way: a command fails.
+        let is_interrupted = ui.interrupt.poll().is_break();
+        described::explain(if is_interrupted {
+            BuildError::Interrupted
+        } else {
+            error
+        })
     })?;
     step.finish("");
     if settings.deduplicated {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::number::parse_size_bytes;
-use super::{ImageArgs, SourceArgs};
+use super::{DescribedArgs, ImageArgs, SourceArgs};
 
 /// Build an image from directories or other images
 ///
@@ -27,7 +27,8 @@ use super::{ImageArgs, SourceArgs};
 Example:
   coldpress build rootfs rootfs.sqfs -c zstd -l 19 --plan rootfs.plan")]
 pub(crate) struct BuildArgs {
-    /// Directories to store (or files, if there are several), or SquashFS images
+    /// Directories to store (or files, if there are several), or SquashFS images; - if all is
+    /// described
     #[arg(value_name = "SOURCE", required = true)]
     pub(crate) sources: Vec<PathBuf>,
 
@@ -70,6 +71,9 @@ pub(crate) struct BuildArgs {
     /// Print the summary as JSON
     #[arg(long)]
     pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) described: DescribedArgs,
 
     #[command(flatten)]
     pub(crate) image_options: ImageArgs,

@@ -8,6 +8,7 @@ use coldpress_layout::Plan;
 use serde::Serialize;
 
 use crate::args::BuildArgs;
+use crate::described;
 use crate::exit::Exit;
 use crate::resolve::{self, ImageSettings};
 use crate::steps;
@@ -36,12 +37,13 @@ struct Report {
 
 pub(super) fn run(args: &BuildArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let started = Instant::now();
-    let mut inputs = Input::from_paths(&args.sources)?;
+    let mut inputs = described::inputs(&args.sources, &args.described)?;
     let mut settings =
         ImageSettings::resolve(&args.image_options, &args.source_options, &args.sources)?;
     settings.adopt(&args.image_options, &mut inputs)?;
     settings.offset_bytes = args.offset.unwrap_or(0);
     settings.is_padded = !args.no_padding;
+    settings.described = described::resolve(&args.described, &args.image, settings.epoch_s)?;
     let plan = args
         .plan
         .as_deref()

@@ -10,6 +10,7 @@ mod help;
 mod interop;
 mod interrupt;
 mod press;
+mod pseudo;
 mod record;
 mod run;
 mod select;

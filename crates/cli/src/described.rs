@@ -1,0 +1,136 @@
+//! From the flags that describe files to their definitions.
+
+use std::fs::{self, File};
+use std::os::fd::AsFd as _;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Context as _, anyhow, bail};
+use coldpress_build::pack_file::PackFile;
+use coldpress_build::pseudo::{Commands, Lookup, Pseudo, parse_directory};
+use coldpress_build::{Error, Input};
+
+use crate::args::DescribedArgs;
+use crate::failure::hint;
+use crate::names;
+use crate::text::quoted;
+use crate::work_dir;
+
+/// What stands for no source, and for standard input.
+const DASH: &str = "-";
+
+/// What this system knows of users, groups and dates.
+pub(crate) const LOOKUP: Lookup = Lookup {
+    user: names::user,
+    group: names::group,
+    date: names::date,
+};
+
+/// The inputs that SOURCE means: none if it is `-` and something is described.
+///
+/// # Errors
+///
+/// As [`Input::from_paths`]; and if `-` is the source of nothing.
+pub(crate) fn inputs(sources: &[PathBuf], args: &DescribedArgs) -> anyhow::Result<Vec<Input>> {
+    if sources != [PathBuf::from(DASH)] {
+        return Ok(Input::from_paths(sources)?);
+    }
+    if args.is_empty() {
+        let error = anyhow!("`-` stands for no source, so nothing says what the image holds");
+        return Err(hint(
+            error,
+            "describe it with --pseudo-file or --pack-file, or write `./-` for a directory `-`",
+        ));
+    }
+    Ok(Vec::new())
+}
+
+/// What is described, as the options for gathering a source take it.
+#[derive(Debug, Default)]
+pub(crate) struct Described {
+    pub(crate) pack_file: Option<Arc<PackFile>>,
+    pub(crate) pseudo: Option<Arc<Pseudo>>,
+}
+
+/// Reads what is described.
+///
+/// * `image`: the image to be written; temporary files lie beside it, where there is room.
+/// * `epoch_s`: `SOURCE_DATE_EPOCH`, which is the time of what a pack file adds.
+///
+/// # Errors
+///
+/// If a file cannot be read or a definition not be understood.
+pub(crate) fn resolve(
+    args: &DescribedArgs,
+    image: &Path,
+    epoch_s: Option<u32>,
+) -> anyhow::Result<Described> {
+    let pack_file = args.pack_file.as_deref();
+    let pack_file = pack_file.map(|path| self::pack_file(path, args, epoch_s));
+    Ok(Described {
+        pack_file: pack_file.transpose()?.map(Arc::new),
+        pseudo: pseudo(args, image)?.map(Arc::new),
+    })
+}
+
+fn pseudo(args: &DescribedArgs, image: &Path) -> anyhow::Result<Option<Pseudo>> {
+    if args.pseudo.is_empty() && args.pseudo_file.is_empty() {
+        if args.pseudo_dir.is_some() {
+            bail!("--pseudo-dir does nothing without --pseudo or --pseudo-file");
+        }
+        return Ok(None);
+    }
+    let mut pseudo = Pseudo::new(work_dir::parent(image).to_path_buf());
+    if args.allow_commands {
+        pseudo.commands = Commands::Allowed;
+    }
+    for path in &args.pseudo_file {
+        pseudo.read(open(path)?, path, &LOOKUP)?;
+    }
+    for (definition, number) in args.pseudo.iter().zip(1..) {
+        let added = pseudo.add(definition.as_bytes(), number, &LOOKUP);
+        added.context("cannot use --pseudo")?;
+    }
+    if let Some(definition) = &args.pseudo_dir {
+        let attributes = parse_directory(definition.as_bytes(), &LOOKUP);
+        pseudo.missing_directory = Some(attributes.context("cannot use --pseudo-dir")?);
+    }
+    Ok(Some(pseudo))
+}
+
+fn pack_file(path: &Path, args: &DescribedArgs, epoch_s: Option<u32>) -> anyhow::Result<PackFile> {
+    let bytes = fs::read(path).with_context(|| format!("cannot read {}", quoted(path)))?;
+    let directory = args.pack_dir.as_deref();
+    let directory = directory.unwrap_or_else(|| work_dir::parent(path));
+    let mut pack = PackFile::parse(&bytes, path, directory.to_path_buf())?;
+    pack.time_s = epoch_s.unwrap_or(0);
+    Ok(pack)
+}
+
+fn open(path: &Path) -> anyhow::Result<File> {
+    let file = if path == Path::new(DASH) {
+        std::io::stdin()
+            .as_fd()
+            .try_clone_to_owned()
+            .map(File::from)
+    } else {
+        File::open(path)
+    };
+    file.with_context(|| format!("cannot open {}", quoted(path)))
+}
+
+/// Names the flag that would help against an error of what is described.
+pub(crate) fn explain(error: Error) -> anyhow::Error {
+    let advice = match &error {
+        Error::CommandRefused { .. } => {
+            "read the command; --allow-commands runs all that the definitions have"
+        }
+        Error::NoRoot => "define it, or give --pseudo-dir",
+        Error::Definition { rule, .. } if rule.contains("missing directories") => {
+            "--pseudo-dir 'd 755 0 0' makes such directories"
+        }
+        _ => return error.into(),
+    };
+    hint(error, advice)
+}
