@@ -6,12 +6,14 @@
 mod build;
 mod image;
 mod number;
+mod plan;
 mod press;
 mod read;
 mod record;
 
 pub(crate) use build::BuildArgs;
 pub(crate) use image::{CompressorName, ImageArgs, TailsName};
+pub(crate) use plan::{ConvertArgs, FormatName, LintArgs, PlanArgs, PlanVerb};
 pub(crate) use press::PressArgs;
 pub(crate) use read::{CatArgs, CheckArgs, ExtractArgs, InfoArgs, LsArgs};
 pub(crate) use record::{CommandArgs, RecordArgs};
@@ -62,6 +64,7 @@ pub(crate) enum Verb {
     Press(Box<PressArgs>),
     Record(RecordArgs),
     Build(BuildArgs),
+    Plan(PlanArgs),
     Extract(ExtractArgs),
     Ls(LsArgs),
     Cat(CatArgs),

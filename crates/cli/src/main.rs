@@ -16,6 +16,7 @@ mod failure;
 mod image_path;
 mod interrupt;
 mod memory;
+mod ordering;
 mod privileges;
 mod program;
 mod recording;

@@ -43,11 +43,6 @@ impl ImageSettings {
     ///
     /// If a value is outside its range; the sentence names the range.
     pub(crate) fn resolve(args: &ImageArgs) -> anyhow::Result<Self> {
-        let tails = match args.tails {
-            TailsName::None => Tails::None,
-            TailsName::Small => Tails::Small,
-            TailsName::All => Tails::All,
-        };
         Ok(Self {
             compression: compression(args.compressor.unwrap_or(CompressorName::Zstd), args.level)?,
             uncompressed: Uncompressed::default(),
@@ -55,7 +50,7 @@ impl ImageSettings {
                 Some(bytes) => block_size(bytes)?,
                 None => BlockSize::DEFAULT,
             },
-            tails,
+            tails: tails(args.tails),
             xattrs: !args.no_xattrs,
             exportable: !args.no_export,
             deduplicated: !args.no_duplicates,
@@ -282,7 +277,21 @@ fn compression(name: CompressorName, level: Option<i32>) -> anyhow::Result<Optio
     Ok(Some(Settings::new(compressor, level)?))
 }
 
-fn block_size(bytes: u64) -> anyhow::Result<BlockSize> {
+/// The tail ends that a name means.
+pub(crate) fn tails(name: TailsName) -> Tails {
+    match name {
+        TailsName::None => Tails::None,
+        TailsName::Small => Tails::Small,
+        TailsName::All => Tails::All,
+    }
+}
+
+/// A block size as typed.
+///
+/// # Errors
+///
+/// If it is not a power of two from 4K to 1M.
+pub(crate) fn block_size(bytes: u64) -> anyhow::Result<BlockSize> {
     let size = u32::try_from(bytes)
         .ok()
         .and_then(|bytes| BlockSize::new(bytes).ok());
