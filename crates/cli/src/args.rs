@@ -7,6 +7,7 @@ mod build;
 mod described;
 mod image;
 mod number;
+mod plan;
 mod press;
 mod read;
 mod record;
@@ -15,6 +16,7 @@ mod source;
 pub(crate) use build::BuildArgs;
 pub(crate) use described::DescribedArgs;
 pub(crate) use image::{CompressorName, ImageArgs, PartName, TailsName, TuningArgs};
+pub(crate) use plan::{ConvertArgs, FormatName, LintArgs, PlanArgs, PlanVerb};
 pub(crate) use press::PressArgs;
 pub(crate) use read::{CatArgs, CheckArgs, ExtractArgs, InfoArgs, LsArgs};
 pub(crate) use record::{CommandArgs, RecordArgs};
@@ -66,6 +68,7 @@ pub(crate) enum Verb {
     Press(Box<PressArgs>),
     Record(RecordArgs),
     Build(Box<BuildArgs>),
+    Plan(PlanArgs),
     Extract(ExtractArgs),
     Ls(LsArgs),
     Cat(CatArgs),

@@ -7,6 +7,7 @@ mod extract;
 mod generate;
 mod info;
 mod ls;
+mod plan;
 mod press;
 mod record;
 
@@ -24,6 +25,7 @@ pub(crate) fn run(verb: &Verb, ui: &Ui) -> anyhow::Result<Exit> {
         Verb::Press(args) => press::run(args, ui),
         Verb::Record(args) => record::run(args, ui),
         Verb::Build(args) => build::run(args, ui),
+        Verb::Plan(args) => plan::run(args, ui),
         Verb::Extract(args) => extract::run(args, ui),
         Verb::Ls(args) => ls::run(args, ui),
         Verb::Cat(args) => cat::run(args, ui),

@@ -18,6 +18,7 @@ mod image_path;
 mod interrupt;
 mod memory;
 mod names;
+mod ordering;
 mod privileges;
 mod program;
 mod recording;

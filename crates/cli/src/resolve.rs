@@ -63,16 +63,11 @@ impl ImageSettings {
             Some(bytes) => block_size(bytes)?,
             None => BlockSize::DEFAULT,
         };
-        let tails = match args.tails {
-            TailsName::None => Tails::None,
-            TailsName::Small => Tails::Small,
-            TailsName::All => Tails::All,
-        };
         Ok(Self {
             compression: compression(args, block_size)?,
             uncompressed: uncompressed(&args.store),
             block_size,
-            tails,
+            tails: tails(args.tails),
             xattrs: !args.no_xattrs,
             exportable: !args.no_export,
             deduplicated: !args.no_duplicates,
@@ -361,7 +356,21 @@ fn uncompressed(parts: &[PartName]) -> Uncompressed {
     }
 }
 
-fn block_size(bytes: u64) -> anyhow::Result<BlockSize> {
+/// The tail ends that a name means.
+pub(crate) fn tails(name: TailsName) -> Tails {
+    match name {
+        TailsName::None => Tails::None,
+        TailsName::Small => Tails::Small,
+        TailsName::All => Tails::All,
+    }
+}
+
+/// A block size as typed.
+///
+/// # Errors
+///
+/// If it is not a power of two from 4K to 1M.
+pub(crate) fn block_size(bytes: u64) -> anyhow::Result<BlockSize> {
     let size = u32::try_from(bytes)
         .ok()
         .and_then(|bytes| BlockSize::new(bytes).ok());

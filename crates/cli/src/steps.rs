@@ -174,6 +174,12 @@ pub(crate) fn reuse(
 pub(crate) fn order(source: &Source, plan: &Plan, settings: &ImageSettings, ui: &Ui) -> Order {
     let (order, unmatched) =
         coldpress_layout::order(&source.tree, plan, settings.block_size, settings.tails);
+    warn_of_unmatched(&unmatched, ui);
+    order
+}
+
+/// Warns of paths that a plan names in vain.
+pub(crate) fn warn_of_unmatched(unmatched: &[Vec<u8>], ui: &Ui) {
     let unmatched: BTreeSet<&[u8]> = unmatched.iter().map(Vec::as_slice).collect();
     if !unmatched.is_empty() {
         let named: Vec<String> = unmatched
@@ -193,7 +199,6 @@ pub(crate) fn order(source: &Source, plan: &Plan, settings: &ImageSettings, ui: 
             }
         ));
     }
-    order
 }
 
 /// Writes an image into `output`, with a progress bar.

@@ -43,6 +43,20 @@ pub(crate) struct BuildArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) plan: Option<PathBuf>,
 
+    /// Order the files' data by this sort file of mksquashfs
+    ///
+    /// As `mksquashfs -sort`: lines of a path in SOURCE and a priority from -32768 to 32767, the
+    /// highest first, and files of one priority backwards. Lines that do nothing are told in warnings.
+    #[arg(long, value_name = "FILE", conflicts_with = "plan")]
+    pub(crate) sort: Option<PathBuf>,
+
+    /// Order the files' data by this sort file of gensquashfs
+    ///
+    /// As `gensquashfs -S`: lines of a priority, flags in brackets and a path in the image, the
+    /// lowest first. `dont_compress` and `dont_fragment` are obeyed.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["plan", "sort"])]
+    pub(crate) gensquashfs_sort: Option<PathBuf>,
+
     /// Copy unchanged blocks from this older image instead of compressing them again
     ///
     /// An image of a similar tree with the same settings, such as the one that IMAGE replaces. A

@@ -4,12 +4,12 @@ use std::time::{Duration, Instant};
 
 use coldpress_bench::format_units;
 use coldpress_build::{Input, Metadata, Output, Summary};
-use coldpress_layout::Plan;
 use serde::Serialize;
 
 use crate::args::BuildArgs;
 use crate::described;
 use crate::exit::Exit;
+use crate::ordering::Ordering;
 use crate::resolve::{self, ImageSettings};
 use crate::steps;
 use crate::text::plural;
@@ -44,17 +44,12 @@ pub(super) fn run(args: &BuildArgs, ui: &Ui) -> anyhow::Result<Exit> {
     settings.offset_bytes = args.offset.unwrap_or(0);
     settings.is_padded = !args.no_padding;
     settings.described = described::resolve(&args.described, &args.image, settings.epoch_s)?;
-    let plan = args
-        .plan
-        .as_deref()
-        .map(steps::read_plan)
-        .transpose()?
-        .unwrap_or_default();
+    let ordering = Ordering::read(args)?;
     resolve::check_outputs(&[&args.image], &args.sources)?;
     let _hold = ui.interrupt.hold();
     // Before the scan: a wrong place is told at once, not after minutes.
     let output = Output::create(&args.image)?;
-    let (summary, warnings) = build(args, &inputs, &settings, &plan, &output, ui)?;
+    let (summary, warnings) = build(args, &inputs, &settings, ordering, &output, ui)?;
     output.commit()?;
     let report = Report {
         image: args.image.display().to_string(),
@@ -93,12 +88,13 @@ fn build(
     args: &BuildArgs,
     inputs: &[Input],
     settings: &ImageSettings,
-    plan: &Plan,
+    ordering: Ordering,
     output: &Output,
     ui: &Ui,
 ) -> anyhow::Result<(Summary, Vec<String>)> {
     let mut source = steps::gather(inputs, settings, ui)?;
-    let order = steps::order(&source, plan, settings, ui);
+    let plan = ordering.into_plan(&source.tree, inputs, settings, ui);
+    let order = steps::order(&source, &plan, settings, ui);
     let options = settings.build_options(&source.tree, Metadata::Dense);
     if let Some(old) = &args.reuse {
         steps::reuse(&mut source, old, &options, ui)?;

@@ -2,10 +2,11 @@
 
 use crate::run::done;
 
-const VERBS: [&str; 10] = [
+const VERBS: [&str; 11] = [
     "press",
     "record",
     "build",
+    "plan",
     "extract",
     "ls",
     "cat",
@@ -48,6 +49,18 @@ fn long_help_of_every_verb_is_as_reviewed_and_has_an_example() {
             "{verb}"
         );
         insta::assert_snapshot!(format!("{verb}_long"), text);
+    }
+}
+
+#[test]
+fn long_help_of_the_verbs_of_plan_is_as_reviewed() {
+    for verb in ["convert", "lint"] {
+        let text = done(["plan", verb, "--help"]).text();
+        assert!(
+            text.contains(&format!("Example:\n  coldpress plan {verb} ")),
+            "{verb}"
+        );
+        insta::assert_snapshot!(format!("plan_{verb}_long"), text);
     }
 }
 

@@ -169,8 +169,8 @@ impl SortFile {
             Some(_) if active.contains(&place) => None,
             Some(glob) => {
                 let fits = |id: &&NodeId| glob.matches(&paths[id.index()][1..]);
-                let matched = files.iter().filter(fits);
-                let first = matched.filter_map(|id| deciding.get(id)).min();
+                let fitting = files.iter().filter(fits);
+                let first = fitting.filter_map(|id| deciding.get(id)).min();
                 Some(first.map_or(Flaw::Unmatched, |&first| Flaw::Shadowed {
                     line: self.entries[first].line,
                 }))

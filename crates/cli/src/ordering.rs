@@ -1,0 +1,160 @@
+//! What orders an image: a plan, or the sort file of another tool.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use coldpress_build::Input;
+use coldpress_layout::{Dialect, Finding, NodeId, Plan, SortFile, Tree};
+
+use crate::args::BuildArgs;
+use crate::resolve::ImageSettings;
+use crate::steps;
+use crate::text::quoted;
+use crate::ui::Ui;
+
+/// How many findings are printed before the rest is only counted.
+const FINDINGS_MAX: usize = 10;
+
+/// What the order of an image is taken from.
+#[derive(Debug)]
+pub(crate) enum Ordering {
+    Plan(Plan),
+    Sort(SortFile),
+}
+
+impl Ordering {
+    /// Reads what the flags of `build` name; an empty plan if they name nothing.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be read, or the line that breaks a rule.
+    pub(crate) fn read(args: &BuildArgs) -> anyhow::Result<Self> {
+        let sorts = [
+            (&args.sort, Dialect::Mksquashfs),
+            (&args.gensquashfs_sort, Dialect::Gensquashfs),
+        ];
+        for (path, dialect) in sorts {
+            if let Some(path) = path {
+                return Ok(Self::Sort(read_sort_file(path, dialect)?));
+            }
+        }
+        let plan = args.plan.as_deref().map(steps::read_plan).transpose()?;
+        Ok(Self::Plan(plan.unwrap_or_default()))
+    }
+
+    /// The plan for a tree. Warns of the lines of a sort file that do nothing for it.
+    pub(crate) fn into_plan(
+        self,
+        tree: &Tree,
+        inputs: &[Input],
+        settings: &ImageSettings,
+        ui: &Ui,
+    ) -> Plan {
+        match self {
+            Self::Plan(plan) => plan,
+            Self::Sort(mut file) => {
+                bring_inside(&mut file, inputs);
+                let sources = sources(tree, inputs);
+                warn_of_findings(&file.lint(tree, &sources), ui);
+                warn_of_flags(&file, ui);
+                file.plan(tree, &sources, settings.block_size, settings.tails)
+            }
+        }
+    }
+}
+
+/// Reads a sort file.
+///
+/// # Errors
+///
+/// If the file cannot be read, or the line that its tool would refuse.
+pub(crate) fn read_sort_file(path: &Path, dialect: Dialect) -> anyhow::Result<SortFile> {
+    let bytes = fs::read(path).with_context(|| format!("cannot read {}", quoted(path)))?;
+    SortFile::parse(&bytes, dialect).with_context(|| format!("cannot use {}", quoted(path)))
+}
+
+/// The directories of the tree in which mksquashfs would look for the paths of its sort file.
+pub(crate) fn sources(tree: &Tree, inputs: &[Input]) -> Vec<NodeId> {
+    let source = |input: &Input| match input {
+        Input::Entry { name, .. } => tree.find(&[b"/", name.as_slice()].concat()),
+        _ => Some(NodeId::ROOT),
+    };
+    let mut sources: Vec<_> = inputs.iter().filter_map(source).collect();
+    sources.sort_unstable();
+    sources.dedup();
+    sources
+}
+
+/// Makes paths of mksquashfs that begin with `/`, `./` or `../`, which name files of this machine,
+/// relative to the source in which they lie.
+pub(crate) fn bring_inside(file: &mut SortFile, inputs: &[Input]) {
+    if file.dialect != Dialect::Mksquashfs {
+        return;
+    }
+    let directory = |input: &Input| match input {
+        Input::Directory(path) | Input::Entry { path, .. } => path.canonicalize().ok(),
+        _ => None,
+    };
+    let directories: Vec<PathBuf> = inputs.iter().filter_map(directory).collect();
+    for entry in &mut file.entries {
+        let path = &entry.path;
+        if ![&b"/"[..], b"./", b"../"]
+            .iter()
+            .any(|begin| path.starts_with(begin))
+        {
+            continue;
+        }
+        let inside = |directory: &PathBuf| {
+            let path = resolved(Path::new(OsStr::from_bytes(path)))?;
+            Some(
+                path.strip_prefix(directory)
+                    .ok()?
+                    .as_os_str()
+                    .as_bytes()
+                    .to_vec(),
+            )
+        };
+        if let Some(inside) = directories.iter().find_map(inside) {
+            entry.path = inside;
+        }
+    }
+}
+
+/// A path without symbolic links but for the last name, which mksquashfs does not follow.
+fn resolved(path: &Path) -> Option<PathBuf> {
+    match (path.parent(), path.file_name()) {
+        (Some(parent), Some(name)) => Some(parent.canonicalize().ok()?.join(name)),
+        _ => path.canonicalize().ok(),
+    }
+}
+
+/// Warns of the first of some findings, and how many more there are.
+pub(crate) fn warn_of_findings(findings: &[Finding], ui: &Ui) {
+    for finding in findings.iter().take(FINDINGS_MAX) {
+        ui.warn(&format!("the sort file, {finding}"));
+    }
+    let more = findings.len().saturating_sub(FINDINGS_MAX);
+    if more > 0 {
+        ui.warn(&format!(
+            "and {more} more of the kind; `coldpress plan lint` names them all"
+        ));
+    }
+}
+
+/// Warns of the flags of gensquashfs that are not obeyed; true if there are any.
+pub(crate) fn warn_of_flags(file: &SortFile, ui: &Ui) -> bool {
+    let mut flags: Vec<_> = file.unplanned_flags().collect();
+    // One warning for each flag, with its first line.
+    flags.sort_by_key(|(entry, flag)| (flag.word(), entry.line));
+    flags.dedup_by_key(|(_, flag)| *flag);
+    for (entry, flag) in &flags {
+        ui.warn(&format!(
+            "the sort file, line {}: `{flag}` is not obeyed",
+            entry.line
+        ));
+    }
+    !flags.is_empty()
+}
