@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use coldpress_codec::ordered;
 use coldpress_format::{BlockSize, BlockWord, File, Fragment, TailEnd};
-use coldpress_layout::{Item, NodeId, Order};
+use coldpress_layout::{Item, NodeId, Order, Packing};
 
 use crate::error::Error;
 use crate::options::Options;
@@ -74,26 +74,29 @@ pub(crate) fn write(
         copied_bytes: 0,
         changed: BTreeMap::new(),
     };
-    area.write(source, &order.data, output, options, meter)?;
+    area.write(source, order, output, options, meter)?;
     // Duplicates were compared with files that are not the same any more: they get data of their own.
     let orphans = area.orphans(source);
-    let items: Vec<Item> = orphans.iter().copied().map(Item::Blocks).collect();
-    area.write(source, &items, output, options, meter)?;
+    let own = Order {
+        data: orphans.iter().copied().map(Item::Blocks).collect(),
+        ..Order::default()
+    };
+    area.write(source, &own, output, options, meter)?;
     area.finish(source, options, &orphans, meter)?;
     Ok(area)
 }
 
 impl DataArea {
-    /// Writes the blocks of some items.
+    /// Writes the blocks of an order.
     fn write(
         &mut self,
         source: &Source,
-        items: &[Item],
+        order: &Order,
         output: &mut Sink,
         options: &Options,
         meter: &mut Meter,
     ) -> Result<(), Error> {
-        let packed_tails = packed_tails(items, source.tree.nodes.len());
+        let packed_tails = packed_tails(&order.data, source.tree.nodes.len());
         let worker = || {
             Ok(Worker {
                 packer: options.packer()?,
@@ -101,7 +104,7 @@ impl DataArea {
             })
         };
         ordered(
-            Jobs::new(source, items, &packed_tails, options.block_size).map(Ok),
+            Jobs::new(source, order, &packed_tails, options.block_size).map(Ok),
             &options.workers(),
             worker,
             |worker, job| worker.pack(source, job, options),
@@ -269,11 +272,14 @@ impl Worker {
                 offset,
                 len_bytes,
                 candidate,
+                packing,
             } => {
+                // What is packed specially now was not necessarily then.
+                let candidate = candidate.filter(|_| packing == Packing::Default);
                 let exact = candidate.filter(|it| it.is_exact);
                 let (stored, problem) = match exact.and_then(|it| self.packer.copy_exact(&it)) {
                     Some(block) => (Some(block), None),
-                    None => self.pack_block(&file, offset, len_bytes, candidate)?,
+                    None => self.pack_block(&file, (offset, len_bytes), candidate, packing)?,
                 };
                 Ok(Packed {
                     piece: Piece::Block { node, offset },
@@ -282,23 +288,23 @@ impl Worker {
                     problems: problem.into_iter().collect(),
                 })
             }
-            Job::Fragment(nodes) => self.pack_fragment(source, nodes, options),
+            Job::Fragment(nodes, packing) => self.pack_fragment(source, nodes, packing, options),
         }
     }
 
     fn pack_block(
         &mut self,
         file: &Opening,
-        offset: u64,
-        len_bytes: u32,
+        (offset, len_bytes): (u64, u32),
         candidate: Option<Candidate>,
+        packing: Packing,
     ) -> Result<(Option<Block>, Option<Problem>), Error> {
         let read = file.read(offset, len_bytes, &mut self.bytes);
         let is_hole = matches!(read, Ok(true)) || is_zero(&self.bytes);
         let stored = if is_hole {
             None
         } else {
-            Some(self.compress(candidate, false)?)
+            Some(self.compress(candidate, false, packing)?)
         };
         Ok((stored, read.err()))
     }
@@ -307,6 +313,7 @@ impl Worker {
         &mut self,
         source: &Source,
         nodes: &[NodeId],
+        packing: Packing,
         options: &Options,
     ) -> Result<Packed, Error> {
         self.bytes.clear();
@@ -325,7 +332,8 @@ impl Worker {
             true => None,
             false => {
                 let candidate = source.fragment_candidate(members[0].0);
-                Some(self.compress(candidate, true)?)
+                let candidate = candidate.filter(|_| packing == Packing::Default);
+                Some(self.compress(candidate, true, packing)?)
             }
         };
         Ok(Packed {
@@ -341,11 +349,12 @@ impl Worker {
         &mut self,
         candidate: Option<Candidate>,
         is_fragment: bool,
+        packing: Packing,
     ) -> Result<Block, Error> {
         let copied = candidate.and_then(|it| self.packer.copy(&self.bytes, &it));
         match copied {
             Some(block) => Ok(block),
-            None => self.packer.pack(&self.bytes, is_fragment),
+            None => self.packer.pack(&self.bytes, is_fragment, packing),
         }
     }
 }

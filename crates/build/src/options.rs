@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 
 use coldpress_codec::{Encoder, Settings, Workers};
 use coldpress_format::{BlockSize, Compressor, CompressorOptions, Flags};
-use coldpress_layout::Tails;
+use coldpress_layout::{Order, Packing, Tails};
 
 use crate::error::Error;
 use crate::uncompressed::Uncompressed;
@@ -76,6 +76,19 @@ impl Options {
             .with(when(self.exportable, Flags::EXPORTABLE))
             .with(self.stored().flags())
             .with(when(self.recorded().is_some(), Flags::COMPRESSOR_OPTIONS))
+    }
+
+    /// Whether the compressor has the levels that a plan asks for.
+    pub(crate) fn check(&self, order: &Order) -> Result<(), Error> {
+        let Some(settings) = &self.compression else {
+            return Ok(());
+        };
+        for (_, packing) in order.packing.values().flatten() {
+            if let Packing::Level(level) = packing {
+                settings.at_level(*level)?;
+            }
+        }
+        Ok(())
     }
 
     pub(crate) fn workers(&self) -> Workers {

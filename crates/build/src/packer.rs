@@ -1,6 +1,7 @@
 //! From the bytes of a block to what the image stores of it.
 
-use coldpress_codec::Encoder;
+use coldpress_codec::{Encoder, is_incompressible};
+use coldpress_layout::Packing;
 
 use crate::error::Error;
 use crate::options::Options;
@@ -39,7 +40,12 @@ impl Options {
 
 impl Packer {
     /// What the image stores of a data block, or of a fragment block.
-    pub(crate) fn pack(&mut self, bytes: &[u8], is_fragment: bool) -> Result<Block, Error> {
+    pub(crate) fn pack(
+        &mut self,
+        bytes: &[u8],
+        is_fragment: bool,
+        packing: Packing,
+    ) -> Result<Block, Error> {
         let mut compressed = Vec::new();
         let is_stored = if is_fragment {
             self.stored_parts.fragments
@@ -47,8 +53,14 @@ impl Packer {
             self.stored_parts.data
         };
         let is_compressed = match &mut self.encoder {
-            Some(encoder) if !is_stored => encoder.compress(bytes, &mut compressed)?,
-            _ => false,
+            None => false,
+            Some(_) if is_stored || packing == Packing::Stored || is_incompressible(bytes) => false,
+            Some(encoder) => match packing {
+                Packing::Level(level) => {
+                    encoder.compress_at_level(level, bytes, &mut compressed)?
+                }
+                _ => encoder.compress(bytes, &mut compressed)?,
+            },
         };
         Ok(Block {
             bytes: if is_compressed {

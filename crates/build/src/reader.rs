@@ -3,11 +3,12 @@
 //! [`Jobs`] only names what is to be read, so that the thread that hands jobs out never waits for
 //! a disk; the workers open and read.
 
+use std::iter::Enumerate;
 use std::slice;
 use std::sync::{Arc, OnceLock};
 
 use coldpress_format::BlockSize;
-use coldpress_layout::{Item, NodeId};
+use coldpress_layout::{Item, NodeId, Order, Packing};
 
 use crate::content::Opened;
 use crate::error::Error;
@@ -25,9 +26,10 @@ pub(crate) enum Job<'a> {
         len_bytes: u32,
         /// A block of another image that may be this one.
         candidate: Option<Candidate<'a>>,
+        packing: Packing,
     },
     /// A fragment block of the tail ends of these files.
-    Fragment(&'a [NodeId]),
+    Fragment(&'a [NodeId], Packing),
 }
 
 /// A file that the first worker opens that needs it.
@@ -48,7 +50,8 @@ pub(crate) struct Problem {
 /// The blocks of some items in order.
 pub(crate) struct Jobs<'a> {
     source: &'a Source,
-    items: slice::Iter<'a, Item>,
+    order: &'a Order,
+    items: Enumerate<slice::Iter<'a, Item>>,
     /// Nodes whose tail end is in a fragment block.
     packed_tails: &'a [bool],
     block_size: BlockSize,
@@ -57,6 +60,7 @@ pub(crate) struct Jobs<'a> {
 
 /// The file whose blocks are being handed out.
 struct OpenFile<'a> {
+    item: usize,
     file: Arc<Opening<'a>>,
     candidates: Option<Candidates<'a>>,
     next: u64,
@@ -66,13 +70,14 @@ struct OpenFile<'a> {
 impl<'a> Jobs<'a> {
     pub(crate) fn new(
         source: &'a Source,
-        items: &'a [Item],
+        order: &'a Order,
         packed_tails: &'a [bool],
         block_size: BlockSize,
     ) -> Self {
         Self {
             source,
-            items: items.iter(),
+            order,
+            items: order.data.iter().enumerate(),
             packed_tails,
             block_size,
             open: None,
@@ -89,16 +94,18 @@ impl<'a> Jobs<'a> {
         let len = u64::from(self.block_size.bytes()).min(open.end - offset);
         let len_bytes = u32::try_from(len).expect("a block is at most 1 MiB");
         open.next += len;
+        let packing = self.order.packing(open.item, self.block_size.full_blocks(offset));
         Some(Job::Block {
             node: open.file.node,
             file: Arc::clone(&open.file),
             offset,
             len_bytes,
+            packing,
             candidate: open.candidates.as_mut().and_then(|it| it.next(len_bytes)),
         })
     }
 
-    fn open(&mut self, node: NodeId) {
+    fn open(&mut self, item: usize, node: NodeId) {
         let mut end = self.source.size_bytes(node);
         if self.packed_tails[node.index()] {
             end -= u64::from(self.block_size.tail_bytes(end));
@@ -109,6 +116,7 @@ impl<'a> Jobs<'a> {
             opened: OnceLock::new(),
         };
         self.open = Some(OpenFile {
+            item,
             file: Arc::new(opening),
             candidates: self.source.candidates(node, self.block_size),
             next: 0,
@@ -126,8 +134,10 @@ impl<'a> Iterator for Jobs<'a> {
                 return Some(job);
             }
             match self.items.next()? {
-                Item::Blocks(node) => self.open(*node),
-                Item::Fragment(nodes) => return Some(Job::Fragment(nodes)),
+                (item, Item::Blocks(node)) => self.open(item, *node),
+                (item, Item::Fragment(nodes)) => {
+                    return Some(Job::Fragment(nodes, self.order.packing(item, 0)));
+                }
             }
         }
     }

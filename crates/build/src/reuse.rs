@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use coldpress_format::{BlockSize, Compressor, CompressorOptions, File};
 use coldpress_image::{Image, StoredBlock};
-use coldpress_layout::{Kind, NodeId};
+use coldpress_layout::{Kind, NodeId, Packing};
 
 use crate::content::Content;
 use crate::error::Error;
@@ -133,7 +133,7 @@ fn check_encoding(
     let (mut stored, mut content) = (Vec::new(), Vec::new());
     for block in samples {
         image.read_stored(&block, &mut stored, &mut content)?;
-        let again = packer.pack(&content, block.is_fragment)?;
+        let again = packer.pack(&content, block.is_fragment, Packing::Default)?;
         if again.bytes != stored || again.is_compressed != block.word.is_compressed() {
             return Err(NotReusable::Encoding { start: block.start }.into());
         }

@@ -66,6 +66,7 @@ pub fn write(
     options: &Options,
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Summary, Error> {
+    options.check(order)?;
     let mut meter = Meter::new(source.content_bytes(), progress);
     let mut image = Sink::new(output, options.offset_bytes);
     image.end = SUPERBLOCK_SIZE as u64;

@@ -25,9 +25,6 @@ use greedy::Greedy;
 use parse::Parser;
 use stream::Writer;
 
-/// The level that stands for the default of mksquashfs.
-pub(crate) const DEFAULT_LEVEL: i32 = 8;
-
 /// How hard levels 1 to 9 look for matches: the most candidates for a position, and the length of a
 /// match that is taken without a look at others.
 ///

@@ -24,7 +24,7 @@ use crate::tree::{NodeId, Tree};
 ///   part, which has the same directories in both. There an entry of a directory stands before
 ///   the directory, and its own listing too if it is one. What the plan names, and each directory
 ///   that names something of that, is in the hot part behind.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Order {
     /// The data area.
     pub data: Vec<Item>,
