@@ -222,7 +222,7 @@ fn ignore_files_leave_the_files_that_git_leaves() {
         done(build);
         let mut found = files(&image, work.path());
         found.sort();
-        let texts: Vec<_> = places
+        let texts = places
             .iter()
             .map(|it| fs::read_to_string(it.join(".gitignore")).unwrap());
         assert_eq!(
@@ -266,13 +266,13 @@ fn mksquashfs_gives_the_same_owners_modes_and_times() {
     let cases: &[(&[&str], &[&str], Option<&str>)] = &[
         (&["-all-root"], &["--all-root"], None),
         (
-            &["-force-uid", "7", "-force-gid", "8"],
-            &["--uid", "7", "--gid", "8"],
+            &["-force-uid", "7", "-force-gid", "daemon"],
+            &["--uid", "7", "--gid", "daemon"],
             None,
         ),
         (
-            &["-force-uid", "7", "-root-uid", "9", "-root-gid", "daemon"],
-            &["--uid", "7", "--root-uid", "9", "--root-gid", "daemon"],
+            &["-force-uid", "7", "-root-uid", "9", "-root-gid", "1"],
+            &["--uid", "7", "--root-uid", "9", "--root-gid", "1"],
             None,
         ),
         (&["-root-mode", "1751"], &["--root-mode", "1751"], None),
