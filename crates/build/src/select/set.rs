@@ -120,7 +120,9 @@ mod tests {
 
     #[test]
     fn brackets_name_the_bytes_that_c_has_in_them() {
-        let cases: &[(&str, bool, Option<(&str, usize)>)] = &[
+        /// The text, whether it has escapes, the members and the length.
+        type Case = (&'static str, bool, Option<(&'static str, usize)>);
+        let cases: &[Case] = &[
             ("abc]x", true, Some(("abc", 4))),
             ("]a]", true, Some(("]a", 3))),
             ("a-c-]", true, Some(("abc-", 5))),
