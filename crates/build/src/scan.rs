@@ -9,7 +9,6 @@ mod entry;
 mod piece;
 mod xattrs;
 
-pub(crate) use entry::TARGET_MAX_BYTES;
 
 use std::collections::HashMap;
 use std::ffi::OsStr;
@@ -30,6 +29,7 @@ use crate::gather::SourceOptions;
 use crate::select::{Below, Found, Verdict};
 use crate::warning::Warning;
 use entry::Entry;
+pub(crate) use entry::{TARGET_MAX_BYTES, time};
 use piece::{Listing, Piece, Read, split};
 
 /// Pieces in flight for each thread.

@@ -9,12 +9,14 @@ mod number;
 mod press;
 mod read;
 mod record;
+mod tar;
 
 pub(crate) use build::BuildArgs;
 pub(crate) use image::{CompressorName, ImageArgs, TailsName};
 pub(crate) use press::PressArgs;
 pub(crate) use read::{CatArgs, CheckArgs, ExtractArgs, InfoArgs, LsArgs};
 pub(crate) use record::{CommandArgs, RecordArgs};
+pub(crate) use tar::TarArgs;
 
 use std::path::PathBuf;
 
@@ -46,6 +48,7 @@ Exit status:
 Environment:
   SOURCE_DATE_EPOCH  seconds since 1970: newer file times are lowered to it, and it becomes the
                      modification time of the image
+  TMPDIR             where `build` keeps the files of compressed archives until the image is written
   NO_COLOR           if set and not empty: no color on the terminal"
 )]
 pub(crate) struct Cli {

@@ -14,6 +14,7 @@ mod commands;
 mod exit;
 mod failure;
 mod image_path;
+mod inputs;
 mod interrupt;
 mod memory;
 mod privileges;

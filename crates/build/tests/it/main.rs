@@ -8,5 +8,7 @@ mod failures;
 mod round_trip;
 /// The image for recording: each inode and listing has pages of its own.
 mod spread;
+/// Archives that are read, and hostile ones.
+mod tar;
 /// Trees on disk for the others.
 mod trees;

@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use crate::args::BuildArgs;
 use crate::exit::Exit;
+use crate::inputs;
 use crate::resolve::{self, ImageSettings};
 use crate::steps;
 use crate::text::plural;
@@ -47,7 +48,8 @@ pub(super) fn run(args: &BuildArgs, ui: &Ui) -> anyhow::Result<Exit> {
         .map(steps::read_plan)
         .transpose()?
         .unwrap_or_default();
-    resolve::check_outputs(&[&args.image], &args.sources)?;
+    resolve::check_outputs(&[&args.image], &inputs::paths(&args.sources))?;
+    let inputs = inputs::inputs(&args.sources, &args.tar, &args.image)?;
     let _hold = ui.interrupt.hold();
     // Before the scan: a wrong place is told at once, not after minutes.
     let output = Output::create(&args.image)?;

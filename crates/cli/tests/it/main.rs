@@ -13,4 +13,5 @@ mod press;
 mod record;
 mod run;
 mod skip;
+mod tar;
 mod verbs;
