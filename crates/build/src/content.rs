@@ -9,7 +9,7 @@ use coldpress_format as format;
 use coldpress_image::Image;
 use rustix::fs::SeekFrom;
 
-use crate::disk::DiskFile;
+use crate::disk::{DiskFile, Found};
 
 /// Where the bytes of a node are. 24 bytes: there is one for each node.
 #[derive(Clone, Debug)]
@@ -62,6 +62,19 @@ pub(crate) struct Store {
     pub(crate) file: File,
     /// Its name, for messages.
     pub(crate) path: PathBuf,
+    /// Its length and what else it was known by when it was opened, if it may change.
+    pub(crate) found: Option<(u64, Found)>,
+}
+
+impl Store {
+    /// Whether it is still as it was opened.
+    pub(crate) fn is_unchanged(&self) -> bool {
+        let Some((len_bytes, found)) = &self.found else {
+            return true;
+        };
+        let metadata = self.file.metadata();
+        metadata.is_ok_and(|now| now.len() == *len_bytes && Found::new(&now).has_time_of(found))
+    }
 }
 
 /// A content that is open for reading, by several threads at once.
@@ -128,9 +141,11 @@ impl Opened<'_> {
                     Err(error) => error == rustix::io::Errno::NXIO,
                 }
             }
-            Self::Segments { segments, .. } => !segments.iter().any(|segment| {
-                segment.at_bytes < offset + len && offset < segment.at_bytes + segment.len_bytes
-            }),
+            Self::Segments { segments, .. } => {
+                let is_before = |segment: &Segment| segment.at_bytes + segment.len_bytes <= offset;
+                let next = segments.get(segments.partition_point(is_before));
+                next.is_none_or(|segment| segment.at_bytes >= offset + len)
+            }
             Self::Image { image, file } => is_hole_of_image(image, file, offset, len),
             _ => false,
         }

@@ -112,6 +112,11 @@ impl Found {
             is_sparse: metadata.is_file() && allocated_bytes < metadata.len(),
         }
     }
+
+    /// Whether both have the same modification time.
+    pub(crate) fn has_time_of(&self, other: &Self) -> bool {
+        (self.modified_s, self.modified_ns) == (other.modified_s, other.modified_ns)
+    }
 }
 
 fn limited(count: usize) -> Result<u32, Error> {

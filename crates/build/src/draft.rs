@@ -1,14 +1,14 @@
 //! A tree while it is put together from one or several inputs.
 
 use std::collections::BTreeMap;
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::path::PathBuf;
 
 use coldpress_image::Image;
 use coldpress_layout::{Kind, Node, NodeId, Tree};
 
 use crate::content::{Content, Store, StoreId};
-use crate::disk::Disk;
+use crate::disk::{Disk, Found};
 use crate::error::Error;
 use crate::source::{Source, SourceImage};
 use crate::warning::Warning;
@@ -104,8 +104,21 @@ impl Draft {
     /// * `path`: its name, for messages.
     pub(crate) fn keep(&mut self, file: File, path: PathBuf) -> StoreId {
         let id = u32::try_from(self.stores.len()).expect("fewer stores than inputs");
-        self.stores.push(Store { file, path });
+        self.stores.push(Store {
+            file,
+            path,
+            found: None,
+        });
         StoreId(id)
+    }
+
+    /// As [`Draft::keep`], of a file that somebody else may change while the image is built.
+    ///
+    /// * `found`: what it was before the first byte of it was read.
+    pub(crate) fn keep_watched(&mut self, file: File, path: PathBuf, found: &Metadata) -> StoreId {
+        let id = self.keep(file, path);
+        self.stores[id.0 as usize].found = Some((found.len(), Found::new(found)));
+        id
     }
 
     /// Takes an image whose files are the content of nodes; returns its place.

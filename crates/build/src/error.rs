@@ -6,6 +6,8 @@ use std::process::ExitStatus;
 
 use crate::description::{Malformed, Place};
 
+use crate::tar::TarDefect;
+
 /// A reason for which no image was written, or none could be verified.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -19,6 +21,34 @@ pub enum Error {
         path: PathBuf,
         /// What the system answered.
         error: io::Error,
+    },
+    /// A tar archive is damaged, or cannot become a tree.
+    #[error("`{}`, byte {at_bytes} of the archive: {defect}", path.display())]
+    Tar {
+        /// The archive.
+        path: PathBuf,
+        /// Where it is so, in the archive when it is not compressed.
+        at_bytes: u64,
+        /// What is wrong.
+        defect: TarDefect,
+    },
+    /// There is no room for what is read from an archive.
+    #[error(
+        "cannot keep the files of the archive in `{}`: {error}; make room there, or set TMPDIR to a \
+         directory that has it",
+        directory.display()
+    )]
+    Spool {
+        /// Where they are kept until the image is written.
+        directory: PathBuf,
+        /// What the system answered.
+        error: io::Error,
+    },
+    /// An archive or a file like it is not as it was when its names were read.
+    #[error("`{}` changed while it was read; build again when nothing writes to it", path.display())]
+    StoreChanged {
+        /// The file.
+        path: PathBuf,
     },
     /// The format cannot hold something.
     #[error("`{}` cannot be stored: {rule}", path.display())]

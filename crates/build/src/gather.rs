@@ -21,6 +21,7 @@ use crate::scan::Scanner;
 use crate::select::Selection;
 use crate::select::prune::prune;
 use crate::source::Source;
+use crate::tar::{self, TarInput};
 
 /// Something that an image is built from.
 ///
@@ -49,6 +50,9 @@ pub enum Input {
         /// same compressor and block size.
         is_copied: bool,
     },
+    /// A tar archive, unpacked into the root directory. The first input's own metadata becomes that
+    /// of the root.
+    Tar(TarInput),
 }
 
 impl Input {
@@ -56,7 +60,7 @@ impl Input {
     fn is_scanned(&self) -> bool {
         match self {
             Self::Directory(_) | Self::Entry { .. } => true,
-            Self::Image { .. } => false,
+            Self::Image { .. } | Self::Tar(_) => false,
         }
     }
 
@@ -75,6 +79,15 @@ impl Input {
         {
             return Ok(vec![Self::Directory(path.clone())]);
         }
+        Self::named(paths)
+    }
+
+    /// The inputs that stand in the root by the names that their paths end with.
+    ///
+    /// # Errors
+    ///
+    /// As [`Input::from_paths`].
+    pub fn named(paths: &[PathBuf]) -> Result<Vec<Self>, Error> {
         let mut names = BTreeSet::new();
         let entry = |path: &PathBuf| {
             if image_input::is_image(path) {
@@ -169,6 +182,12 @@ pub fn gather(
             } => {
                 let image = image_input::open(path, *offset_bytes, *is_copied)?;
                 Some(image_input::read(&mut draft, image, options, progress)?)
+            }
+            Input::Tar(input) => {
+                if index == 0 {
+                    draft.nodes[0] = input.defaults.node(0);
+                }
+                tar::read(&mut draft, input, options, progress)?
             }
         };
         if index == 0

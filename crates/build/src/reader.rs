@@ -94,7 +94,9 @@ impl<'a> Jobs<'a> {
         let len = u64::from(self.block_size.bytes()).min(open.end - offset);
         let len_bytes = u32::try_from(len).expect("a block is at most 1 MiB");
         open.next += len;
-        let packing = self.order.packing(open.item, self.block_size.full_blocks(offset));
+        let packing = self
+            .order
+            .packing(open.item, self.block_size.full_blocks(offset));
         Some(Job::Block {
             node: open.file.node,
             file: Arc::clone(&open.file),

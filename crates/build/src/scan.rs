@@ -9,8 +9,6 @@ mod entry;
 mod piece;
 mod xattrs;
 
-pub(crate) use entry::TARGET_MAX_BYTES;
-
 use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::fs;
@@ -30,6 +28,7 @@ use crate::gather::SourceOptions;
 use crate::select::{Below, Found, Verdict};
 use crate::warning::Warning;
 use entry::Entry;
+pub(crate) use entry::{TARGET_MAX_BYTES, time};
 use piece::{Listing, Piece, Read, split};
 
 /// Pieces in flight for each thread.

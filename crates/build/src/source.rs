@@ -85,6 +85,20 @@ impl Source {
         })
     }
 
+    /// Checks that the files which hold the content of many nodes are still as they were opened.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::StoreChanged`].
+    pub(crate) fn check_stores(&self) -> Result<(), Error> {
+        match self.stores.iter().find(|store| !store.is_unchanged()) {
+            None => Ok(()),
+            Some(store) => Err(Error::StoreChanged {
+                path: store.path.clone(),
+            }),
+        }
+    }
+
     fn store(&self, id: StoreId) -> &Store {
         &self.stores[id.0 as usize]
     }

@@ -34,6 +34,17 @@ pub enum Warning {
         /// What the system answered.
         reason: String,
     },
+    /// Something in a tar archive that the image does without.
+    Tar {
+        /// The archive.
+        archive: PathBuf,
+        /// Where it is, in the archive when it is not compressed.
+        at_bytes: u64,
+        /// Its path in the archive.
+        path: PathBuf,
+        /// What is odd about it, and what became of it.
+        text: String,
+    },
     /// A file that was not the same when it was read as when it was found: the image holds what
     /// was read of it.
     Changed {
@@ -87,6 +98,17 @@ impl fmt::Display for Warning {
             } => write!(
                 formatter,
                 "cannot {action} `{}`: {reason}; the image does without it",
+                path.display()
+            ),
+            Self::Tar {
+                archive,
+                at_bytes,
+                path,
+                text,
+            } => write!(
+                formatter,
+                "`{}`, byte {at_bytes} of the archive: `{}` {text}",
+                archive.display(),
                 path.display()
             ),
             Self::Changed {

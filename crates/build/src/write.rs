@@ -73,6 +73,7 @@ pub fn write(
     image.append(&options_block(options))?;
     let start = image.end;
     let mut data = data::write(source, order, &mut image, options, &mut meter)?;
+    source.check_stores()?;
     let mut summary = Summary {
         data_bytes: source.content_bytes(),
         stored_bytes: image.end - start,

@@ -12,6 +12,7 @@ mod press;
 mod read;
 mod record;
 mod source;
+mod tar;
 
 pub(crate) use build::BuildArgs;
 pub(crate) use described::DescribedArgs;
@@ -21,6 +22,7 @@ pub(crate) use press::PressArgs;
 pub(crate) use read::{CatArgs, CheckArgs, ExtractArgs, InfoArgs, LsArgs};
 pub(crate) use record::{CommandArgs, RecordArgs};
 pub(crate) use source::{MetadataArgs, OtherFileSystems, SourceArgs, Syntax};
+pub(crate) use tar::TarArgs;
 
 use std::path::PathBuf;
 
@@ -52,6 +54,7 @@ Exit status:
 Environment:
   SOURCE_DATE_EPOCH  seconds since 1970: newer file times are lowered to it, and it becomes the
                      modification time of the image
+  TMPDIR             where `build` keeps the files of compressed archives until the image is written
   NO_COLOR           if set and not empty: no color on the terminal"
 )]
 pub(crate) struct Cli {

@@ -3,13 +3,13 @@
 use std::fs::{self, File};
 use std::os::fd::AsFd as _;
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
-use anyhow::{Context as _, anyhow, bail};
+use anyhow::{Context as _, bail};
+use coldpress_build::Error;
 use coldpress_build::pack_file::PackFile;
 use coldpress_build::pseudo::{Commands, Lookup, Pseudo, parse_directory};
-use coldpress_build::{Error, Input};
 
 use crate::args::DescribedArgs;
 use crate::failure::hint;
@@ -26,25 +26,6 @@ pub(crate) const LOOKUP: Lookup = Lookup {
     group: names::group,
     date: names::date,
 };
-
-/// The inputs that SOURCE means: none if it is `-` and something is described.
-///
-/// # Errors
-///
-/// As [`Input::from_paths`]; and if `-` is the source of nothing.
-pub(crate) fn inputs(sources: &[PathBuf], args: &DescribedArgs) -> anyhow::Result<Vec<Input>> {
-    if sources != [PathBuf::from(DASH)] {
-        return Ok(Input::from_paths(sources)?);
-    }
-    if args.is_empty() {
-        let error = anyhow!("`-` stands for no source, so nothing says what the image holds");
-        return Err(hint(
-            error,
-            "describe it with --pseudo-file or --pack-file, or write `./-` for a directory `-`",
-        ));
-    }
-    Ok(Vec::new())
-}
 
 /// What is described, as the options for gathering a source take it.
 #[derive(Debug, Default)]

@@ -15,6 +15,7 @@ mod described;
 mod exit;
 mod failure;
 mod image_path;
+mod inputs;
 mod interrupt;
 mod memory;
 mod names;

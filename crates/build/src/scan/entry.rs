@@ -61,7 +61,13 @@ impl Entry {
     }
 }
 
-fn time(path: &Path, found_s: i64, options: &SourceOptions, warnings: &mut Vec<Warning>) -> u32 {
+/// A modification time as the image will have it.
+pub(crate) fn time(
+    path: &Path,
+    found_s: i64,
+    options: &SourceOptions,
+    warnings: &mut Vec<Warning>,
+) -> u32 {
     let time_s = u32::try_from(found_s).unwrap_or_else(|_| {
         let path = path.to_path_buf();
         warnings.push(Warning::Time { path, found_s });

@@ -14,5 +14,7 @@ mod round_trip;
 mod select;
 /// The image for recording: each inode and listing has pages of its own.
 mod spread;
+/// Archives that are read, and hostile ones.
+mod tar;
 /// Trees on disk for the others.
 mod trees;

@@ -5,15 +5,20 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::number::parse_size_bytes;
-use super::{DescribedArgs, ImageArgs, SourceArgs};
+use super::{DescribedArgs, ImageArgs, SourceArgs, TarArgs};
 
-/// Build an image from directories or other images
+/// Build an image from directories, tar archives or other images
 ///
 /// The content of one SOURCE becomes the root of the image; several SOURCEs stand in the root
 /// under their own names. A SOURCE that is a SquashFS image stands for what it holds: it is
 /// written again without being unpacked, and where no compressor, level and block size is asked
 /// for, it keeps its own and its blocks are copied. Everything is kept: hard links, holes, owners, times, device numbers,
 /// extended attributes.
+///
+/// A SOURCE that is a tar archive by its content, plain or compressed with gzip, bzip2, xz, zstd
+/// or lz4, is unpacked into the root; `-` is an archive on standard input. The contents of one that
+/// is compressed or comes through a pipe are kept beside IMAGE, or in `TMPDIR`, until IMAGE is
+/// written.
 ///
 /// The same tree and options give the same bytes, whatever the number of threads, the order of
 /// the directories on disk, the umask or the clock. So the modification time of the image is the
@@ -25,10 +30,11 @@ use super::{DescribedArgs, ImageArgs, SourceArgs};
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example:
-  coldpress build rootfs rootfs.sqfs -c zstd -l 19 --plan rootfs.plan")]
+  coldpress build rootfs rootfs.sqfs -c zstd -l 19 --plan rootfs.plan
+  docker export app | coldpress build - app.sqfs")]
 pub(crate) struct BuildArgs {
-    /// Directories to store (or files, if there are several), or SquashFS images; - if all is
-    /// described
+    /// Directories, files, SquashFS images or tar archives to store; `-` is a tar archive on
+    /// standard input, or nothing if all is described
     #[arg(value_name = "SOURCE", required = true)]
     pub(crate) sources: Vec<PathBuf>,
 
@@ -94,4 +100,7 @@ pub(crate) struct BuildArgs {
 
     #[command(flatten)]
     pub(crate) source_options: SourceArgs,
+
+    #[command(flatten)]
+    pub(crate) tar: TarArgs,
 }

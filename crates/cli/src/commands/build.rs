@@ -9,6 +9,7 @@ use serde::Serialize;
 use crate::args::BuildArgs;
 use crate::described;
 use crate::exit::Exit;
+use crate::inputs;
 use crate::ordering::Ordering;
 use crate::resolve::{self, ImageSettings};
 use crate::steps;
@@ -37,7 +38,7 @@ struct Report {
 
 pub(super) fn run(args: &BuildArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let started = Instant::now();
-    let mut inputs = described::inputs(&args.sources, &args.described)?;
+    let mut inputs = inputs::inputs(&args.sources, &args.tar, &args.described, &args.image)?;
     let mut settings =
         ImageSettings::resolve(&args.image_options, &args.source_options, &args.sources)?;
     settings.adopt(&args.image_options, &mut inputs)?;
@@ -45,7 +46,7 @@ pub(super) fn run(args: &BuildArgs, ui: &Ui) -> anyhow::Result<Exit> {
     settings.is_padded = !args.no_padding;
     settings.described = described::resolve(&args.described, &args.image, settings.epoch_s)?;
     let ordering = Ordering::read(args)?;
-    resolve::check_outputs(&[&args.image], &args.sources)?;
+    resolve::check_outputs(&[&args.image], &inputs::paths(&args.sources))?;
     let _hold = ui.interrupt.hold();
     // Before the scan: a wrong place is told at once, not after minutes.
     let output = Output::create(&args.image)?;

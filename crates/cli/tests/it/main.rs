@@ -16,4 +16,5 @@ mod record;
 mod run;
 mod select;
 mod skip;
+mod tar;
 mod verbs;

@@ -1,0 +1,271 @@
+//! Tar archives as inputs: plain or compressed, in files or from a pipe.
+//!
+//! ```text
+//! file or pipe -> pump (decompress, in a thread) -> stream -> entries -> unpack -> draft
+//!                                                                |
+//!                                                                +--> spool (contents)
+//! ```
+//!
+//! An uncompressed regular file is its own store: only headers are read, and the contents lie
+//! where they are. Everything else can be read once, so contents go into a temporary file.
+//!
+//! Archives are not trusted. Every number is checked before it is used, an extended header has at
+//! most 1 MiB, and what an archive costs in memory is in proportion to its length.
+
+mod compression;
+mod defect;
+mod entries;
+mod header;
+mod number;
+mod pax;
+mod pump;
+mod sparse;
+mod spool;
+mod stream;
+mod unpack;
+
+use std::fs::File;
+use std::io::{self, Read as _, Seek as _};
+use std::ops::ControlFlow;
+use std::os::fd::AsFd as _;
+use std::os::unix::fs::FileExt as _;
+use std::path::{Path, PathBuf};
+
+use coldpress_layout::{Kind, Node};
+
+use crate::content::{Content, Segment, StoreId};
+use crate::draft::Draft;
+use crate::error::{self, Error};
+use crate::gather::SourceOptions;
+use compression::{Compression, MAGIC_BYTES};
+pub use defect::TarDefect;
+use entries::{Entries, EntryKind};
+use header::{BLOCK_BYTES, Header};
+use spool::Spool;
+use stream::Stream;
+use unpack::Unpacker;
+
+/// Lengths of all sparse files of an archive: the largest file of ext4. Without a limit, an archive
+/// of one block could keep a build busy for years, since each block of a hole is listed.
+const SPARSE_MAX_BYTES: u64 = 16 << 40;
+
+/// A tar archive.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TarInput {
+    /// Where it is.
+    pub origin: TarOrigin,
+    /// Where the contents of files are kept until the image is written, in a file without a name,
+    /// if the archive is compressed or cannot be read twice.
+    pub spool_directory: PathBuf,
+    /// Whether zero blocks do not end the archive, as between joined ones.
+    pub ignore_zeros: bool,
+    /// What directories have that the archive does not describe.
+    pub defaults: TarDefaults,
+}
+
+/// Where an archive is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TarOrigin {
+    /// A file.
+    File(PathBuf),
+    /// Standard input.
+    Stdin,
+}
+
+/// The metadata of directories that an archive does not describe: parents of what it holds, and
+/// the root. Their time is that of the first entry that needs them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TarDefaults {
+    /// The 12 permission bits.
+    pub mode: u16,
+    /// Owner.
+    pub uid: u32,
+    /// Group.
+    pub gid: u32,
+}
+
+impl Default for TarDefaults {
+    fn default() -> Self {
+        Self {
+            mode: 0o755,
+            uid: 0,
+            gid: 0,
+        }
+    }
+}
+
+impl TarDefaults {
+    /// A directory with these.
+    pub(crate) fn node(self, mtime_s: u32) -> Node {
+        Node {
+            kind: Kind::Directory {
+                entries: Vec::new(),
+            },
+            mode: self.mode,
+            uid: self.uid,
+            gid: self.gid,
+            mtime_s,
+            xattrs: Vec::new(),
+        }
+    }
+}
+
+/// Whether a file is a tar archive, plain or compressed: whether it begins with a header whose
+/// checksum is right. An archive without entries has none, so it is not known as one.
+///
+/// # Errors
+///
+/// If the file cannot be read, or is compressed and damaged at its beginning: then nobody can know.
+pub fn is_tar(path: &Path) -> io::Result<bool> {
+    let file = File::open(path)?;
+    if !file.metadata()?.is_file() {
+        return Ok(false);
+    }
+    let mut head = [0; MAGIC_BYTES];
+    let len = file.read_at(&mut head, 0)?;
+    let mut plain = match Compression::of(&head[..len]) {
+        None => Box::new(file),
+        Some(compression) => compression.decoder(io::BufReader::new(file))?,
+    };
+    let mut block = Vec::with_capacity(BLOCK_BYTES);
+    plain
+        .by_ref()
+        .take(BLOCK_BYTES as u64)
+        .read_to_end(&mut block)?;
+    Ok(block
+        .first_chunk()
+        .is_some_and(|block| Header::new(block).is_ok()))
+}
+
+/// Where the contents of an archive's files are found later.
+enum Keeper {
+    /// In the archive, whose first byte is this one of the file.
+    InPlace {
+        store: StoreId,
+        start: u64,
+    },
+    Spool {
+        store: StoreId,
+        spool: Spool,
+    },
+}
+
+/// Adds the entries of an archive to a draft; returns what it says about the root, if it does.
+///
+/// # Errors
+///
+/// [`Error::Tar`] where the archive is damaged, [`Error::Source`] if it cannot be read or
+/// decompressed, [`Error::Spool`] if contents cannot be kept, [`Error::Unstorable`].
+pub(crate) fn read(
+    draft: &mut Draft,
+    input: &TarInput,
+    options: &SourceOptions,
+    progress: &mut dyn FnMut(u64) -> ControlFlow<()>,
+) -> Result<Option<Node>, Error> {
+    let (stream, mut keeper) = open(draft, input, progress)?;
+    let archive = stream.path().clone();
+    let mut entries = Entries::new(stream, input.ignore_zeros);
+    let mut unpacker = Unpacker::new(draft, options, input.defaults, archive);
+    let mut sparse_bytes = 0_u64;
+    while let Some(mut entry) = entries.next()? {
+        let mut content = Content::Nothing;
+        if let EntryKind::File {
+            size_bytes,
+            segments,
+        } = &mut entry.kind
+        {
+            let segments = segments.take();
+            if segments.is_some() {
+                sparse_bytes = sparse_bytes.saturating_add(*size_bytes);
+            }
+            if sparse_bytes > SPARSE_MAX_BYTES {
+                let defect = TarDefect::SparseMap {
+                    path: entry.path.escape_ascii().to_string(),
+                    rule: "the sparse files of the archive have more than 16 TiB together",
+                };
+                return Err(entries.stream.error(entry.at_bytes, defect));
+            }
+            content = keep(&mut keeper, &mut entries, *size_bytes, segments)?;
+        }
+        unpacker.add(entry, content)?;
+        entries.stream.inodes = unpacker.draft.nodes.len() as u64;
+        entries.stream.poll()?;
+    }
+    entries.stream.drain()?;
+    for (at_bytes, text) in entries.oddities {
+        unpacker.warn(at_bytes, b"/", &text);
+    }
+    unpacker.finish();
+    let root = unpacker.root;
+    if let Keeper::Spool { spool, .. } = &keeper {
+        spool.finish()?;
+    }
+    Ok(root)
+}
+
+/// Opens an archive, and the place of its contents.
+fn open<'a>(
+    draft: &mut Draft,
+    input: &TarInput,
+    progress: &'a mut dyn FnMut(u64) -> ControlFlow<()>,
+) -> Result<(Stream<'a>, Keeper), Error> {
+    let (path, file) = match &input.origin {
+        TarOrigin::File(path) => (path.clone(), File::open(path)),
+        TarOrigin::Stdin => {
+            let stdin = io::stdin().as_fd().try_clone_to_owned();
+            (PathBuf::from("standard input"), stdin.map(File::from))
+        }
+    };
+    let mut file = file.map_err(error::source("open", &path))?;
+    let metadata = file.metadata().map_err(error::source("read", &path))?;
+    if metadata.is_file() {
+        let start = file.stream_position();
+        let start = start.map_err(error::source("read", &path))?;
+        let mut head = [0; MAGIC_BYTES];
+        let len = file.read_at(&mut head, start);
+        let len = len.map_err(error::source("read", &path))?;
+        if Compression::of(&head[..len]).is_none() {
+            let clone = file.try_clone().map_err(error::source("open", &path))?;
+            let store = draft.keep_watched(clone, path.clone(), &metadata);
+            let end = metadata.len().max(start);
+            let stream = Stream::of_file(file, start, end, path, progress);
+            return Ok((stream, Keeper::InPlace { store, start }));
+        }
+    }
+    let spool = Spool::new(&input.spool_directory)?;
+    let store = draft.keep(spool.reader()?, path.clone());
+    let stream = Stream::of_pump(file, path, progress);
+    Ok((stream, Keeper::Spool { store, spool }))
+}
+
+/// Where the content of a file is: its length in the archive is that of its segments, if it has
+/// some.
+fn keep(
+    keeper: &mut Keeper,
+    entries: &mut Entries,
+    size_bytes: u64,
+    segments: Option<Vec<Segment>>,
+) -> Result<Content, Error> {
+    if size_bytes == 0 {
+        return Ok(Content::Nothing);
+    }
+    let (store, offset_bytes) = match keeper {
+        Keeper::InPlace { store, start } => (*store, *start + entries.data_position()),
+        Keeper::Spool { store, spool } => {
+            let offset_bytes = spool.len_bytes;
+            entries.spool(spool)?;
+            (*store, offset_bytes)
+        }
+    };
+    let Some(mut segments) = segments else {
+        return Ok(Content::Stored {
+            store,
+            offset_bytes,
+        });
+    };
+    for segment in &mut segments {
+        segment.offset_bytes += offset_bytes;
+    }
+    let segments = segments.into_boxed_slice();
+    Ok(Content::Segments { store, segments })
+}

@@ -1,0 +1,203 @@
+//! Compressed archives, recognized by their first bytes whatever their names are.
+
+use std::io::{self, BufRead, Read};
+
+use bzip2::bufread::MultiBzDecoder;
+use flate2::bufread::GzDecoder;
+use liblzma::bufread::XzDecoder;
+use liblzma::stream::{CONCATENATED, Stream};
+use lz4_flex::frame::FrameDecoder;
+use zstd_safe::{DCtx, DParameter, InBuffer, OutBuffer, get_error_name};
+
+/// Bytes that tell every compression from the others.
+pub(super) const MAGIC_BYTES: usize = 10;
+/// Memory of the xz decoder. `xz -9` needs 65 MiB, its largest usual dictionary 192 MiB.
+const XZ_MEMORY_BYTES: u64 = 256 << 20;
+/// The window of the zstd decoder, 128 MiB: what `zstd --long` makes and `zstd -d` accepts.
+const ZSTD_WINDOW_LOG: u32 = 27;
+
+/// How an archive is compressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Compression {
+    Gzip,
+    Bzip2,
+    Xz,
+    Zstd,
+    Lz4,
+}
+
+impl Compression {
+    /// The compression of what begins with these bytes.
+    pub(super) fn of(head: &[u8]) -> Option<Self> {
+        Some(match head {
+            [0x1f, 0x8b, 8, ..] => Self::Gzip,
+            // Four letters could be a name in an archive: what follows are digits of pi, or of its
+            // root where no block follows.
+            [
+                b'B',
+                b'Z',
+                b'h',
+                b'1'..=b'9',
+                0x31,
+                0x41,
+                0x59,
+                0x26,
+                0x53,
+                0x59,
+            ]
+            | [
+                b'B',
+                b'Z',
+                b'h',
+                b'1'..=b'9',
+                0x17,
+                0x72,
+                0x45,
+                0x38,
+                0x50,
+                0x90,
+            ] => Self::Bzip2,
+            [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => Self::Xz,
+            // The second is a skippable frame, with which parallel compressors begin.
+            [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Self::Zstd,
+            [0x04, 0x22, 0x4d, 0x18, ..] => Self::Lz4,
+            _ => return None,
+        })
+    }
+
+    /// What is in a compressed stream, all its members one after the other.
+    ///
+    /// Reading ends with [`io::ErrorKind::UnexpectedEof`] if the stream does.
+    pub(super) fn decoder<'a>(
+        self,
+        compressed: impl BufRead + Send + 'a,
+    ) -> io::Result<Box<dyn Read + Send + 'a>> {
+        Ok(match self {
+            Self::Gzip => Box::new(Gzip(Some(GzDecoder::new(compressed)))),
+            Self::Bzip2 => Box::new(MultiBzDecoder::new(compressed)),
+            Self::Xz => {
+                let stream = Stream::new_stream_decoder(XZ_MEMORY_BYTES, CONCATENATED)?;
+                Box::new(XzDecoder::new_stream(compressed, stream))
+            }
+            Self::Zstd => Box::new(Zstd::new(compressed)?),
+            Self::Lz4 => Box::new(Lz4(FrameDecoder::new(Ended {
+                inner: compressed,
+                has_ended: false,
+            }))),
+        })
+    }
+}
+
+/// The members of a gzip stream, and the zeros by which tapes fill it up.
+struct Gzip<R>(Option<GzDecoder<R>>);
+
+impl<R: BufRead> Read for Gzip<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while let Some(member) = &mut self.0 {
+            let len = member.read(buffer)?;
+            if len > 0 || buffer.is_empty() {
+                return Ok(len);
+            }
+            let Some(mut rest) = self.0.take().map(GzDecoder::into_inner) else {
+                break;
+            };
+            match rest.fill_buf()? {
+                [] => break,
+                [0, ..] => return skip_zeros(&mut rest),
+                _ => self.0 = Some(GzDecoder::new(rest)),
+            }
+        }
+        Ok(0)
+    }
+}
+
+/// Reads the rest of a stream; returns 0 if all of it is zeros.
+fn skip_zeros(rest: &mut impl BufRead) -> io::Result<usize> {
+    loop {
+        let bytes = rest.fill_buf()?;
+        if bytes.is_empty() {
+            return Ok(0);
+        }
+        if bytes.iter().any(|byte| *byte != 0) {
+            let error = "something else follows the compressed data";
+            return Err(io::Error::new(io::ErrorKind::InvalidData, error));
+        }
+        let len = bytes.len();
+        rest.consume(len);
+    }
+}
+
+/// The frames of a zstd stream.
+struct Zstd<R> {
+    compressed: R,
+    context: DCtx<'static>,
+    /// Whether a frame has begun and not ended.
+    is_inside: bool,
+}
+
+impl<R: BufRead> Zstd<R> {
+    fn new(compressed: R) -> io::Result<Self> {
+        let mut context = DCtx::try_create().ok_or(io::ErrorKind::OutOfMemory)?;
+        context
+            .set_parameter(DParameter::WindowLogMax(ZSTD_WINDOW_LOG))
+            .map_err(|code| io::Error::other(get_error_name(code)))?;
+        Ok(Self {
+            compressed,
+            context,
+            is_inside: false,
+        })
+    }
+}
+
+impl<R: BufRead> Read for Zstd<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let mut output = OutBuffer::around(buffer);
+        while output.pos() == 0 {
+            let bytes = self.compressed.fill_buf()?;
+            let has_ended = bytes.is_empty();
+            if has_ended && !self.is_inside {
+                break;
+            }
+            let mut input = InBuffer::around(bytes);
+            let hint = self.context.decompress_stream(&mut output, &mut input);
+            let hint = hint
+                .map_err(|code| io::Error::new(io::ErrorKind::InvalidData, get_error_name(code)))?;
+            self.is_inside = hint != 0;
+            let len = input.pos();
+            self.compressed.consume(len);
+            if has_ended && self.is_inside && output.pos() == 0 {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+        }
+        Ok(output.pos())
+    }
+}
+
+/// The frames of an lz4 stream.
+struct Lz4<R: Read>(FrameDecoder<Ended<R>>);
+
+/// A stream that remembers whether it has ended.
+struct Ended<R> {
+    inner: R,
+    has_ended: bool,
+}
+
+impl<R: Read> Read for Ended<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let len = self.inner.read(buffer)?;
+        self.has_ended |= len == 0 && !buffer.is_empty();
+        Ok(len)
+    }
+}
+
+impl<R: Read> Read for Lz4<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        // The end of a frame reads as the end of all.
+        loop {
+            let len = self.0.read(buffer)?;
+            if len > 0 || buffer.is_empty() || self.0.get_ref().has_ended {
+                return Ok(len);
+            }
+        }
+    }
+}

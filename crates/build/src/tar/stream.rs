@@ -1,0 +1,269 @@
+//! The bytes of an archive, one after the other.
+
+use std::fs::File;
+use std::io;
+use std::ops::ControlFlow;
+use std::os::unix::fs::FileExt as _;
+use std::path::PathBuf;
+
+use super::defect::TarDefect;
+use super::header::{BLOCK_BYTES, Block};
+use super::pump::Pump;
+use crate::error::Error;
+
+/// Bytes of a file that are read at once: a header and the few small files behind it.
+const READ_BYTES: usize = 64 << 10;
+
+/// An archive that is read from its beginning to its end.
+pub(super) struct Stream<'a> {
+    /// Its name, for messages.
+    path: PathBuf,
+    feed: Feed,
+    /// Bytes at hand, of which those in front of `used` are used up.
+    chunk: Vec<u8>,
+    used: usize,
+    /// Bytes used up since the beginning.
+    position: u64,
+    /// Inodes so far, for `progress`.
+    pub(super) inodes: u64,
+    progress: &'a mut dyn FnMut(u64) -> ControlFlow<()>,
+}
+
+/// Where the next bytes come from.
+enum Feed {
+    /// An uncompressed file, of which parts can be passed over: the byte to read next, and the
+    /// end.
+    File { file: File, next: u64, end: u64 },
+    /// Everything else.
+    Pump(Pump),
+}
+
+impl<'a> Stream<'a> {
+    /// An uncompressed regular file.
+    ///
+    /// * `start`: the file's byte where the archive begins.
+    /// * `end`: the file's length.
+    pub(super) fn of_file(
+        file: File,
+        start: u64,
+        end: u64,
+        path: PathBuf,
+        progress: &'a mut dyn FnMut(u64) -> ControlFlow<()>,
+    ) -> Self {
+        let next = start;
+        Self::new(Feed::File { file, next, end }, path, progress)
+    }
+
+    /// A pipe, or a compressed file.
+    pub(super) fn of_pump(
+        file: File,
+        path: PathBuf,
+        progress: &'a mut dyn FnMut(u64) -> ControlFlow<()>,
+    ) -> Self {
+        Self::new(Feed::Pump(Pump::new(file)), path, progress)
+    }
+
+    fn new(feed: Feed, path: PathBuf, progress: &'a mut dyn FnMut(u64) -> ControlFlow<()>) -> Self {
+        Self {
+            path,
+            feed,
+            chunk: Vec::new(),
+            used: 0,
+            position: 0,
+            inodes: 1,
+            progress,
+        }
+    }
+
+    /// Bytes from the beginning of the archive.
+    pub(super) fn position(&self) -> u64 {
+        self.position
+    }
+
+    /// The archive's name, for messages.
+    pub(super) fn path(&self) -> &PathBuf {
+        &self.path
+    }
+
+    /// An error at a byte of this archive.
+    pub(super) fn error(&self, at_bytes: u64, defect: TarDefect) -> Error {
+        Error::Tar {
+            path: self.path.clone(),
+            at_bytes,
+            defect,
+        }
+    }
+
+    /// The next block; `None` at the end.
+    pub(super) fn block(&mut self) -> Result<Option<Block>, Error> {
+        if self.peek()?.is_empty() {
+            return Ok(None);
+        }
+        let mut block = [0; BLOCK_BYTES];
+        self.read_exact(&mut block, "a header")?;
+        Ok(Some(block))
+    }
+
+    /// Reads exactly as many bytes.
+    ///
+    /// * `what`: what they are, for the message if the archive ends.
+    pub(super) fn read_exact(
+        &mut self,
+        mut buffer: &mut [u8],
+        what: &'static str,
+    ) -> Result<(), Error> {
+        while !buffer.is_empty() {
+            let bytes = self.peek()?;
+            if bytes.is_empty() {
+                return Err(self.error(self.position, TarDefect::Truncated { what }));
+            }
+            let len = bytes.len().min(buffer.len());
+            let (filled, rest) = buffer.split_at_mut(len);
+            filled.copy_from_slice(&bytes[..len]);
+            buffer = rest;
+            self.consume(len);
+        }
+        Ok(())
+    }
+
+    /// Hands the next `len` bytes to `take`, in pieces.
+    pub(super) fn pass(
+        &mut self,
+        mut len: u64,
+        what: &'static str,
+        take: &mut dyn FnMut(&[u8]) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        while len > 0 {
+            let bytes = self.peek()?;
+            if bytes.is_empty() {
+                return Err(self.error(self.position, TarDefect::Truncated { what }));
+            }
+            let piece = bytes.len().min(usize::try_from(len).unwrap_or(usize::MAX));
+            take(&bytes[..piece])?;
+            self.consume(piece);
+            len -= piece as u64;
+        }
+        Ok(())
+    }
+
+    /// Passes over `len` bytes, without reading them where that is possible.
+    pub(super) fn skip(&mut self, len: u64, what: &'static str) -> Result<(), Error> {
+        let at_hand = (self.chunk.len() - self.used) as u64;
+        if let Feed::File { next, end, .. } = &mut self.feed
+            && len > at_hand
+        {
+            let far = next.checked_add(len - at_hand);
+            let Some(far) = far.filter(|far| *far <= *end) else {
+                return Err(self.error(self.position, TarDefect::Truncated { what }));
+            };
+            *next = far;
+            self.position += len;
+            self.chunk.clear();
+            self.used = 0;
+            return Ok(());
+        }
+        self.pass(len, what, &mut |_| Ok(()))
+    }
+
+    /// Passes over what fills a block. An archive may lack it at its end.
+    pub(super) fn align(&mut self) -> Result<(), Error> {
+        while !self.position.is_multiple_of(BLOCK_BYTES as u64) {
+            let behind = self.position % BLOCK_BYTES as u64;
+            let fill = BLOCK_BYTES - usize::try_from(behind).expect("less than a block");
+            let len = self.peek()?.len().min(fill);
+            if len == 0 {
+                break;
+            }
+            self.consume(len);
+        }
+        Ok(())
+    }
+
+    /// Reads a stream to its end, so that whoever writes into the pipe can end, and damage of the
+    /// compressed data is found.
+    pub(super) fn drain(&mut self) -> Result<(), Error> {
+        while matches!(self.feed, Feed::Pump(_)) {
+            let len = self.peek()?.len();
+            if len == 0 {
+                break;
+            }
+            self.consume(len);
+        }
+        Ok(())
+    }
+
+    /// The bytes at hand; none at the end.
+    fn peek(&mut self) -> Result<&[u8], Error> {
+        if self.used == self.chunk.len() {
+            self.poll()?;
+            self.used = 0;
+            self.fill()?;
+        }
+        Ok(&self.chunk[self.used..])
+    }
+
+    fn fill(&mut self) -> Result<(), Error> {
+        let (inodes, progress) = (self.inodes, &mut self.progress);
+        let filled = match &mut self.feed {
+            Feed::Pump(pump) => match pump.next(&mut || progress(inodes)) {
+                Ok(ControlFlow::Continue(chunk)) => {
+                    self.chunk = chunk;
+                    Ok(())
+                }
+                Ok(ControlFlow::Break(())) => return Err(Error::Interrupted),
+                Err(error) => Err(("decompress", error)),
+            },
+            Feed::File { file, next, end } => {
+                let len = (*end - *next).min(READ_BYTES as u64);
+                let len = usize::try_from(len).expect("at most 64 KiB");
+                self.chunk.resize(len, 0);
+                let read = read_at(file, &mut self.chunk, *next);
+                // It is shorter than it was.
+                self.chunk.truncate(*read.as_ref().unwrap_or(&0));
+                *next += self.chunk.len() as u64;
+                read.map(drop).map_err(|error| ("read", error))
+            }
+        };
+        filled.map_err(|(action, error)| Error::Source {
+            action,
+            path: self.path.clone(),
+            error: named(error),
+        })
+    }
+
+    fn consume(&mut self, len: usize) {
+        self.used += len;
+        self.position += len as u64;
+    }
+
+    /// Asks whether to go on.
+    pub(super) fn poll(&mut self) -> Result<(), Error> {
+        match (self.progress)(self.inodes) {
+            ControlFlow::Continue(()) => Ok(()),
+            ControlFlow::Break(()) => Err(Error::Interrupted),
+        }
+    }
+}
+
+/// Reads until the buffer is full or the file ends.
+fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+    let mut len = 0;
+    while len < buffer.len() {
+        match file.read_at(&mut buffer[len..], offset + len as u64) {
+            Ok(0) => break,
+            Ok(read) => len += read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(len)
+}
+
+/// The compressors have different words for the same thing.
+fn named(error: io::Error) -> io::Error {
+    if error.kind() == io::ErrorKind::UnexpectedEof {
+        let text = "the compressed data ends early; fetch or make it again";
+        return io::Error::new(io::ErrorKind::UnexpectedEof, text);
+    }
+    error
+}

@@ -1,0 +1,108 @@
+//! What the sources of a build are: directories, files, tar archives.
+
+use std::env;
+use std::io::{self, IsTerminal as _};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, anyhow};
+use coldpress_build::{Input, TarDefaults, TarInput, TarOrigin, is_tar};
+
+use crate::args::{DescribedArgs, TarArgs};
+use crate::failure::hint;
+use crate::{text, work_dir};
+
+/// The source that is standard input.
+const STDIN: &str = "-";
+
+/// Tells archives from what is stored as it is, and puts all in the order in which they are named.
+///
+/// `-` alone is no source if something is described.
+///
+/// * `image`: what is to be written; beside it is room for an image, so that the files of
+///   compressed archives are kept there meanwhile, unless `TMPDIR` says where.
+///
+/// # Errors
+///
+/// If a source cannot be read, or standard input is a terminal.
+pub(crate) fn inputs(
+    sources: &[PathBuf],
+    args: &TarArgs,
+    described: &DescribedArgs,
+    image: &Path,
+) -> anyhow::Result<Vec<Input>> {
+    if sources == [PathBuf::from(STDIN)] && !described.is_empty() && !args.tar {
+        return Ok(Vec::new());
+    }
+    let origins = sources.iter().map(|source| origin(source, args));
+    let origins = origins.collect::<anyhow::Result<Vec<_>>>()?;
+    let stdin = origins.iter().flatten();
+    if stdin.filter(|it| **it == TarOrigin::Stdin).count() > 1 {
+        return Err(anyhow!(
+            "standard input `-` is named twice; it can be read once"
+        ));
+    }
+    if origins.iter().all(Option::is_none) {
+        return Ok(Input::from_paths(sources)?);
+    }
+    let others = sources.iter().zip(&origins);
+    let others = others.filter(|(_, origin)| origin.is_none());
+    let others: Vec<PathBuf> = others.map(|(source, _)| source.clone()).collect();
+    let mut others = Input::named(&others)?.into_iter();
+    let spool_directory = match env::var_os("TMPDIR").filter(|path| !path.is_empty()) {
+        Some(path) => path.into(),
+        None => work_dir::parent(image).to_path_buf(),
+    };
+    let input = |origin: Option<TarOrigin>| match origin {
+        None => others.next(),
+        Some(origin) => Some(Input::Tar(TarInput {
+            origin,
+            spool_directory: spool_directory.clone(),
+            ignore_zeros: args.tar_ignore_zeros,
+            defaults: TarDefaults {
+                mode: args.default_mode,
+                uid: args.default_uid,
+                gid: args.default_gid,
+            },
+        })),
+    };
+    Ok(origins.into_iter().filter_map(input).collect())
+}
+
+/// The sources that are in the file system.
+pub(crate) fn paths(sources: &[PathBuf]) -> Vec<PathBuf> {
+    let paths = sources.iter().filter(|path| path.as_os_str() != STDIN);
+    paths.cloned().collect()
+}
+
+/// The archive that a source is; `None` if it is none.
+fn origin(source: &Path, args: &TarArgs) -> anyhow::Result<Option<TarOrigin>> {
+    if source.as_os_str() == STDIN {
+        if io::stdin().is_terminal() {
+            let error = anyhow!("standard input is a terminal, not a tar archive");
+            return Err(hint(
+                error,
+                "pipe one into it, as in `tar -c DIR | coldpress build - IMAGE`",
+            ));
+        }
+        return Ok(Some(TarOrigin::Stdin));
+    }
+    let file = || Some(TarOrigin::File(source.to_path_buf()));
+    let read = || format!("cannot read {}", text::quoted(source));
+    let metadata = source.metadata();
+    Ok(match metadata {
+        _ if args.no_tar => None,
+        Ok(metadata) if args.tar => file().filter(|_| !metadata.is_dir()),
+        Ok(metadata) if metadata.is_file() => {
+            let is_tar = is_tar(source).with_context(read);
+            let is_tar = is_tar.map_err(|error| {
+                hint(
+                    error,
+                    "if the file is to be stored as it is, say so by --no-tar",
+                )
+            })?;
+            file().filter(|_| is_tar)
+        }
+        // What is missing is told by those who need it.
+        _ => None,
+    })
+}
