@@ -102,14 +102,14 @@ impl Encoder {
         if room_bytes == 0 {
             return Ok(false);
         }
-        let place = match self.levels.iter().position(|(made, _)| *made == level) {
-            Some(place) => place,
-            None => {
-                let settings = self.settings.at_level(level)?;
-                self.levels
-                    .push((level, Inner::new(&settings, self.block_size)?));
-                self.levels.len() - 1
-            }
+        let made = self.levels.iter().position(|(made, _)| *made == level);
+        let place = if let Some(place) = made {
+            place
+        } else {
+            let settings = self.settings.at_level(level)?;
+            let inner = Inner::new(&settings, self.block_size)?;
+            self.levels.push((level, inner));
+            self.levels.len() - 1
         };
         let room = &mut self.room[..room_bytes];
         let compressed = self.levels[place].1.compress(input, room);

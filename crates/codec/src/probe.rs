@@ -84,6 +84,10 @@ fn repeats(block: &[u8]) -> bool {
     let allowed = block.len() / BYTES_PER_REPEAT;
     let mut found = 0;
     // What was last seen in each slot, so a repetition far back may go unseen.
+    #[expect(
+        clippy::large_stack_arrays,
+        reason = "32 KiB of the 2 MiB that a thread has"
+    )]
     let mut seen = [0_u32; 1 << SLOT_BITS];
     let mut sample = [0_u64; BATCH];
     let word_bytes = size_of::<u64>();
@@ -116,8 +120,12 @@ fn repeats(block: &[u8]) -> bool {
     false
 }
 
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "what is cut off is meant to be"
+)]
 fn low_word(bits: u64) -> u32 {
-    (bits & u64::from(u32::MAX)) as u32
+    bits as u32
 }
 
 #[cfg(test)]
@@ -153,13 +161,15 @@ mod tests {
 
     #[test]
     fn a_little_order_in_random_bytes_is_enough_not_to_be_told() {
-        let len = 128 << 10;
         type Change = fn(&mut Vec<u8>);
+        let len = 128 << 10;
         let changes: [(&str, Change); 7] = [
             ("a repetition far away", |block| {
-                block.copy_within(..600, 120_000)
+                block.copy_within(..600, 120_000);
             }),
-            ("a repetition nearby", |block| block.copy_within(..600, 703)),
+            ("a repetition nearby", |block| {
+                block.copy_within(..600, 703);
+            }),
             ("a run", |block| block[50_000..50_400].fill(7)),
             ("a run at the end of an odd length", |block| {
                 block.truncate(100_003);
@@ -176,7 +186,7 @@ mod tests {
                 }
             }),
             ("a counter", |block| {
-                for (number, bytes) in block.chunks_exact_mut(2).enumerate() {
+                for (number, bytes) in (0_u32..).zip(block.chunks_exact_mut(2)) {
                     bytes[1] = number.to_le_bytes()[1];
                 }
             }),

@@ -125,7 +125,7 @@ pub(crate) struct TuningArgs {
 
     /// Strategies of gzip to try for each block
     ///
-    /// Names with commas between: default, filtered, huffman_only, run_length_encoded, fixed. The
+    /// Names with commas between: default, filtered, `huffman_only`, `run_length_encoded`, fixed. The
     /// smallest result is kept. Not for levels above 9.
     #[arg(long, value_name = "NAMES", value_parser = parse_choices::<Strategy>, hide_short_help = true)]
     pub(crate) gzip_strategies: Option<Choices<Strategy>>,
@@ -141,7 +141,7 @@ pub(crate) struct TuningArgs {
     /// Names with commas between: x86, powerpc, ia64, arm, armthumb, sparc, arm64, riscv. Each is
     /// tried, and none, and the smallest result is kept: machine code becomes some percent smaller,
     /// and compressing takes as many times longer. The kernel that mounts the image needs them
-    /// (CONFIG_XZ_DEC_X86 and so on); arm64 and riscv need Linux 6.12.
+    /// (`CONFIG_XZ_DEC_X86` and so on); arm64 and riscv need Linux 6.12.
     #[arg(long, value_name = "NAMES", value_parser = parse_choices::<Filter>, hide_short_help = true)]
     pub(crate) xz_filters: Option<Choices<Filter>>,
 

@@ -20,7 +20,7 @@ use manifest::Manifest;
 /// Compressors with the arguments for their fastest level.
 const COMPRESSORS: [(&str, &[&str]); 6] = [
     ("gzip", &["-l", "1"]),
-    ("lzo", &[]),
+    ("lzo", &["-l", "0"]),
     ("lz4", &["-l", "0"]),
     ("xz", &["-l", "0"]),
     ("zstd", &["-l", "1"]),
@@ -136,6 +136,61 @@ fn other_layouts_of_the_generated_tree_are_read_alike_by_all() {
     let args = ["-q", "build", "--no-xattrs", "-c", "lz4"].map(Path::new);
     done(args.into_iter().chain([source.as_path(), &image]));
     check(&image, &expected.without_xattrs(), work.path());
+}
+
+/// What the options of single compressors change in streams and in what the image records.
+#[test]
+fn options_of_single_compressors_are_read_alike_by_all() {
+    if cannot_run() {
+        return;
+    }
+    let work = stage();
+    let source = taken::part_of(Path::new("/usr/bin"), work.path());
+    let expected = Manifest::of(&source);
+    let strategies = "default,filtered,huffman_only,run_length_encoded,fixed";
+    let tunings: [(&str, &str, &[&str]); 9] = [
+        ("gzip", "128K", &["--gzip-window", "8", "-l", "1"]),
+        (
+            "gzip",
+            "128K",
+            &["--gzip-strategies", strategies, "-l", "1"],
+        ),
+        ("lz4", "128K", &["--lz4-acceleration", "100"]),
+        ("zstd", "128K", &["-l", "-5"]),
+        ("xz", "4K", &["--xz-filters", "x86", "-l", "0"]),
+        (
+            "xz",
+            "128K",
+            &[
+                "--xz-filters",
+                "x86,arm64",
+                "--xz-dictionary",
+                "75%",
+                "-l",
+                "1",
+            ],
+        ),
+        (
+            "xz",
+            "1M",
+            &["--xz-filters", "x86", "--xz-dictionary", "8K", "-l", "0"],
+        ),
+        (
+            "xz",
+            "128K",
+            &["--xz-lc", "0", "--xz-lp", "4", "--xz-pb", "4", "-l", "0"],
+        ),
+        (
+            "xz",
+            "128K",
+            &["--xz-lc", "4", "--xz-pb", "0", "--xz-extreme", "-l", "0"],
+        ),
+    ];
+    for (index, (compressor, block_size, tuning)) in tunings.into_iter().enumerate() {
+        let image = work.path().join(format!("tuned-{index}"));
+        build(&source, &image, compressor, block_size, tuning);
+        check(&image, &expected, work.path());
+    }
 }
 
 #[test]

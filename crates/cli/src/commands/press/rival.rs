@@ -8,6 +8,7 @@ use std::time::Instant;
 use anyhow::anyhow;
 use coldpress_bench::format_units;
 use coldpress_bench::text::printable;
+use coldpress_codec::{Dictionary, Settings, Tuning};
 use coldpress_format::Compressor;
 use coldpress_host::{Command, launch};
 use coldpress_layout::Tails;
@@ -94,20 +95,7 @@ fn options(settings: &ImageSettings) -> Vec<String> {
         None => options.extend(["-noI", "-noId", "-noD", "-noF", "-noX"].map(str::to_owned)),
         Some(codec) => {
             options.extend(["-comp".to_owned(), codec.compressor.to_string()]);
-            match codec.compressor {
-                // Its levels end at 9; ours above that are libdeflate's.
-                Compressor::Gzip => {
-                    options.extend([
-                        "-Xcompression-level".to_owned(),
-                        codec.level.min(9).to_string(),
-                    ]);
-                }
-                Compressor::Zstd => {
-                    options.extend(["-Xcompression-level".to_owned(), codec.level.to_string()]);
-                }
-                Compressor::Lz4 if codec.level > 0 => options.push("-Xhc".to_owned()),
-                _ => {}
-            }
+            options.extend(compressor_options(codec));
         }
     }
     match settings.tails {
@@ -122,5 +110,46 @@ fn options(settings: &ImageSettings) -> Vec<String> {
         options.push("-no-exports".to_owned());
     }
     options.extend(["-processors".to_owned(), settings.threads.to_string()]);
+    options
+}
+
+/// The level and the tuning in its words; as a rule it has neither levels of xz nor its lc, lp, pb.
+fn compressor_options(codec: &Settings) -> Vec<String> {
+    let mut options = Vec::new();
+    let mut option = |name: &str, value: String| options.extend([name.to_owned(), value]);
+    match codec.compressor {
+        // Its levels end at 9; ours above that are libdeflate's.
+        Compressor::Gzip => option("-Xcompression-level", codec.level.min(9).to_string()),
+        Compressor::Lzo if codec.level == 0 => option("-Xalgorithm", "lzo1x_1".to_owned()),
+        Compressor::Lzo | Compressor::Zstd => {
+            option("-Xcompression-level", codec.level.to_string());
+        }
+        _ => {}
+    }
+    match codec.tuning {
+        Tuning::Gzip(tuning) => {
+            option("-Xwindow-size", tuning.window_bits.to_string());
+            if !tuning.strategies.is_empty() {
+                option("-Xstrategy", tuning.strategies.to_string());
+            }
+        }
+        Tuning::Xz(tuning) => {
+            if !tuning.filters.is_empty() {
+                option("-Xbcj", tuning.filters.to_string());
+            }
+            match tuning.dictionary {
+                Dictionary::Block => {}
+                Dictionary::Bytes(bytes) => option("-Xdict-size", bytes.to_string()),
+                Dictionary::Millionths(share) => {
+                    option("-Xdict-size", format!("{}%", f64::from(share) / 10_000.0));
+                }
+            }
+        }
+        // Its releases up to 4.7.5 have no acceleration.
+        Tuning::Lz4(_) | Tuning::Default => {}
+    }
+    if codec.compressor == Compressor::Lz4 && codec.level > 0 {
+        options.push("-Xhc".to_owned());
+    }
     options
 }
