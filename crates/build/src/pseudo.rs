@@ -4,7 +4,7 @@
 //! parse     one definition: bytes to meaning             parse.rs, value.rs
 //! read      a file of definitions, and its data          file.rs
 //! collect   which of several counts, what needs what     collect.rs
-//! apply     to a tree                                    apply.rs, command.rs
+//! apply     to a tree                                    apply.rs, object.rs, command.rs
 //! ```
 //!
 //! The language is that of mksquashfs 4.7, which `unsquashfs -pf` writes. Parsing asks the system
@@ -15,6 +15,7 @@ mod collect;
 mod command;
 mod definition;
 mod file;
+mod object;
 mod parse;
 mod value;
 

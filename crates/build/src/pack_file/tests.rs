@@ -203,6 +203,13 @@ fn what_is_wrong_is_told_with_its_place() {
             "link /a 7 1 2 /",
             "`x` line 1, column 15: found `/`, expected the path",
         ),
+    ];
+    assert_told(&cases);
+}
+
+#[test]
+fn what_is_wrong_of_devices_and_globs_is_told_with_its_place() {
+    let cases = [
         (
             "nod /a 7 1 2 x 1 2",
             "`x` line 1, column 14: found `x`, expected `b`",
@@ -236,6 +243,10 @@ fn what_is_wrong_is_told_with_its_place() {
             "`x` line 1, column 1: found `dir /a\\x00 1 2 3`, expected a",
         ),
     ];
+    assert_told(&cases);
+}
+
+fn assert_told(cases: &[(&str, &str)]) {
     for (line, expected) in cases {
         let error = parsed(line).unwrap_err();
         assert!(error.starts_with(expected), "{line}: {error}");

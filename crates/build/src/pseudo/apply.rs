@@ -1,21 +1,18 @@
 //! Definitions into a tree.
 
 use std::collections::{BTreeMap, HashMap};
-use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::MetadataExt as _;
-use std::path::{Path, PathBuf};
 
-use coldpress_layout::{Kind, Node, NodeId};
+use coldpress_layout::NodeId;
 
 use super::collect::{Entries, Entry, collect, shown};
 use super::command::Outputs;
-use super::{Action, Attributes, Commands, Definition, Object, Pseudo};
-use crate::content::{Content, Segment, StoreId};
+use super::object::directory_kind;
+use super::{Action, Attributes, Definition, Pseudo};
+use crate::content::{Content, StoreId};
 use crate::draft::Draft;
-use crate::error::{self, Error};
+use crate::error::Error;
 use crate::gather::SourceOptions;
-use crate::scan::Scanner;
 use crate::warning::Warning;
 
 /// Adds and changes what the definitions say.
@@ -33,7 +30,9 @@ pub(crate) fn apply(
 ) -> Result<(), Error> {
     let mut entries = collect(&pseudo.definitions)?;
     let warnings = std::mem::take(&mut entries.warnings);
-    warnings.into_iter().for_each(|it| draft.warn(it));
+    for warning in warnings {
+        draft.warn(warning);
+    }
     let time_s = pseudo.time_s.unwrap_or_else(|| newest_s(draft, pseudo));
     let mut applying = Applying {
         draft,
@@ -65,25 +64,25 @@ fn newest_s(draft: &Draft, pseudo: &Pseudo) -> u32 {
     found.chain(defined).max().unwrap_or(0)
 }
 
-struct Applying<'a> {
-    draft: &'a mut Draft,
-    pseudo: &'a Pseudo,
-    options: &'a SourceOptions,
-    entries: &'a Entries<'a>,
+pub(super) struct Applying<'a> {
+    pub(super) draft: &'a mut Draft,
+    pub(super) pseudo: &'a Pseudo,
+    pub(super) options: &'a SourceOptions,
+    pub(super) entries: &'a Entries<'a>,
     /// The time of what is defined without one.
-    time_s: u32,
+    pub(super) time_s: u32,
     /// For each entry its node, where there is one.
-    nodes: Vec<Option<NodeId>>,
+    pub(super) nodes: Vec<Option<NodeId>>,
     /// What definitions made, for hard links.
-    made: BTreeMap<usize, NodeId>,
+    pub(super) made: BTreeMap<usize, NodeId>,
     /// For each pseudo file with data its store.
-    stores: Vec<Option<StoreId>>,
-    outputs: Outputs,
+    pub(super) stores: Vec<Option<StoreId>>,
+    pub(super) outputs: Outputs,
     /// Files from outside, by device and inode number.
-    linked: HashMap<(u64, u64), NodeId>,
+    pub(super) linked: HashMap<(u64, u64), NodeId>,
 }
 
-impl<'a> Applying<'a> {
+impl Applying<'_> {
     fn root(&mut self, is_free: bool) -> Result<(), Error> {
         let defined = self.entries.list[0].definition;
         let definition = defined.map(|index| &self.pseudo.definitions[index]);
@@ -184,141 +183,6 @@ impl<'a> Applying<'a> {
         Ok(Some(node))
     }
 
-    fn object(
-        &mut self,
-        definition: &Definition,
-        object: &Object,
-    ) -> Result<(Kind, Content), Error> {
-        let kind = match object {
-            Object::Directory => directory_kind(),
-            Object::BlockDevice { major, minor } => Kind::BlockDevice {
-                major: *major,
-                minor: *minor,
-            },
-            Object::CharDevice { major, minor } => Kind::CharDevice {
-                major: *major,
-                minor: *minor,
-            },
-            Object::Fifo => Kind::Fifo,
-            Object::Socket => Kind::Socket,
-            Object::Symlink { target } => Kind::Symlink {
-                target: target.clone(),
-            },
-            Object::Command { command } => {
-                if self.pseudo.commands == Commands::Refused {
-                    let (place, command) = (definition.place.clone(), command.clone());
-                    return Err(Error::CommandRefused { place, command });
-                }
-                let scratch = &self.pseudo.scratch;
-                let (content, size_bytes) =
-                    self.outputs.run(self.draft, definition, command, scratch)?;
-                return Ok((Kind::File { size_bytes }, content));
-            }
-            Object::Data {
-                file,
-                offset_bytes,
-                len_bytes,
-                sparse,
-            } => {
-                let content = self.data(*file, *offset_bytes, *len_bytes, *sparse)?;
-                let size_bytes = *len_bytes;
-                return Ok((Kind::File { size_bytes }, content));
-            }
-        };
-        Ok((kind, Content::Nothing))
-    }
-
-    fn data(
-        &mut self,
-        file: usize,
-        offset_bytes: u64,
-        len_bytes: u64,
-        sparse: bool,
-    ) -> Result<Content, Error> {
-        if len_bytes == 0 {
-            return Ok(Content::Nothing);
-        }
-        let data = &self.pseudo.data[file];
-        let store = match self.stores[file] {
-            Some(store) => store,
-            None => {
-                let shared = data.file.try_clone();
-                let shared = shared.map_err(error::source("read", &data.path))?;
-                *self.stores[file].insert(self.draft.keep(shared, data.path.clone()))
-            }
-        };
-        let offset_bytes = data.start_bytes + offset_bytes;
-        Ok(if sparse {
-            // One piece: which of its blocks are zeros is seen when they are read.
-            let segments = Box::new([Segment {
-                at_bytes: 0,
-                offset_bytes,
-                len_bytes,
-            }]);
-            Content::Segments { store, segments }
-        } else {
-            Content::Stored {
-                store,
-                offset_bytes,
-            }
-        })
-    }
-
-    /// Takes a file from outside.
-    fn disk(
-        &mut self,
-        directory: NodeId,
-        name: &[u8],
-        definition: &Definition,
-        path: &Path,
-        follow: bool,
-    ) -> Result<NodeId, Error> {
-        let resolved: PathBuf = if follow {
-            fs::canonicalize(path).map_err(error::source("follow", path))?
-        } else {
-            path.into()
-        };
-        let path = resolved.as_path();
-        let metadata = fs::symlink_metadata(path).map_err(error::source("read", path))?;
-        if metadata.is_dir() {
-            return Err(Error::Definition {
-                place: definition.place.clone(),
-                path: path.into(),
-                rule: "is a directory, which has no second name",
-            });
-        }
-        let identity = (metadata.dev(), metadata.ino());
-        if let Some(node) = self.linked.get(&identity) {
-            return Ok(*node);
-        }
-        let mut quiet = |_| std::ops::ControlFlow::Continue(());
-        let mut scanner = Scanner::new(self.draft, self.options, &mut quiet);
-        scanner.file(directory, path, name)?;
-        let node = self.draft.child(directory, name);
-        let node = node.expect("the scanner names what it adds");
-        self.linked.insert(identity, node);
-        Ok(node)
-    }
-
-    fn node(
-        &mut self,
-        kind: Kind,
-        attributes: &Attributes,
-        content: Content,
-    ) -> Result<NodeId, Error> {
-        // Nobody asks for the permissions of a symlink, and Linux shows all of them.
-        let is_symlink = matches!(kind, Kind::Symlink { .. });
-        let node = Node {
-            kind,
-            mode: if is_symlink { 0o777 } else { attributes.mode },
-            uid: attributes.uid,
-            gid: attributes.gid,
-            mtime_s: self.time_s(attributes.time_s.unwrap_or(self.time_s)),
-            xattrs: Vec::new(),
-        };
-        self.draft.add(node, content)
-    }
-
     /// * `is_new`: whether the node has no time yet.
     fn change(&mut self, node: NodeId, attributes: &Attributes, is_new: bool) {
         let time_s = attributes.time_s.or(is_new.then_some(self.time_s));
@@ -329,7 +193,7 @@ impl<'a> Applying<'a> {
         node.mtime_s = time_s.unwrap_or(node.mtime_s);
     }
 
-    fn time_s(&self, time_s: u32) -> u32 {
+    pub(super) fn time_s(&self, time_s: u32) -> u32 {
         time_s.min(self.options.latest_time_s.unwrap_or(u32::MAX))
     }
 
@@ -393,9 +257,3 @@ impl<'a> Applying<'a> {
 
 const MISSING: &str = "is not there, but definitions need it; define it as `d` before them, or say \
                        what missing directories are like";
-
-fn directory_kind() -> Kind {
-    Kind::Directory {
-        entries: Vec::new(),
-    }
-}

@@ -98,9 +98,8 @@ fn definitions<R: BufRead>(
     while let Some(place) = lines.next(&mut line)? {
         let text = line.iter().position(|&byte| !is_space(byte));
         match text.map(|start| &line[start..]) {
-            None => {}
             Some(MARKER) => return lines.skip_after_marker(&place).map(|()| true),
-            Some([b'#', ..]) => {}
+            None | Some([b'#', ..]) => {}
             // The whole line, so that columns count from its first byte.
             Some(_) => {
                 let definition = parse::definition(&line, &place, data, lookup)?;

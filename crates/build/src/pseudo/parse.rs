@@ -218,12 +218,18 @@ fn stored(words: &mut Words<'_>, file: usize) -> Result<Object, Malformed> {
     let max = i64::MAX.unsigned_abs();
     let len_bytes = words.decimal(max, "a length in bytes")?;
     let offset_bytes = words.decimal(max, "an offset in the data, in bytes")?;
-    let sparse: u8 = words.decimal(1, "1 for a file with holes or 0")?;
+    // The unsquashfs of squashfs-tools 4.5 does not write this.
+    let sparse = words.word();
+    let sparse = match sparse.bytes {
+        b"1" => true,
+        b"0" | b"" => false,
+        _ => return Err(words.wrong(sparse, "1 for a file with holes or 0")),
+    };
     Ok(Object::Data {
         file,
         offset_bytes,
         len_bytes,
-        sparse: sparse == 1,
+        sparse,
     })
 }
 

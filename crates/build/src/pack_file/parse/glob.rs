@@ -7,7 +7,7 @@ use super::{
 /// Parses what follows the path.
 pub(super) fn glob(words: &mut Words<'_>) -> Result<PackGlob, Malformed> {
     let mut glob = PackGlob {
-        mode: unless_star(words, |words| words.mode())?,
+        mode: unless_star(words, mode)?,
         uid: unless_star(words, owner)?,
         gid: unless_star(words, owner)?,
         types: Vec::new(),
@@ -34,6 +34,10 @@ fn unless_star<T>(
     }
     words.seek(start);
     value(words).map(Some)
+}
+
+fn mode(words: &mut Words<'_>) -> Result<u16, Malformed> {
+    words.mode()
 }
 
 fn owner(words: &mut Words<'_>) -> Result<u32, Malformed> {
