@@ -19,6 +19,8 @@
 mod dense;
 mod hot;
 mod spread;
+#[cfg(test)]
+mod tests;
 
 use coldpress_format::{Body, DeviceNumber, Directory, EntryRef, File, Inode, InodeKind, InodeRef};
 use coldpress_layout::{Kind, NodeId, Order, Tree};
@@ -53,27 +55,26 @@ pub(crate) struct Contents<'a> {
 pub(crate) struct Numbers {
     /// For each node its inode number.
     pub(crate) of: Vec<u32>,
-    /// For each directory the inode number of its parent.
+    /// For each directory the inode number of its parent; 0 for other nodes.
     parents: Vec<u32>,
 }
 
 impl Numbers {
-    /// Numbers nodes so that those of one directory follow each other: a run of a listing holds
-    /// only numbers that differ by less than 32768.
-    fn new(tree: &Tree) -> Self {
+    /// Numbers nodes in the order of the inode table: so the numbers in one of its blocks, and in a
+    /// run of a listing, differ by less than 32768, and the export table ascends.
+    fn new(tree: &Tree, order: &Order) -> Self {
         let count = u32::try_from(tree.nodes.len()).expect("nodes are numbered with 32 bits");
         let mut numbers = Self {
             of: vec![0; tree.nodes.len()],
             parents: vec![0; tree.nodes.len()],
         };
-        let mut next = 1;
-        numbers.of[0] = next;
-        numbers.parents[0] = count + 1;
-        for (directory, _) in tree.walk().filter(|(node, _)| tree.is_directory(*node)) {
-            for (_, child) in tree.entries(directory) {
-                if numbers.of[child.index()] == 0 {
-                    next += 1;
-                    numbers.of[child.index()] = next;
+        for (node, number) in order.inodes.iter().zip(1..) {
+            numbers.of[node.index()] = number;
+        }
+        numbers.parents[NodeId::ROOT.index()] = count + 1;
+        for directory in &order.directories {
+            for (_, child) in tree.entries(*directory) {
+                if tree.is_directory(*child) {
                     numbers.parents[child.index()] = numbers.of[directory.index()];
                 }
             }
@@ -90,7 +91,7 @@ impl<'a> Contents<'a> {
         xattrs: &'a Xattrs,
         files: &'a mut [File],
     ) -> Self {
-        let (numbers, links) = (Numbers::new(tree), tree.link_counts());
+        let (numbers, links) = (Numbers::new(tree, order), tree.link_counts());
         Self {
             tree,
             order,

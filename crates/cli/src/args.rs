@@ -11,7 +11,7 @@ mod read;
 mod record;
 
 pub(crate) use build::BuildArgs;
-pub(crate) use image::{CompressorName, ImageArgs, TailsName};
+pub(crate) use image::{CompressorName, ImageArgs, PartName, TailsName};
 pub(crate) use press::PressArgs;
 pub(crate) use read::{CatArgs, CheckArgs, ExtractArgs, InfoArgs, LsArgs};
 pub(crate) use record::{CommandArgs, RecordArgs};

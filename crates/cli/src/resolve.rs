@@ -11,7 +11,7 @@ use coldpress_codec::Settings;
 use coldpress_format::{BlockSize, Compressor, CompressorOptions};
 use coldpress_layout::{Tails, Tree};
 
-use crate::args::{CompressorName, ImageArgs, TailsName};
+use crate::args::{CompressorName, ImageArgs, PartName, TailsName};
 use crate::failure::hint;
 use crate::{memory, steps, text, work_dir};
 
@@ -50,7 +50,7 @@ impl ImageSettings {
         };
         Ok(Self {
             compression: compression(args.compressor.unwrap_or(CompressorName::Zstd), args.level)?,
-            uncompressed: Uncompressed::default(),
+            uncompressed: uncompressed(&args.store),
             block_size: match args.block_size {
                 Some(bytes) => block_size(bytes)?,
                 None => BlockSize::DEFAULT,
@@ -281,6 +281,17 @@ fn compression(name: CompressorName, level: Option<i32>) -> anyhow::Result<Optio
         }
     };
     Ok(Some(Settings::new(compressor, level)?))
+}
+
+fn uncompressed(parts: &[PartName]) -> Uncompressed {
+    let has = |part| parts.contains(&part);
+    Uncompressed {
+        inodes: has(PartName::Inodes),
+        ids: has(PartName::Ids),
+        data: has(PartName::Data),
+        fragments: has(PartName::Fragments),
+        xattrs: has(PartName::Xattrs),
+    }
 }
 
 fn block_size(bytes: u64) -> anyhow::Result<BlockSize> {

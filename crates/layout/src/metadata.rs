@@ -181,17 +181,17 @@ mod tests {
     }
 
     #[test]
-    fn entries_lie_together_before_their_directories_and_the_plan_behind() {
+    fn entries_lie_together_before_their_directory_and_the_plan_behind() {
         let cases: &[(&[&str], &[u32], &[u32])] = &[
-            (&[], &[4, 2, 7, 5, 3, 6, 1, 0], &[]),
+            (&[], &[4, 2, 7, 3, 5, 1, 6, 0], &[]),
             // Whatever names something of the plan comes too, from the root down.
-            (&["/b/x"], &[4, 3, 5, 7], &[2, 0, 6, 1]),
+            (&["/b/x"], &[4, 5, 7, 3], &[2, 0, 6, 1]),
             (
                 &["/", "/c", "/c/l", "/b/x", "/c"],
-                &[4, 3, 5, 7],
+                &[4, 5, 7, 3],
                 &[0, 6, 2, 1],
             ),
-            (&["/b/d/y"], &[2, 7, 6, 5], &[4, 0, 1, 3]),
+            (&["/b/d/y"], &[2, 7, 5, 6], &[4, 0, 1, 3]),
         ];
         for (plan, cold, hot) in cases {
             let plan = Plan {

@@ -30,6 +30,20 @@ pub(crate) struct ImageArgs {
     #[arg(short, long, value_name = "LEVEL", allow_negative_numbers = true)]
     pub(crate) level: Option<i32>,
 
+    /// Parts that are not compressed: inodes, ids, data, fragments, xattrs
+    ///
+    /// A list with commas. `inodes` stands for the inode, directory, export and id tables,
+    /// `fragments` for fragment blocks and their table: as mksquashfs's -noI, -noId, -noD, -noF
+    /// and -noX.
+    #[arg(
+        long,
+        value_name = "PARTS",
+        value_enum,
+        value_delimiter = ',',
+        hide_possible_values = true
+    )]
+    pub(crate) store: Vec<PartName>,
+
     /// Bytes of a data block before compression [default: 128K]
     ///
     /// A power of two from 4K to 1M. Larger blocks compress better; each cold read of one byte
@@ -101,6 +115,16 @@ pub(crate) enum CompressorName {
     Xz,
     Zstd,
     None,
+}
+
+/// The parts of an image that can be left uncompressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PartName {
+    Inodes,
+    Ids,
+    Data,
+    Fragments,
+    Xattrs,
 }
 
 /// Which tail ends are packed into fragment blocks.

@@ -1,9 +1,10 @@
 //! The cold part of both tables: children before parents, a batch of directories at a time.
 //!
-//! In a batch stand first the inodes of all that is no directory, then by height the listings and
-//! the inodes of the directories: those with no subdirectory in the batch, those above them, and
-//! so on. So most of a batch depends on nothing in it, and its blocks can be compressed side by
-//! side; a batch is small enough that a directory's inode, listing and files stay near each other.
+//! In a batch stand by height: the inodes of what the directories name, directory by directory in the
+//! order of the names, and then their listings. Directories of height 0 name no directory of the
+//! batch. So most of a batch depends on nothing in it, and its blocks can be compressed side by
+//! side; and a listing, which begins a new run wherever its inodes go on in another block, has as few
+//! runs as can be. The inode of a directory lies with those of its siblings.
 //!
 //! Directories with more than a batch below them come last, with their files: all paths lead
 //! through them, and so they share a few blocks at the end of both tables, where the root is too.
@@ -16,6 +17,9 @@ use crate::tree::{NodeId, Tree};
 /// Bytes of inodes, before compression, after which a batch is full: 16 metadata blocks, and
 /// about 10 of listings.
 pub(super) const BATCH_BYTES: u64 = 128 << 10;
+
+/// The height of what is in no batch.
+const NOWHERE: (u32, u32) = (u32::MAX, 0);
 
 /// The cold part while it is laid out.
 pub(super) struct Batches<'a> {
@@ -57,11 +61,12 @@ impl<'a> Batches<'a> {
 
     /// * `directories`: all, children before parents.
     pub(super) fn pack(mut self, directories: &[Directory]) -> MetadataOrder {
-        for is_large in [false, true] {
+        let is_large = |directory: &Directory| directory.below_bytes > BATCH_BYTES;
+        for large in [false, true] {
             let cold = directories
                 .iter()
                 .filter(|directory| !self.hot[directory.id.index()]);
-            for directory in cold.filter(|it| (it.below_bytes > BATCH_BYTES) == is_large) {
+            for directory in cold.filter(|it| is_large(it) == large) {
                 self.place(directory);
             }
             self.end_batch();
@@ -74,17 +79,20 @@ impl<'a> Batches<'a> {
         {
             self.place_entries(directory.id);
         }
+        if !self.hot[NodeId::ROOT.index()] {
+            self.order.inodes.push(NodeId::ROOT);
+        }
         self.order
     }
 
+    /// Takes a directory into the batch.
     fn place(&mut self, directory: &Directory) {
         let &Directory { id, depth, .. } = directory;
         let depth = usize::try_from(depth).expect("addresses have 32 bits or more");
-        self.place_entries(id);
         if self.heights.len() < depth + 2 {
-            self.heights.resize(depth + 2, (u32::MAX, 0));
+            self.heights.resize(depth + 2, NOWHERE);
         }
-        let (batch, height) = std::mem::replace(&mut self.heights[depth + 1], (u32::MAX, 0));
+        let (batch, height) = std::mem::replace(&mut self.heights[depth + 1], NOWHERE);
         let height = if batch == self.batch_number {
             height
         } else {
@@ -94,32 +102,31 @@ impl<'a> Batches<'a> {
         let least = if batch == self.batch_number { least } else { 0 };
         self.heights[depth] = (self.batch_number, least.max(height + 1));
         self.batch.push((height, id));
-        self.batch_bytes += inode_bytes(&self.tree[id], self.block_size);
+        let inode_bytes =
+            |(_, child): &(_, NodeId)| inode_bytes(&self.tree[*child], self.block_size);
+        self.batch_bytes += self.tree.entries(id).iter().map(inode_bytes).sum::<u64>();
         if self.batch_bytes >= BATCH_BYTES {
             self.end_batch();
-        }
-    }
-
-    /// Places the entries of a directory that are none themselves.
-    fn place_entries(&mut self, id: NodeId) {
-        for &(_, child) in self.tree.entries(id) {
-            if !self.tree.is_directory(child)
-                && !std::mem::replace(&mut self.placed[child.index()], true)
-            {
-                self.order.inodes.push(child);
-                self.batch_bytes += inode_bytes(&self.tree[child], self.block_size);
-            }
         }
     }
 
     fn end_batch(&mut self) {
         // Stable: within a height they stay in the order of the walk.
         self.batch.sort_by_key(|(height, _)| *height);
-        let directories = self.batch.iter().map(|(_, id)| *id);
-        self.order.directories.extend(directories.clone());
-        self.order.inodes.extend(directories);
-        self.batch.clear();
+        for (_, id) in std::mem::take(&mut self.batch) {
+            self.place_entries(id);
+            self.order.directories.push(id);
+        }
         self.batch_bytes = 0;
         self.batch_number += 1;
+    }
+
+    /// Places what a directory names, as far as it has no place.
+    fn place_entries(&mut self, id: NodeId) {
+        for &(_, child) in self.tree.entries(id) {
+            if !std::mem::replace(&mut self.placed[child.index()], true) {
+                self.order.inodes.push(child);
+            }
+        }
     }
 }
