@@ -60,7 +60,7 @@ pub(crate) struct BuildArgs {
     ///
     /// As `gensquashfs -S`: lines of a priority, flags in brackets and a path in the image, the
     /// lowest first. `dont_compress` and `dont_fragment` are obeyed.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["plan", "sort"])]
+    #[arg(hide_short_help = true, long, value_name = "FILE", conflicts_with_all = ["plan", "sort"])]
     pub(crate) gensquashfs_sort: Option<PathBuf>,
 
     /// Copy unchanged blocks from this older image instead of compressing them again
@@ -75,13 +75,13 @@ pub(crate) struct BuildArgs {
     /// Begin the image at this byte of the file, which is zeros before [default: 0]
     ///
     /// For what stands in front of an image, such as the program that starts an AppImage.
-    #[arg(long, value_name = "BYTES", value_parser = parse_size_bytes)]
+    #[arg(hide_short_help = true, long, value_name = "BYTES", value_parser = parse_size_bytes)]
     pub(crate) offset: Option<u64>,
 
     /// Do not fill the image up to a multiple of 4 KiB
     ///
     /// Such an image cannot be mounted from a loop device if its end is not one of a sector.
-    #[arg(long)]
+    #[arg(hide_short_help = true, long)]
     pub(crate) no_padding: bool,
 
     /// Read the finished image back and compare it with the sources

@@ -28,7 +28,7 @@ pub(crate) struct DescribedArgs {
     /// Make directories that definitions need and nothing has: `d MODE UID GID`
     ///
     /// Or `D TIME MODE UID GID`. Without this flag such a directory is an error.
-    #[arg(long, value_name = "DEFINITION")]
+    #[arg(hide_short_help = true, long, value_name = "DEFINITION")]
     pub(crate) pseudo_dir: Option<OsString>,
 
     /// Add files as a pack file of gensquashfs says
@@ -39,14 +39,19 @@ pub(crate) struct DescribedArgs {
     pub(crate) pack_file: Option<PathBuf>,
 
     /// Where the pack file's locations begin [default: the pack file's directory]
-    #[arg(long, value_name = "DIR", requires = "pack_file")]
+    #[arg(
+        hide_short_help = true,
+        long,
+        value_name = "DIR",
+        requires = "pack_file"
+    )]
     pub(crate) pack_dir: Option<PathBuf>,
 
     /// Run the commands of f and F definitions
     ///
     /// They run by /bin/sh with the rights of this program, so a pseudo file from elsewhere could
     /// do anything. Without this flag such definitions are an error.
-    #[arg(long)]
+    #[arg(hide_short_help = true, long)]
     pub(crate) allow_commands: bool,
 }
 

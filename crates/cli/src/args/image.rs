@@ -37,6 +37,7 @@ pub(crate) struct ImageArgs {
     /// `fragments` for fragment blocks and their table: as mksquashfs's -noI, -noId, -noD, -noF
     /// and -noX.
     #[arg(
+        hide_short_help = true,
         long,
         value_name = "PARTS",
         value_enum,
@@ -90,7 +91,7 @@ pub(crate) struct ImageArgs {
     ///
     /// It is needed to export the mounted image over NFS and takes 8 bytes for each inode, before
     /// compression.
-    #[arg(long)]
+    #[arg(hide_short_help = true, long)]
     pub(crate) no_export: bool,
 
     /// Threads that compress [default: as many as this process may use]
