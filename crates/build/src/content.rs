@@ -43,6 +43,7 @@ pub(crate) enum Content {
 
 /// A piece of a sparse file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::struct_field_names, reason = "a unit is no part of a name")]
 pub(crate) struct Segment {
     /// Where it begins in the file.
     pub(crate) at_bytes: u64,

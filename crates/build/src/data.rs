@@ -256,7 +256,9 @@ fn packed_tails(items: &[Item], nodes: usize) -> Vec<bool> {
     let mut packed = vec![false; nodes];
     for item in items {
         if let Item::Fragment(members) = item {
-            members.iter().for_each(|node| packed[node.index()] = true);
+            for node in members {
+                packed[node.index()] = true;
+            }
         }
     }
     packed
@@ -328,13 +330,12 @@ impl Worker {
             }
             len_bytes += u64::from(options.block_size.tail_bytes(source.size_bytes(node)));
         }
-        let stored = match self.bytes.is_empty() {
-            true => None,
-            false => {
-                let candidate = source.fragment_candidate(members[0].0);
-                let candidate = candidate.filter(|_| packing == Packing::Default);
-                Some(self.compress(candidate, true, packing)?)
-            }
+        let stored = if let Some((first, _)) = members.first() {
+            let candidate = source.fragment_candidate(*first);
+            let candidate = candidate.filter(|_| packing == Packing::Default);
+            Some(self.compress(candidate, true, packing)?)
+        } else {
+            None
         };
         Ok(Packed {
             piece: Piece::Fragment(members),

@@ -159,23 +159,10 @@ impl Draft {
         let places = self.named();
         let count = places.iter().flatten().count();
         let mut tree = Tree::default();
-        if count == self.nodes.len() {
-            tree.nodes = self.nodes;
-        } else {
-            let is_named = |index: &usize| places[*index].is_some();
-            let keep = |kept: Vec<Node>| {
-                let nodes = kept.into_iter().enumerate();
-                nodes
-                    .filter(|(n, _)| is_named(n))
-                    .map(|(_, it)| it)
-                    .collect()
-            };
-            tree.nodes = keep(self.nodes);
-            let contents = std::mem::take(&mut self.contents).into_iter().enumerate();
-            self.contents = contents
-                .filter(|(n, _)| is_named(n))
-                .map(|(_, it)| it)
-                .collect();
+        tree.nodes = self.nodes;
+        if count < tree.nodes.len() {
+            retain(&mut tree.nodes, &places);
+            retain(&mut self.contents, &places);
         }
         while let Some((directory, names)) = self.names.pop_first() {
             let Some(directory) = places[directory.index()] else {
@@ -220,4 +207,10 @@ impl Draft {
         };
         is_named.into_iter().map(number).collect()
     }
+}
+
+/// Keeps what belongs to the nodes that have a place.
+fn retain<T>(items: &mut Vec<T>, places: &[Option<NodeId>]) {
+    let mut places = places.iter();
+    items.retain(|_| places.next().is_some_and(Option::is_some));
 }

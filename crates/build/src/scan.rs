@@ -74,10 +74,9 @@ impl<'a> Scanner<'a> {
         let metadata = fs::metadata(path).map_err(error::source("read", path))?;
         let entry = Entry::new(path, &metadata, self.options)?;
         fs::read_dir(path).map_err(error::source("list", path))?;
-        entry
-            .warnings
-            .into_iter()
-            .for_each(|it| self.draft.warn(it));
+        for warning in entry.warnings {
+            self.draft.warn(warning);
+        }
         let below = self.options.selection.root(Some(metadata.dev()));
         let (node, path) = (NodeId::ROOT, path.to_path_buf());
         self.descend(vec![Pending { node, path, below }])?;
@@ -165,9 +164,9 @@ impl<'a> Scanner<'a> {
         for (directory, text) in ignored {
             level[directory].below.ignore(&text)?;
         }
-        unlisted
-            .into_iter()
-            .for_each(|warning| self.draft.warn(warning));
+        for warning in unlisted {
+            self.draft.warn(warning);
+        }
         self.read(level, pieces, &workers)
     }
 
@@ -224,10 +223,9 @@ impl<'a> Scanner<'a> {
         name: Vec<u8>,
         entry: Entry,
     ) -> Result<Option<NodeId>, Error> {
-        entry
-            .warnings
-            .into_iter()
-            .for_each(|it| self.draft.warn(it));
+        for warning in entry.warnings {
+            self.draft.warn(warning);
+        }
         if let Some(node) = entry.identity.and_then(|it| self.linked.get(&it)) {
             self.draft.link(directory, name, *node);
             return Ok(None);
