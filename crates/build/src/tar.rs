@@ -125,13 +125,16 @@ pub fn is_tar(path: &Path) -> io::Result<bool> {
     let len = file.read_at(&mut head, 0)?;
     let mut plain = match Compression::of(&head[..len]) {
         None => Box::new(file),
-        Some(compression) => compression.decoder(io::BufReader::new(file))?,
+        Some(compression) => compression
+            .decoder(io::BufReader::new(file))
+            .map_err(stream::named)?,
     };
     let mut block = Vec::with_capacity(BLOCK_BYTES);
     plain
         .by_ref()
         .take(BLOCK_BYTES as u64)
-        .read_to_end(&mut block)?;
+        .read_to_end(&mut block)
+        .map_err(stream::named)?;
     Ok(block
         .first_chunk()
         .is_some_and(|block| Header::new(block).is_ok()))
