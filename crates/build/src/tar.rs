@@ -15,6 +15,7 @@
 mod compression;
 mod defect;
 mod entries;
+mod entry;
 mod header;
 mod number;
 mod pax;
@@ -39,7 +40,8 @@ use crate::error::{self, Error};
 use crate::gather::SourceOptions;
 use compression::{Compression, MAGIC_BYTES};
 pub use defect::TarDefect;
-use entries::{Entries, EntryKind};
+use entries::Entries;
+use entry::EntryKind;
 use header::{BLOCK_BYTES, Header};
 use spool::Spool;
 use stream::Stream;

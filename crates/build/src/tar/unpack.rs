@@ -10,7 +10,7 @@ use coldpress_layout::{Kind, Node, NodeId};
 
 use super::TarDefaults;
 use super::defect::TarDefect;
-use super::entries::{Entry, EntryKind};
+use super::entry::{Entry, EntryKind};
 use crate::content::Content;
 use crate::draft::Draft;
 use crate::error::Error;
