@@ -15,6 +15,7 @@
 mod compression;
 mod defect;
 mod entries;
+mod entry;
 mod header;
 mod number;
 mod pax;
@@ -39,7 +40,8 @@ use crate::error::{self, Error};
 use crate::gather::SourceOptions;
 use compression::{Compression, MAGIC_BYTES};
 pub use defect::TarDefect;
-use entries::{Entries, EntryKind};
+use entries::Entries;
+use entry::EntryKind;
 use header::{BLOCK_BYTES, Header};
 use spool::Spool;
 use stream::Stream;
@@ -125,13 +127,16 @@ pub fn is_tar(path: &Path) -> io::Result<bool> {
     let len = file.read_at(&mut head, 0)?;
     let mut plain = match Compression::of(&head[..len]) {
         None => Box::new(file),
-        Some(compression) => compression.decoder(io::BufReader::new(file))?,
+        Some(compression) => compression
+            .decoder(io::BufReader::new(file))
+            .map_err(stream::named)?,
     };
     let mut block = Vec::with_capacity(BLOCK_BYTES);
     plain
         .by_ref()
         .take(BLOCK_BYTES as u64)
-        .read_to_end(&mut block)?;
+        .read_to_end(&mut block)
+        .map_err(stream::named)?;
     Ok(block
         .first_chunk()
         .is_some_and(|block| Header::new(block).is_ok()))

@@ -80,10 +80,14 @@ impl Compression {
                 Box::new(XzDecoder::new_stream(compressed, stream))
             }
             Self::Zstd => Box::new(Zstd::new(compressed)?),
-            Self::Lz4 => Box::new(Lz4(FrameDecoder::new(Ended {
-                inner: compressed,
-                has_ended: false,
-            }))),
+            Self::Lz4 => Box::new(Lz4 {
+                frames: FrameDecoder::new(Counted {
+                    inner: compressed,
+                    read_bytes: 0,
+                    has_ended: false,
+                }),
+                frame_end: 0,
+            }),
         })
     }
 }
@@ -174,17 +178,23 @@ impl<R: BufRead> Read for Zstd<R> {
 }
 
 /// The frames of an lz4 stream.
-struct Lz4<R: Read>(FrameDecoder<Ended<R>>);
+struct Lz4<R: Read> {
+    frames: FrameDecoder<Counted<R>>,
+    /// Where the last whole frame ends.
+    frame_end: u64,
+}
 
-/// A stream that remembers whether it has ended.
-struct Ended<R> {
+/// A stream that knows how much of it was read, and whether it has ended.
+struct Counted<R> {
     inner: R,
+    read_bytes: u64,
     has_ended: bool,
 }
 
-impl<R: Read> Read for Ended<R> {
+impl<R: Read> Read for Counted<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let len = self.inner.read(buffer)?;
+        self.read_bytes += len as u64;
         self.has_ended |= len == 0 && !buffer.is_empty();
         Ok(len)
     }
@@ -192,11 +202,20 @@ impl<R: Read> Read for Ended<R> {
 
 impl<R: Read> Read for Lz4<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        // The end of a frame reads as the end of all.
+        // The decoder tells neither the end of a frame nor that of a stream within a frame from the
+        // end of all.
         loop {
-            let len = self.0.read(buffer)?;
-            if len > 0 || buffer.is_empty() || self.0.get_ref().has_ended {
+            let len = self.frames.read(buffer)?;
+            if len > 0 || buffer.is_empty() {
                 return Ok(len);
+            }
+            let compressed = self.frames.get_ref();
+            if !compressed.has_ended {
+                self.frame_end = compressed.read_bytes;
+            } else if compressed.read_bytes == self.frame_end {
+                return Ok(0);
+            } else {
+                return Err(io::ErrorKind::UnexpectedEof.into());
             }
         }
     }

@@ -1,12 +1,12 @@
 //! Entries of an archive: headers joined with the extended ones in front of them.
 
 use super::defect::TarDefect;
+use super::entry::{Entry, EntryKind};
 use super::header::{Block, Dialect, Header};
 use super::pax::Extensions;
 use super::sparse::{Lines, Map};
 use super::spool::Spool;
 use super::stream::Stream;
-use crate::content::Segment;
 use crate::error::Error;
 
 /// An extended header has less than a page for each of its values in practice; the largest that
@@ -27,53 +27,6 @@ pub(super) struct Entries<'a> {
     data_left_bytes: u64,
     /// What is odd but no error: where, and what.
     pub(super) oddities: Vec<(u64, String)>,
-}
-
-/// One thing in an archive.
-#[derive(Debug)]
-pub(super) struct Entry {
-    /// Where its header is, from the beginning of the archive.
-    pub(super) at_bytes: u64,
-    /// As the archive has it.
-    pub(super) path: Vec<u8>,
-    pub(super) kind: EntryKind,
-    pub(super) mode: u16,
-    pub(super) uid: i64,
-    pub(super) gid: i64,
-    /// Modification time, seconds since 1970.
-    pub(super) mtime_s: i64,
-    /// Full names and values, ascending.
-    pub(super) xattrs: Vec<(Vec<u8>, Vec<u8>)>,
-    /// Names of access lists.
-    pub(super) acls: Vec<&'static str>,
-}
-
-/// What an entry is.
-#[derive(Debug)]
-pub(super) enum EntryKind {
-    File {
-        size_bytes: u64,
-        /// Its pieces in the data, where it is sparse.
-        segments: Option<Vec<Segment>>,
-    },
-    Directory,
-    HardLink {
-        target: Vec<u8>,
-    },
-    Symlink {
-        target: Vec<u8>,
-    },
-    CharDevice {
-        major: u32,
-        minor: u32,
-    },
-    BlockDevice {
-        major: u32,
-        minor: u32,
-    },
-    Fifo,
-    /// A type that is not known.
-    Unknown(u8),
 }
 
 impl<'a> Entries<'a> {

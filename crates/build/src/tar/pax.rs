@@ -190,15 +190,12 @@ fn unescaped(name: &[u8]) -> Vec<u8> {
             [b'%', high, low, ..] => digit(high).zip(digit(low)),
             _ => None,
         };
-        match escaped {
-            Some((high, low)) => {
-                bytes.push(high << 4 | low);
-                rest = &tail[2..];
-            }
-            None => {
-                bytes.push(*first);
-                rest = tail;
-            }
+        if let Some((high, low)) = escaped {
+            bytes.push(high << 4 | low);
+            rest = &tail[2..];
+        } else {
+            bytes.push(*first);
+            rest = tail;
         }
     }
     bytes
@@ -246,7 +243,8 @@ mod tests {
     fn pax(pairs: &[(&str, &str)]) -> Vec<u8> {
         let record = |(key, value): &(&str, &str)| {
             let content = key.len() + value.len() + 3;
-            let len = (content + 1..).find(|len| content + len.to_string().len() == *len);
+            let len =
+                (content + 1..content + 9).find(|len| content + len.to_string().len() == *len);
             format!("{} {key}={value}\n", len.unwrap())
         };
         pairs.iter().map(record).collect::<String>().into_bytes()

@@ -260,7 +260,7 @@ fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
 }
 
 /// The compressors have different words for the same thing.
-fn named(error: io::Error) -> io::Error {
+pub(super) fn named(error: io::Error) -> io::Error {
     if error.kind() == io::ErrorKind::UnexpectedEof {
         let text = "the compressed data ends early; fetch or make it again";
         return io::Error::new(io::ErrorKind::UnexpectedEof, text);

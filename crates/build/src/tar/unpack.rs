@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use coldpress_format::{DeviceNumber, XattrPrefix, is_legal_name};
 use coldpress_layout::{Kind, Node, NodeId};
 
 use super::TarDefaults;
 use super::defect::TarDefect;
-use super::entries::{Entry, EntryKind};
+use super::entry::{Entry, EntryKind};
 use crate::content::Content;
 use crate::draft::Draft;
 use crate::error::Error;
@@ -88,19 +88,19 @@ impl<'a> Unpacker<'a> {
                 name,
             };
             let target = joined(&self.components(at_bytes, target)?);
-            return self.link(link, target);
+            self.link(link, target);
+            return Ok(());
         }
         let former = self.draft.child(directory, name);
         let former = former.filter(|former| self.draft.is_directory(*former));
         let is_directory = matches!(entry.kind, EntryKind::Directory);
         let node = self.node(entry)?;
-        match former.filter(|_| is_directory) {
-            Some(former) => self.draft.nodes[former.index()] = node,
-            None => {
-                let node = self.draft.add(node, content)?;
-                self.draft.link(directory, name.clone(), node);
-            }
+        if let Some(former) = former.filter(|_| is_directory) {
+            self.draft.nodes[former.index()] = node;
+            return Ok(());
         }
+        let node = self.draft.add(node, content)?;
+        self.draft.link(directory, name.clone(), node);
         Ok(())
     }
 
@@ -128,11 +128,13 @@ impl<'a> Unpacker<'a> {
             }
         }
         for (target, links) in std::mem::take(&mut self.waiting) {
-            links.iter().for_each(|link| self.warn_link(link, &target));
+            for link in &links {
+                self.warn_link(link, &target);
+            }
         }
     }
 
-    fn link(&mut self, link: Waiting, target: Vec<u8>) -> Result<(), Error> {
+    fn link(&mut self, link: Waiting, target: Vec<u8>) {
         match self.draft.find(&target) {
             Some(node) if self.draft.is_directory(node) => self.warn_link(&link, &target),
             Some(node) => {
@@ -140,7 +142,6 @@ impl<'a> Unpacker<'a> {
             }
             None => self.waiting.entry(target).or_default().push(link),
         }
-        Ok(())
     }
 
     fn warn_link(&mut self, link: &Waiting, target: &[u8]) {
@@ -184,7 +185,9 @@ impl<'a> Unpacker<'a> {
         let path = path(&entry.path);
         let mut warnings = Vec::new();
         let mtime_s = time(&path, entry.mtime_s, self.options, &mut warnings);
-        warnings.into_iter().for_each(|it| self.draft.warn(it));
+        for warning in warnings {
+            self.draft.warn(warning);
+        }
         let id = |id: i64| {
             u32::try_from(id).map_err(|_| Error::Unstorable {
                 path: path.clone(),
@@ -282,18 +285,18 @@ impl<'a> Unpacker<'a> {
     }
 }
 
-fn warn(draft: &mut Draft, archive: &PathBuf, at_bytes: u64, path: &[u8], text: &str) {
+fn warn(draft: &mut Draft, archive: &Path, at_bytes: u64, path: &[u8], text: &str) {
     draft.warn(Warning::Tar {
-        archive: archive.clone(),
+        archive: archive.to_path_buf(),
         at_bytes,
         path: self::path(path),
         text: text.to_owned(),
     });
 }
 
-fn kind(path: &PathBuf, kind: EntryKind) -> Result<Kind, Error> {
+fn kind(path: &Path, kind: EntryKind) -> Result<Kind, Error> {
     let unstorable = |rule| Error::Unstorable {
-        path: path.clone(),
+        path: path.to_path_buf(),
         rule,
     };
     let check_device = |major, minor| match (DeviceNumber { major, minor }).encode() {

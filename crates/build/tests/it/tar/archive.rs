@@ -89,7 +89,7 @@ pub(super) fn set_checksum(block: &mut [u8; 512]) {
 pub(super) fn pax(pairs: &[(&str, &str)]) -> Vec<u8> {
     let record = |(key, value): &(&str, &str)| {
         let content = key.len() + value.len() + 3;
-        let mut lengths = content + 1..;
+        let mut lengths = content + 1..content + 9;
         let len = lengths.find(|len| content + len.to_string().len() == *len);
         format!("{} {key}={value}\n", len.unwrap())
     };

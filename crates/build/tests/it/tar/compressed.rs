@@ -10,7 +10,7 @@ use crate::trees::{built, content, differences, options};
 
 fn archive() -> Vec<u8> {
     let archive = Archive::default().file("random", &content(1, 300_000));
-    let archive = archive.file("zeros", &[0; 200_000]);
+    let archive = archive.file("zeros", &content(0, 200_000));
     archive.file("text", &content(2, 70_000)).end()
 }
 
@@ -84,9 +84,12 @@ fn compressed_archives_that_end_early_or_are_damaged_are_errors() {
         }
         let mut damaged = archive.clone();
         damaged[archive.len() / 3] ^= 0x55;
-        // Without a checksum of the content, which lz4 frames may lack, the length may still be right.
+        // These frames have no checksum here, so that the length may still be right.
         let found = source(&damaged);
-        assert!(found.is_err() || name == "lz4", "{name}: {found:?}");
+        assert!(
+            found.is_err() || ["lz4", "zstd"].contains(&name),
+            "{name}: {found:?}"
+        );
         let mut trailed = archive.clone();
         trailed.extend(b"something else behind it");
         let found = source(&trailed);

@@ -32,7 +32,7 @@ fn damage_is_located() {
     let mut letters = header("f", b'0', 0);
     letters[124..130].copy_from_slice(b"12x456");
     set_checksum(&mut letters);
-    let huge = header("x", b'x', 8 << 30);
+    let huge = header("x", b'x', (8 << 30) - 1);
     let number = |at| (at, "Number");
     for (archive, (at, defect)) in [
         (Vec::new(), (0, "Empty")),
@@ -198,7 +198,7 @@ fn check(archive: &[u8]) {
         .tree
         .nodes
         .iter()
-        .filter_map(|it| it.size_bytes())
+        .filter_map(coldpress_layout::Node::size_bytes)
         .sum();
     // Holes of gigabytes take their time, and no more.
     if total < 1 << 24
