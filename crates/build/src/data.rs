@@ -75,13 +75,18 @@ pub(crate) fn write(
         changed: BTreeMap::new(),
     };
     area.write(source, order, output, options, meter)?;
-    // Duplicates were compared with files that are not the same any more: they get data of their own.
+    // Duplicates were compared with files that are not the same any more: they get data of their
+    // own, and tail ends a fragment block of their own.
     let orphans = area.orphans(source);
+    let tails = area.orphaned_tails(source);
+    let blocks = orphans.iter().copied().map(Item::Blocks);
+    let fragments = tails.iter().map(|node| Item::Fragment(vec![*node]));
     let own = Order {
-        data: orphans.iter().copied().map(Item::Blocks).collect(),
+        data: blocks.chain(fragments).collect(),
         ..Order::default()
     };
     area.write(source, &own, output, options, meter)?;
+    area.share_tails(source, &tails);
     area.finish(source, options, &orphans, meter)?;
     Ok(area)
 }
@@ -96,7 +101,7 @@ impl DataArea {
         options: &Options,
         meter: &mut Meter,
     ) -> Result<(), Error> {
-        let packed_tails = packed_tails(&order.data, source.tree.nodes.len());
+        let packed_tails = packed_tails(source, &order.data);
         let worker = || {
             Ok(Worker {
                 packer: options.packer()?,
@@ -192,6 +197,24 @@ impl DataArea {
         orphans.map(|(node, _)| *node).collect()
     }
 
+    /// Files whose tail end is that of a file that is not as it was compared.
+    fn orphaned_tails(&self, source: &Source) -> BTreeSet<NodeId> {
+        let tails = source.tree.duplicate_tails.iter();
+        let orphans = tails.filter(|(_, original)| self.changed.contains_key(original));
+        // Those that are not packed have their tail end in a block.
+        let orphans = orphans.filter(|(_, original)| self.files[original.index()].tail.is_some());
+        orphans.map(|(node, _)| *node).collect()
+    }
+
+    /// Gives duplicate tail ends the place of their originals, where those are packed.
+    fn share_tails(&mut self, source: &Source, orphans: &BTreeSet<NodeId>) {
+        for (node, original) in &source.tree.duplicate_tails {
+            if !orphans.contains(node) {
+                self.files[node.index()].tail = self.files[original.index()].tail;
+            }
+        }
+    }
+
     /// Gives every file its length, and duplicates the data of their originals.
     fn finish(
         &mut self,
@@ -252,14 +275,17 @@ fn cut(file: &mut File, size_bytes: u64, block_size: BlockSize) {
 }
 
 /// Nodes whose tail end is in a fragment block.
-fn packed_tails(items: &[Item], nodes: usize) -> Vec<bool> {
-    let mut packed = vec![false; nodes];
+fn packed_tails(source: &Source, items: &[Item]) -> Vec<bool> {
+    let mut packed = vec![false; source.tree.nodes.len()];
     for item in items {
         if let Item::Fragment(members) = item {
             for node in members {
                 packed[node.index()] = true;
             }
         }
+    }
+    for (node, tail) in &source.tree.duplicate_tails {
+        packed[node.index()] |= packed[tail.index()];
     }
     packed
 }

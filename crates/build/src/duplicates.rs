@@ -10,6 +10,7 @@ use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 
 use coldpress_codec::{Workers, ordered};
+use coldpress_format::BlockSize;
 use coldpress_layout::NodeId;
 
 use crate::content::Opened;
@@ -25,11 +26,16 @@ const WINDOW: NonZeroUsize = NonZeroUsize::new(64).expect("64 is not 0");
 /// The first half of a BLAKE3 hash: equal ones are compared byte by byte, so that length serves.
 type Hash = [u8; 16];
 
+/// What of a file is compared: its first byte and its length.
+type Span<'a> = &'a (dyn Fn(NodeId) -> (u64, u64) + Sync);
+
 impl Source {
     /// Finds files with the same bytes, so that an image holds them once.
     ///
-    /// * `progress`: called for each file; counts the bytes of files of equal length, stops the
-    ///   work when it breaks.
+    /// * `tails`: the block size of the image if all its tail ends are packed: then tail ends with
+    ///   the same bytes are found too.
+    /// * `progress`: called for each file; counts the bytes that are compared, stops the work when
+    ///   it breaks.
     ///
     /// # Errors
     ///
@@ -37,21 +43,43 @@ impl Source {
     ///
     /// # Cost
     ///
-    /// Files of equal length are read once, those that seem alike once more.
+    /// Files of equal length are read once, those that seem alike once more; so are tail ends.
     pub fn find_duplicates(
         &mut self,
+        tails: Option<BlockSize>,
         threads: NonZeroUsize,
         progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
     ) -> Result<(), Error> {
-        let candidates = self.equal_lengths();
-        let total_bytes = candidates.iter().map(|node| self.size_bytes(*node)).sum();
+        let whole = |node| (0, self.size_bytes(node));
+        self.tree.duplicates = self.equal_spans(&whole, threads, progress)?;
+        if let Some(block_size) = tails {
+            let tail = |node| {
+                let size_bytes = self.size_bytes(self.tree.data_of(node));
+                let is_original = self.tree.data_of(node) == node;
+                let len = u64::from(block_size.tail_bytes(size_bytes));
+                (size_bytes - len, if is_original { len } else { 0 })
+            };
+            self.tree.duplicate_tails = self.equal_spans(&tail, threads, progress)?;
+        }
+        Ok(())
+    }
+
+    /// Files whose spans have the same bytes as that of another, and that other.
+    fn equal_spans(
+        &self,
+        span: Span,
+        threads: NonZeroUsize,
+        progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<BTreeMap<NodeId, NodeId>, Error> {
+        let candidates = self.equal_lengths(span);
+        let total_bytes = candidates.iter().map(|node| span(*node).1).sum();
         let mut meter = Meter::new(total_bytes, progress);
         // A file is read piece by piece, so memory does not grow with the window.
         let workers = Workers {
             threads,
             window: threads.saturating_mul(WINDOW),
         };
-        let pairs = self.alike(&candidates, &workers, &mut meter)?;
+        let pairs = self.alike(&candidates, span, &workers, &mut meter)?;
         let mut duplicates = BTreeMap::new();
         ordered::<_, _, _, Error>(
             pairs.into_iter().map(Ok),
@@ -59,7 +87,7 @@ impl Source {
             || Ok((vec![0; READ_BYTES], vec![0; READ_BYTES])),
             |(left, right), (first, node)| {
                 // Its problem shows when its blocks are read.
-                let equal = equal(self, first, left, node, right).unwrap_or(false);
+                let equal = equal(self, span, (first, left), (node, right)).unwrap_or(false);
                 Ok((first, node, equal))
             },
             |(first, node, equal)| {
@@ -69,14 +97,14 @@ impl Source {
                 meter.add(0)
             },
         )?;
-        self.tree.duplicates = duplicates;
-        Ok(())
+        Ok(duplicates)
     }
 
-    /// Pairs of files of equal length and hash: the first of its kind, and another.
+    /// Pairs of files with spans of equal length and hash: the first of its kind, and another.
     fn alike(
         &self,
         candidates: &[NodeId],
+        span: Span,
         workers: &Workers,
         meter: &mut Meter,
     ) -> Result<Vec<(NodeId, NodeId)>, Error> {
@@ -87,11 +115,11 @@ impl Source {
             candidates.iter().map(|node| Ok(*node)),
             workers,
             || Ok(vec![0; READ_BYTES]),
-            |buffer, node| Ok((node, hash(self, node, buffer).ok())),
+            |buffer, node| Ok((node, hash(self, node, span(node), buffer).ok())),
             |(node, hash)| {
                 hashes.extend(hash.map(|hash| (hash, index)));
                 index += 1;
-                meter.add(self.size_bytes(node))
+                meter.add(span(node).1)
             },
         )?;
         hashes.sort_unstable();
@@ -107,33 +135,33 @@ impl Source {
         Ok(pairs)
     }
 
-    /// The files that share their length with another.
-    fn equal_lengths(&self) -> Vec<NodeId> {
+    /// The files whose span has the length of another's.
+    fn equal_lengths(&self, span: Span) -> Vec<NodeId> {
         let files = || {
-            self.tree
-                .walk()
-                .map(|(node, _)| node)
-                .filter(|node| self.size_bytes(*node) > 0)
+            let nodes = self.tree.walk().map(|(node, _)| node);
+            nodes.filter(|node| span(*node).1 > 0)
         };
         let mut counts: HashMap<u64, u32> = HashMap::new();
-        files().for_each(|node| *counts.entry(self.size_bytes(node)).or_default() += 1);
-        files()
-            .filter(|node| counts[&self.size_bytes(*node)] > 1)
-            .collect()
+        files().for_each(|node| *counts.entry(span(node).1).or_default() += 1);
+        files().filter(|node| counts[&span(*node).1] > 1).collect()
     }
 }
 
-/// The hash of a file, its length included.
-fn hash(source: &Source, node: NodeId, buffer: &mut [u8]) -> Result<Hash, Error> {
+/// The hash of a span, its length included.
+fn hash(
+    source: &Source,
+    node: NodeId,
+    (start, len): (u64, u64),
+    buffer: &mut [u8],
+) -> Result<Hash, Error> {
     let content = source.open(node)?;
-    let size_bytes = source.size_bytes(node);
     let mut hasher = blake3::Hasher::new();
-    hasher.update(&size_bytes.to_le_bytes());
-    let mut offset = 0;
-    while offset < size_bytes {
-        let len = read(source, node, &content, buffer, offset)?;
-        hasher.update(&buffer[..len]);
-        offset += len as u64;
+    hasher.update(&len.to_le_bytes());
+    let mut done = 0;
+    while done < len {
+        let read = read(source, node, &content, buffer, (start + done, len - done))?;
+        hasher.update(&buffer[..read]);
+        done += read as u64;
     }
     let mut hash = Hash::default();
     hasher.finalize_xof().fill(&mut hash);
@@ -142,38 +170,39 @@ fn hash(source: &Source, node: NodeId, buffer: &mut [u8]) -> Result<Hash, Error>
 
 fn equal(
     source: &Source,
-    first: NodeId,
-    left: &mut [u8],
-    second: NodeId,
-    right: &mut [u8],
+    span: Span,
+    (first, left): (NodeId, &mut [u8]),
+    (second, right): (NodeId, &mut [u8]),
 ) -> Result<bool, Error> {
     let (a, b) = (source.open(first)?, source.open(second)?);
-    let size_bytes = source.size_bytes(first);
-    if size_bytes != source.size_bytes(second) {
+    let ((a_start, len), (b_start, b_len)) = (span(first), span(second));
+    if len != b_len {
         return Ok(false);
     }
-    let mut offset = 0;
-    while offset < size_bytes {
-        let a_len = read(source, first, &a, left, offset)?;
-        let b_len = read(source, second, &b, right, offset)?;
+    let mut done = 0;
+    while done < len {
+        let a_len = read(source, first, &a, left, (a_start + done, len - done))?;
+        let b_len = read(source, second, &b, right, (b_start + done, len - done))?;
         if left[..a_len] != right[..b_len] {
             return Ok(false);
         }
-        offset += a_len as u64;
+        done += a_len as u64;
     }
     Ok(true)
 }
 
-/// Reads the next bytes; a file that ends before its length is an error.
+/// Reads the next bytes of a span that goes on for `rest` bytes; a file that ends before is an
+/// error.
 fn read(
     source: &Source,
     node: NodeId,
     content: &Opened,
     buffer: &mut [u8],
-    offset: u64,
+    (offset, rest): (u64, u64),
 ) -> Result<usize, Error> {
+    let len = usize::try_from(rest).map_or(buffer.len(), |rest| rest.min(buffer.len()));
     let path = || source.path(node);
-    match content.read_at(buffer, offset) {
+    match content.read_at(&mut buffer[..len], offset) {
         Ok(0) => Err(error::source("read", &path())(
             io::ErrorKind::UnexpectedEof.into(),
         )),

@@ -13,7 +13,7 @@ use coldpress_build::{
 };
 use coldpress_format::{Corrupt, Part, Rule, SUPERBLOCK_SIZE};
 use coldpress_image::{Image, Offset};
-use coldpress_layout::{Order, Plan};
+use coldpress_layout::{Order, Plan, Tails};
 
 use crate::described;
 use crate::failure::hint;
@@ -122,8 +122,9 @@ pub(crate) fn gather(
     })?;
     step.finish("");
     if settings.deduplicated {
+        let tails = (settings.tails == Tails::All).then_some(settings.block_size);
         let mut step = ui.step("comparing", 0);
-        source.find_duplicates(settings.threads, &mut |progress| {
+        source.find_duplicates(tails, settings.threads, &mut |progress| {
             advance(&mut step, progress, ui)
         })?;
         step.finish("");

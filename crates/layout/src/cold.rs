@@ -27,8 +27,9 @@ pub(crate) fn place_rest(placing: &mut Placing<'_>) {
             continue;
         };
         let is_packed_here = is_packed_here(placing, id, size_bytes);
-        placing.has_fragment[id.index()] |= is_packed_here;
-        if !(placing.is_all_tail(id) && placing.has_fragment[id.index()]) {
+        let tail = tree.tail_of(id);
+        placing.has_fragment[tail.index()] |= is_packed_here;
+        if !(placing.is_all_tail(id) && placing.has_fragment[tail.index()]) {
             placing.place_blocks(id);
         }
         if is_packed_here {
@@ -37,11 +38,11 @@ pub(crate) fn place_rest(placing: &mut Placing<'_>) {
             match fragments.last_mut() {
                 Some(open) if !begins => {
                     open.place = place;
-                    open.members.push(id);
+                    open.members.push(tail);
                 }
                 _ => fragments.push(Fragment {
                     place,
-                    members: vec![id],
+                    members: vec![tail],
                 }),
             }
         }
@@ -62,7 +63,7 @@ fn is_packed_here(placing: &Placing<'_>, id: NodeId, size_bytes: u64) -> bool {
     let is_stored = is_all_tail && placing.has_blocks[id.index()];
     is_wanted
         && !is_stored
-        && !placing.has_fragment[id.index()]
+        && !placing.has_fragment[placing.tree.tail_of(id).index()]
         && placing.block_size.tail_bytes(size_bytes) > 0
 }
 

@@ -166,7 +166,7 @@ pub(crate) struct Placing<'tree> {
     pub(crate) data: Vec<Item>,
     /// By node: has an item of its own.
     pub(crate) has_blocks: Vec<bool>,
-    /// By node: its tail end is in a fragment item.
+    /// By node, but not of duplicate tail ends: the tail end is in a fragment item.
     pub(crate) has_fragment: Vec<bool>,
 }
 
@@ -238,6 +238,7 @@ impl<'tree> Placing<'tree> {
     fn place_fragment(&mut self, members: &[NodeId]) {
         let mut filling = Filling::new(self.block_size);
         for &id in members {
+            let id = self.tree.tail_of(id);
             if std::mem::replace(&mut self.has_fragment[id.index()], true) {
                 continue;
             }

@@ -28,6 +28,10 @@ pub struct Tree {
     /// Regular files with the same bytes as another: each names the one whose data serves for both.
     /// That one has the same length and is no duplicate itself.
     pub duplicates: BTreeMap<NodeId, NodeId>,
+    /// Regular files, no duplicates, whose tail end has the same bytes as that of another: each
+    /// names the one whose tail end serves for both where tail ends are packed. That one is in
+    /// neither map.
+    pub duplicate_tails: BTreeMap<NodeId, NodeId>,
 }
 
 /// One inode to be.
@@ -121,6 +125,12 @@ impl Tree {
     /// The node whose data this one has: itself, or the file of which it is a duplicate.
     pub fn data_of(&self, id: NodeId) -> NodeId {
         self.duplicates.get(&id).copied().unwrap_or(id)
+    }
+
+    /// The node whose tail end this one has where tail ends are packed.
+    pub fn tail_of(&self, id: NodeId) -> NodeId {
+        let id = self.data_of(id);
+        self.duplicate_tails.get(&id).copied().unwrap_or(id)
     }
 
     /// Whether the node is a directory.

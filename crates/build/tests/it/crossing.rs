@@ -10,7 +10,7 @@ use coldpress_format::{Body, Compressor};
 use coldpress_image::{FileBlock, Image};
 use coldpress_layout::{Plan, Tails};
 
-use crate::trees::{build_while, content, differences_but, options, scanned, try_build};
+use crate::trees::{build_while, content, differences_but, options, scanned_for, try_build};
 
 const BLOCK_BYTES: usize = 4096;
 /// Many blocks more than may be in flight.
@@ -92,6 +92,10 @@ impl Shape {
         if self.is_linked {
             fs::hard_link(at("it"), at("its link")).unwrap();
         }
+        // Another file with the same tail end.
+        let mut twin = content(11, BLOCK_BYTES);
+        twin.extend(&bytes[bytes.len() - bytes.len() % BLOCK_BYTES..]);
+        fs::write(at("tail twin"), twin).unwrap();
         fs::write(at("z neighbor"), content(7, 3 * BLOCK_BYTES + 50)).unwrap();
     }
 }
@@ -163,7 +167,7 @@ fn whatever_happens_to_a_file_of_any_shape_before_it_is_read_the_image_is_whole(
         for event in EVENTS {
             let directory = tempfile::tempdir().unwrap();
             shape.make(directory.path());
-            let source = scanned(directory.path());
+            let source = scanned_for(directory.path(), Some(settings(1).block_size));
             event.happen(&directory.path().join("it"), shape.len());
             let context = format!("{shape:?} {event:?}");
             let mut images = Vec::new();
@@ -190,7 +194,7 @@ fn whatever_happens_to_a_file_while_it_is_read_the_image_is_whole() {
             for threads in [1, 2, 7] {
                 let directory = tempfile::tempdir().unwrap();
                 shape.make(directory.path());
-                let source = scanned(directory.path());
+                let source = scanned_for(directory.path(), Some(settings(1).block_size));
                 let path = directory.path().join("it");
                 let mut happened = false;
                 let (bytes, mut summary) = build_while(
@@ -232,7 +236,7 @@ fn a_copy_of_a_file_that_changes_keeps_its_own_content() {
     };
     let directory = tempfile::tempdir().unwrap();
     shape.make(directory.path());
-    let source = scanned(directory.path());
+    let source = scanned_for(directory.path(), Some(settings(1).block_size));
     Event::IsRewritten.happen(&directory.path().join("it"), shape.len());
     let (bytes, summary) = try_build(&source, &Plan::default(), &settings(2)).unwrap();
     let [it, copy] = [&b"/it"[..], b"/its copy"].map(|path| source.tree.find(path).unwrap());

@@ -102,6 +102,11 @@ pub(crate) fn options(compressor: Option<Compressor>, block_bytes: u32) -> Optio
 }
 
 pub(crate) fn scanned(directory: &Path) -> Source {
+    scanned_for(directory, None)
+}
+
+/// Scanned with duplicate tail ends for images of this block size, if there is one.
+pub(crate) fn scanned_for(directory: &Path, tails: Option<BlockSize>) -> Source {
     let mut source = gather(
         &[Input::Directory(directory.to_path_buf())],
         &SourceOptions::default(),
@@ -109,7 +114,7 @@ pub(crate) fn scanned(directory: &Path) -> Source {
     )
     .unwrap();
     source
-        .find_duplicates(NonZeroUsize::MIN, &mut |_| ControlFlow::Continue(()))
+        .find_duplicates(tails, NonZeroUsize::MIN, &mut |_| ControlFlow::Continue(()))
         .unwrap();
     source
 }

@@ -1,7 +1,8 @@
 //! `coldpress build`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use anyhow::anyhow;
 use clap::Args;
 
 use super::number::parse_size_bytes;
@@ -28,19 +29,21 @@ use super::{DescribedArgs, ImageArgs, SourceArgs, TarArgs};
 /// IMAGE is written beside its final place and takes it when complete: an old IMAGE stays as it
 /// was until then, also if the build fails.
 #[derive(Debug, Args)]
-#[command(after_long_help = "\
+#[command(
+    override_usage = "coldpress build [OPTIONS] <SOURCE>... <IMAGE>",
+    after_long_help = "\
 Example:
   coldpress build rootfs rootfs.sqfs -c zstd -l 19 --plan rootfs.plan
-  docker export app | coldpress build - app.sqfs")]
+  docker export app | coldpress build - app.sqfs"
+)]
 pub(crate) struct BuildArgs {
-    /// Directories, files, SquashFS images or tar archives to store; `-` is a tar archive on
-    /// standard input, or nothing if all is described
-    #[arg(value_name = "SOURCE", required = true)]
-    pub(crate) sources: Vec<PathBuf>,
-
-    /// The image to write
-    #[arg(value_name = "IMAGE")]
-    pub(crate) image: PathBuf,
+    /// What to store, and last the image to write
+    ///
+    /// Directories, files, SquashFS images or tar archives; `-` is a tar archive on standard
+    /// input, or nothing if all is described.
+    // One list, so that flags may stand between its paths.
+    #[arg(value_name = "SOURCE... IMAGE", required = true, num_args = 1..)]
+    paths: Vec<PathBuf>,
 
     /// Order the image by this plan
     ///
@@ -103,4 +106,20 @@ pub(crate) struct BuildArgs {
 
     #[command(flatten)]
     pub(crate) tar: TarArgs,
+}
+
+impl BuildArgs {
+    /// The sources, and the image.
+    ///
+    /// # Errors
+    ///
+    /// If there is one path only.
+    pub(crate) fn split_paths(&self) -> anyhow::Result<(&[PathBuf], &Path)> {
+        match self.paths.split_last() {
+            Some((image, sources)) if !sources.is_empty() => Ok((sources, image)),
+            _ => Err(anyhow!(
+                "there is a SOURCE but no IMAGE: `coldpress build SOURCE IMAGE` takes two paths"
+            )),
+        }
+    }
 }

@@ -38,22 +38,22 @@ struct Report {
 
 pub(super) fn run(args: &BuildArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let started = Instant::now();
-    let mut inputs = inputs::inputs(&args.sources, &args.tar, &args.described, &args.image)?;
-    let mut settings =
-        ImageSettings::resolve(&args.image_options, &args.source_options, &args.sources)?;
+    let (sources, path) = args.split_paths()?;
+    let mut inputs = inputs::inputs(sources, &args.tar, &args.described, path)?;
+    let mut settings = ImageSettings::resolve(&args.image_options, &args.source_options, sources)?;
     settings.adopt(&args.image_options, &mut inputs)?;
     settings.offset_bytes = args.offset.unwrap_or(0);
     settings.is_padded = !args.no_padding;
-    settings.described = described::resolve(&args.described, &args.image, settings.epoch_s)?;
+    settings.described = described::resolve(&args.described, path, settings.epoch_s)?;
     let ordering = Ordering::read(args)?;
-    resolve::check_outputs(&[&args.image], &inputs::paths(&args.sources))?;
+    resolve::check_outputs(&[path], &inputs::paths(sources))?;
     let _hold = ui.interrupt.hold();
     // Before the scan: a wrong place is told at once, not after minutes.
-    let output = Output::create(&args.image)?;
+    let output = Output::create(path)?;
     let (summary, warnings) = build(args, &inputs, &settings, ordering, &output, ui)?;
     output.commit()?;
     let report = Report {
-        image: args.image.display().to_string(),
+        image: path.display().to_string(),
         image_bytes: summary.image_bytes,
         content_bytes: summary.data_bytes,
         ratio: steps::ratio(summary.image_bytes, summary.data_bytes),
@@ -72,7 +72,12 @@ pub(super) fn run(args: &BuildArgs, ui: &Ui) -> anyhow::Result<Exit> {
     if args.json {
         ui.json(&report)?;
     } else {
-        ui.say(&summary_line(args, &summary, started.elapsed()));
+        ui.say(&summary_line(
+            &report.image,
+            args,
+            &summary,
+            started.elapsed(),
+        ));
     }
     let lost = report.warnings.len() as u64;
     if lost > 0 {
@@ -110,7 +115,7 @@ fn build(
 }
 
 /// `rootfs.sqfs: 311 MiB, 0.341 of 911 MiB; 20,517 inodes; 35.1 s, 26.0 MiB/s; verified`
-fn summary_line(args: &BuildArgs, summary: &Summary, time: Duration) -> String {
+fn summary_line(image: &str, args: &BuildArgs, summary: &Summary, time: Duration) -> String {
     let size = steps::size_and_ratio(summary.image_bytes, summary.data_bytes);
     let inodes = plural(summary.inode_count.into(), "inode", "inodes");
     let seconds = format_units::seconds(time.as_secs_f64());
@@ -122,8 +127,5 @@ fn summary_line(args: &BuildArgs, summary: &Summary, time: Duration) -> String {
         String::new()
     };
     let verified = if args.verify { "; verified" } else { "" };
-    format!(
-        "{}: {size}; {inodes}; {seconds}, {speed}/s{copied}{verified}",
-        args.image.display()
-    )
+    format!("{image}: {size}; {inodes}; {seconds}, {speed}/s{copied}{verified}")
 }

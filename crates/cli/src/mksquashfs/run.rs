@@ -7,6 +7,8 @@ use std::time::SystemTime;
 use anyhow::{Context as _, anyhow, bail};
 use coldpress_build::{Options, Output, Source, Warning};
 
+use coldpress_layout::Tails;
+
 use super::contradictions::{self, SettledTimes};
 use super::pace::Pace;
 use super::report;
@@ -92,9 +94,11 @@ fn gather(request: &Request, settled: &Settled, ui: &Ui) -> anyhow::Result<Sourc
         })?;
     step.finish("");
     if request.duplicates {
+        let options = &settled.options;
+        let tails = (options.tails == Tails::All).then_some(options.block_size);
         let rest = request.work.rest_percent;
         let mut pace = Pace::new("comparing", false, rest, ui);
-        source.find_duplicates(settled.options.threads, &mut |progress| {
+        source.find_duplicates(tails, settled.options.threads, &mut |progress| {
             pace.advance(progress)
         })?;
         pace.finish();
