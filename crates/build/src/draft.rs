@@ -99,6 +99,25 @@ impl Draft {
         matches!(self.nodes[node.index()].kind, Kind::Directory { .. })
     }
 
+    /// Gives each name a node of its own: the names of one file become files with equal content.
+    ///
+    /// # Errors
+    ///
+    /// As [`Draft::add`].
+    pub(crate) fn separate(&mut self) -> Result<(), Error> {
+        let mut seen = vec![false; self.nodes.len()];
+        let mut names = std::mem::take(&mut self.names);
+        for node in names.values_mut().flat_map(BTreeMap::values_mut) {
+            let index = node.index();
+            if std::mem::replace(&mut seen[index], true) {
+                let content = self.contents[index].clone();
+                *node = self.add(self.nodes[index].clone(), content)?;
+            }
+        }
+        self.names = names;
+        Ok(())
+    }
+
     /// Takes a file that holds the content of many nodes.
     ///
     /// * `path`: its name, for messages.

@@ -40,6 +40,15 @@ pub enum Input {
         /// Its name in the image.
         name: Vec<u8>,
     },
+    /// Files and directories that keep their whole paths: `a/b/c` stands at `/a/b/c`, below
+    /// directories with the metadata of `a` and `a/b`. Leading `/`, `.` and `..` are where a path
+    /// starts; the metadata of that directory, if all start there, is that of the root.
+    Listed {
+        /// What to store; what is not there becomes a warning.
+        paths: Vec<PathBuf>,
+        /// Whether directories are stored with what is in them.
+        is_recursive: bool,
+    },
     /// A SquashFS image, whose entries stand in the root directory.
     Image {
         /// The file that holds it.
@@ -59,7 +68,7 @@ impl Input {
     /// Whether the scan asks the selection for each entry.
     fn is_scanned(&self) -> bool {
         match self {
-            Self::Directory(_) | Self::Entry { .. } => true,
+            Self::Directory(_) | Self::Entry { .. } | Self::Listed { .. } => true,
             Self::Image { .. } | Self::Tar(_) => false,
         }
     }
@@ -122,6 +131,8 @@ pub struct SourceOptions {
     pub latest_time_s: Option<u32>,
     /// Whether to read xattrs.
     pub xattrs: bool,
+    /// Whether files with several names stay one file; otherwise each name gets a file of its own.
+    pub hard_links: bool,
     /// Threads that read metadata.
     pub threads: NonZeroUsize,
     /// Files that are added to the inputs.
@@ -137,6 +148,7 @@ impl Default for SourceOptions {
             overrides: Overrides::default(),
             latest_time_s: None,
             xattrs: true,
+            hard_links: true,
             threads: NonZeroUsize::MIN,
             pack_file: None,
             pseudo: None,
@@ -175,6 +187,10 @@ pub fn gather(
                 Scanner::new(&mut draft, options, progress).entry(path, name)?;
                 None
             }
+            Input::Listed {
+                paths,
+                is_recursive,
+            } => Scanner::new(&mut draft, options, progress).listed(paths, *is_recursive)?,
             Input::Image {
                 path,
                 offset_bytes,
@@ -215,6 +231,9 @@ pub fn gather(
     if let Some(pseudo) = &options.pseudo {
         let is_root_free = inputs.is_empty() && options.pack_file.is_none();
         pseudo::apply(&mut draft, pseudo, options, is_root_free)?;
+    }
+    if !options.hard_links {
+        draft.separate()?;
     }
     let mut source = draft.finish();
     overrides.after_pseudo(&mut source.tree, options.latest_time_s)?;

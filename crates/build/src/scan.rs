@@ -6,6 +6,7 @@
 //! selected is left out before more than its type is read.
 
 mod entry;
+mod listed;
 mod piece;
 mod xattrs;
 

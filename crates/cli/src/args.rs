@@ -13,6 +13,7 @@ mod read;
 mod record;
 mod source;
 mod tar;
+mod tools;
 
 pub(crate) use build::BuildArgs;
 pub(crate) use described::DescribedArgs;
@@ -23,6 +24,7 @@ pub(crate) use read::{CatArgs, CheckArgs, ExtractArgs, InfoArgs, LsArgs};
 pub(crate) use record::{CommandArgs, RecordArgs};
 pub(crate) use source::{MetadataArgs, OtherFileSystems, SourceArgs, Syntax};
 pub(crate) use tar::TarArgs;
+pub(crate) use tools::{MksquashfsArgs, SqfstarArgs};
 
 use std::path::PathBuf;
 
@@ -77,6 +79,8 @@ pub(crate) enum Verb {
     Cat(CatArgs),
     Info(InfoArgs),
     Check(CheckArgs),
+    Mksquashfs(MksquashfsArgs),
+    Sqfstar(SqfstarArgs),
     Man(ManArgs),
     Completions(CompletionsArgs),
 }

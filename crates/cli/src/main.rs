@@ -18,6 +18,7 @@ mod image_path;
 mod inputs;
 mod interrupt;
 mod memory;
+mod mksquashfs;
 mod names;
 mod ordering;
 mod privileges;
@@ -37,6 +38,9 @@ use crate::args::Cli;
 use crate::ui::Ui;
 
 fn main() -> ExitCode {
+    if let Some((tool, words)) = mksquashfs::called() {
+        return mksquashfs::main(tool, &words);
+    }
     let cli = Cli::parse();
     let ui = Ui::new(cli.quiet);
     match ui

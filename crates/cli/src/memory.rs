@@ -6,6 +6,8 @@
 use std::fs;
 use std::path::Path;
 
+use anyhow::Context as _;
+
 /// Memory for blocks in flight where nothing limits it: enough for two threads at 1 MiB blocks
 /// several times over, and little for any machine that builds images.
 const DEFAULT_BYTES: u64 = 256 << 20;
@@ -18,6 +20,19 @@ pub(crate) fn default_bytes() -> u64 {
     let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
     let limit = limit_bytes(&groups, Path::new("/sys/fs/cgroup"));
     limit.map_or(DEFAULT_BYTES, |limit| DEFAULT_BYTES.min(limit / SHARE))
+}
+
+/// The memory of the machine in bytes, for limits that are a part of it.
+///
+/// # Errors
+///
+/// If `/proc/meminfo` does not tell.
+pub(crate) fn machine_bytes() -> anyhow::Result<u64> {
+    let text = fs::read_to_string("/proc/meminfo").context("cannot read `/proc/meminfo`")?;
+    let total = text.lines().find_map(|line| line.strip_prefix("MemTotal:"));
+    let kib = total.and_then(|total| total.trim().strip_suffix(" kB")?.parse::<u64>().ok());
+    let kib = kib.context("`/proc/meminfo` does not tell the memory of this machine")?;
+    Ok(kib << 10)
 }
 
 /// The least memory limit of a process's control groups and of all that contain them.

@@ -7,14 +7,19 @@ use std::process::{Command, Stdio};
 
 use coldpress_build::parse_time;
 
+/// The database of users.
+pub(crate) const USERS: &str = "/etc/passwd";
+/// The database of groups.
+pub(crate) const GROUPS: &str = "/etc/group";
+
 /// The number of a user in `/etc/passwd`; users of a directory service are not asked for.
 pub(crate) fn user(name: &[u8]) -> Option<u32> {
-    number_in(&fs::read("/etc/passwd").ok()?, name)
+    number_in(&fs::read(USERS).ok()?, name)
 }
 
 /// The number of a group in `/etc/group`.
 pub(crate) fn group(name: &[u8]) -> Option<u32> {
-    number_in(&fs::read("/etc/group").ok()?, name)
+    number_in(&fs::read(GROUPS).ok()?, name)
 }
 
 /// The time of a date in seconds since 1970, in UTC if it names no zone.
@@ -38,12 +43,24 @@ fn date_of_coreutils(text: &[u8]) -> Option<u32> {
     str::from_utf8(&output.stdout).ok()?.trim().parse().ok()
 }
 
-/// The number of a name in lines of `name:password:number:...`; other lines are skipped.
+/// The number of a name in lines of `name:password:number:...`.
 fn number_in(database: &[u8], name: &[u8]) -> Option<u32> {
-    database.split(|byte| *byte == b'\n').find_map(|line| {
+    entries(database).find_map(|(other, number)| (other == name).then_some(number))
+}
+
+/// The name of a number in such lines.
+pub(crate) fn name_in(database: &[u8], number: u32) -> Option<String> {
+    let found = entries(database).find(|(_, other)| *other == number)?;
+    Some(String::from_utf8_lossy(found.0).into_owned())
+}
+
+/// Names and their numbers; lines that have none are skipped.
+fn entries(database: &[u8]) -> impl Iterator<Item = (&[u8], u32)> {
+    database.split(|byte| *byte == b'\n').filter_map(|line| {
         let mut fields = line.split(|byte| *byte == b':');
-        let number = fields.next().filter(|other| *other == name);
-        number.and_then(|_| str::from_utf8(fields.nth(1)?).ok()?.parse().ok())
+        let name = fields.next()?;
+        let number = str::from_utf8(fields.nth(1)?).ok()?.parse().ok()?;
+        Some((name, number))
     })
 }
 
@@ -63,6 +80,8 @@ mod tests {
         ] {
             assert_eq!(number_in(database, name.as_bytes()), number, "{name}");
         }
+        assert_eq!(name_in(database, 0).as_deref(), Some("root"));
+        assert_eq!(name_in(database, 7), None);
         assert_eq!(user(b"root"), Some(0));
         assert_eq!(group(b"no such group"), None);
     }

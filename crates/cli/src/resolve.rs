@@ -380,8 +380,13 @@ pub(crate) fn block_size(bytes: u64) -> anyhow::Result<BlockSize> {
     })
 }
 
-/// Reads `SOURCE_DATE_EPOCH` (<https://reproducible-builds.org/specs/source-date-epoch/>).
-fn epoch_s() -> anyhow::Result<Option<u32>> {
+/// Reads `SOURCE_DATE_EPOCH` (<https://reproducible-builds.org/specs/source-date-epoch/>), seconds
+/// since 1970.
+///
+/// # Errors
+///
+/// If it is set and no such number.
+pub(crate) fn epoch_s() -> anyhow::Result<Option<u32>> {
     let Some(value) = env::var_os("SOURCE_DATE_EPOCH") else {
         return Ok(None);
     };

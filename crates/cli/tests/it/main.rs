@@ -9,6 +9,7 @@ mod fuse;
 mod help;
 mod interop;
 mod interrupt;
+mod mksquashfs;
 mod plan;
 mod press;
 mod pseudo;

@@ -1,0 +1,116 @@
+//! The command lines of mksquashfs and sqfstar.
+//!
+//! ```text
+//! tool     which of the two was called                      tool.rs
+//! parse    words to options, by a table                     parse.rs, options.rs, value.rs
+//! request  what is asked for, a field for each meaning      request.rs, contradictions.rs
+//! settle   the same in the terms of the other crates        settle.rs, inputs.rs, compression.rs, definitions.rs, sort.rs
+//! run      the steps of `coldpress build` with other words  run.rs, pace.rs, report.rs
+//! ```
+//!
+//! An option means what it means to squashfs-tools 4.7, has no effect for a stated reason, or is
+//! refused by its name; `docs/mksquashfs.md` lists all. Only what users see was taken over: the
+//! facts are those of USAGE-MKSQUASHFS and of the behavior of the programs.
+
+mod compression;
+mod contradictions;
+mod definitions;
+mod help;
+mod inputs;
+mod options;
+mod pace;
+mod parse;
+mod report;
+mod request;
+mod run;
+mod settle;
+mod sort;
+mod tool;
+mod value;
+
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::io::Write as _;
+use std::process::ExitCode;
+
+use request::{Info, Request};
+pub(crate) use tool::Tool;
+
+use crate::exit::Exit;
+use crate::failure;
+use crate::resolve;
+use crate::ui::Ui;
+
+/// Exit status of mksquashfs and sqfstar for everything that went wrong.
+const FAILED: u8 = 1;
+
+/// The tool whose command line this process was given, and the words behind its name: because it
+/// was called by that name, or the name is the first word.
+///
+/// This comes before all other reading of the command line, which would take `-help` apart into
+/// letters. Only `--help`, which mksquashfs does not know, is left to it.
+pub(crate) fn called() -> Option<(Tool, Vec<OsString>)> {
+    let mut words = env::args_os();
+    let program = words.next()?;
+    if let Some(tool) = Tool::called_as(&program) {
+        return Some((tool, words.collect()));
+    }
+    let tool = Tool::from_name(&words.next()?)?;
+    let words: Vec<OsString> = words.collect();
+    let asks_coldpress = words
+        .first()
+        .is_some_and(|word| word == OsStr::new("--help"));
+    (!asks_coldpress).then_some((tool, words))
+}
+
+/// Does what the words behind a tool's name ask for, and tells how it ended.
+pub(crate) fn main(tool: Tool, words: &[OsString]) -> ExitCode {
+    let request = match parse::parse(tool, words) {
+        Ok(request) => request,
+        Err(error) => {
+            Ui::new(false).fail(&error);
+            return FAILED.into();
+        }
+    };
+    let ui = Ui::new(!shows_bar(&request));
+    match ui.interrupt.install().and_then(|()| obey(&request, &ui)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) if failure::is_stdout_closed(&error) => ExitCode::SUCCESS,
+        Err(_) if ui.interrupt.is_pending() => {
+            ui.warn("interrupted; nothing unfinished is left behind");
+            FAILED.into()
+        }
+        Err(error) => {
+            ui.fail(&error);
+            FAILED.into()
+        }
+    }
+}
+
+/// Does what the words behind a tool's name ask for where `coldpress` has read its own options
+/// before the name.
+///
+/// # Errors
+///
+/// If they cannot be obeyed, or the image not be written.
+pub(crate) fn verb(tool: Tool, words: &[OsString], ui: &Ui) -> anyhow::Result<Exit> {
+    obey(&parse::parse(tool, words)?, ui)?;
+    Ok(Exit::Done)
+}
+
+fn obey(request: &Request, ui: &Ui) -> anyhow::Result<()> {
+    if let Some(print) = &request.print {
+        let mut out = ui.out();
+        out.write_all(help::text(request, print)?.as_bytes())?;
+        out.flush()?;
+        return Ok(());
+    }
+    run::run(request, resolve::epoch_s()?, ui)
+}
+
+/// Whether there is a progress bar: names or percents on standard output take its place.
+fn shows_bar(request: &Request) -> bool {
+    let talk = &request.talk;
+    let is_hidden = talk.no_progress || talk.percentage;
+    !is_hidden && (talk.progress || talk.info != Info::Stdout)
+}

@@ -1,0 +1,147 @@
+//! Words of a command line to a [`Request`].
+//!
+//! mksquashfs takes sources and destination first, then options; sqfstar options first, then the
+//! destination, then excludes. Names of options are never abbreviated, and behind `-e` everything
+//! is a path.
+
+use std::ffi::{OsStr, OsString};
+
+use anyhow::{anyhow, bail};
+
+use super::options::{self, Treatment};
+use super::request::{Excludes, Request};
+use super::tool::Tool;
+use super::value::Value;
+use crate::failure::hint;
+use crate::text;
+
+/// Reads the words behind the name of the program.
+///
+/// # Errors
+///
+/// If an option is unknown, refused, lacks its value or cannot take it, or sources and destination
+/// are missing.
+pub(crate) fn parse(tool: Tool, words: &[OsString]) -> anyhow::Result<Request> {
+    let mut request = Request::new(tool);
+    match tool {
+        Tool::Mksquashfs => {
+            let paths = words.iter().take_while(|word| !is_option(word)).count();
+            let (paths, words) = words.split_at(paths);
+            let left = options(&mut request, words)?;
+            if request.print.is_some() {
+                return Ok(request);
+            }
+            if let Some(word) = left.first() {
+                return Err(misplaced(word));
+            }
+            places(&mut request, paths)?;
+        }
+        Tool::Sqfstar => {
+            let left = options(&mut request, words)?;
+            if request.print.is_some() {
+                return Ok(request);
+            }
+            let Some((destination, excludes)) = left.split_first() else {
+                return Err(missing(tool, "no destination is given"));
+            };
+            request.destination = destination.into();
+            let excludes = excludes.iter().cloned().map(Excludes::One);
+            request.excludes.extend(excludes);
+        }
+    }
+    Ok(request)
+}
+
+/// Sources and destination of mksquashfs; `-` in front means that there are no sources.
+fn places(request: &mut Request, paths: &[OsString]) -> anyhow::Result<()> {
+    let tool = Tool::Mksquashfs;
+    let Some((destination, sources)) = paths.split_last() else {
+        return Err(missing(tool, "no source and no destination are given"));
+    };
+    let Some(first) = sources.first() else {
+        return Err(missing(tool, "no destination is given"));
+    };
+    request.destination = destination.into();
+    if first != "-" {
+        request.sources = sources.iter().map(Into::into).collect();
+    }
+    Ok(())
+}
+
+/// Obeys options up to the first word that is none; returns it and what follows.
+fn options<'a>(request: &mut Request, words: &'a [OsString]) -> anyhow::Result<&'a [OsString]> {
+    let mut left = words;
+    while let Some((word, rest)) = left.split_first().filter(|(word, _)| is_option(word)) {
+        if request.tool == Tool::Mksquashfs && word == "-e" {
+            if rest.is_empty() && request.print.is_none() {
+                bail!("`-e` needs at least one path");
+            }
+            let excludes = rest.iter().cloned().map(Excludes::One);
+            request.excludes.extend(excludes);
+            return Ok(&[]);
+        }
+        left = option(request, word, rest)?;
+    }
+    Ok(left)
+}
+
+/// Obeys one option; returns the words behind it and its value.
+fn option<'a>(
+    request: &mut Request,
+    word: &OsStr,
+    rest: &'a [OsString],
+) -> anyhow::Result<&'a [OsString]> {
+    let tool = request.tool;
+    let row = word.to_str().and_then(|name| options::find(name, tool));
+    let (Some(row), Some(name)) = (row, word.to_str()) else {
+        return Err(unknown(tool, word));
+    };
+    let (value, rest) = match (row.value(), rest.split_first()) {
+        (None, _) => (OsStr::new(""), rest),
+        (Some(_), Some((value, rest))) => (value.as_os_str(), rest),
+        (Some(value), None) => bail!("`{name}` needs a value: `{name} {value}`"),
+    };
+    match row.treatment {
+        Treatment::Flag(set) => set(request),
+        Treatment::Value(set) => {
+            let value = Value {
+                option: name,
+                text: value,
+            };
+            set(request, value)?;
+        }
+        Treatment::NoEffect => {}
+        Treatment::Refused => {
+            let error = anyhow!("`{name}` is not supported: {}", row.remark);
+            let list = format!("`coldpress {} -help` lists what is", tool.name());
+            return Err(hint(error, list));
+        }
+    }
+    Ok(rest)
+}
+
+/// Whether a word is an option; `-` is standard input.
+fn is_option(word: &OsStr) -> bool {
+    word != "-" && word.as_encoded_bytes().starts_with(b"-")
+}
+
+fn unknown(tool: Tool, word: &OsStr) -> anyhow::Error {
+    let name = text::escaped(word.as_encoded_bytes());
+    let tool = tool.name();
+    let error = anyhow!("`{name}` is not an option of {tool} 4.7");
+    hint(error, format!("`coldpress {tool} -help` lists all options"))
+}
+
+fn missing(tool: Tool, what: &str) -> anyhow::Error {
+    hint(anyhow!("{what}"), format!("usage: {}", tool.usage()))
+}
+
+fn misplaced(word: &OsStr) -> anyhow::Error {
+    let name = text::escaped(word.as_encoded_bytes());
+    let error = anyhow!("`{name}` stands behind options, where mksquashfs takes no paths");
+    let order = "sources and destination come first; paths to leave out come last, behind -e";
+    hint(error, order)
+}
+
+#[cfg(test)]
+mod tests;

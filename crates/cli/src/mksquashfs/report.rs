@@ -1,0 +1,223 @@
+//! What mksquashfs prints on standard output: where the image goes, what is stored, and a summary.
+//!
+//! Scripts look for the words at the beginning of these lines, so they are those of mksquashfs;
+//! numbers that only it has are left out.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::fs;
+use std::io;
+
+use coldpress_build::{Options, Source, Summary};
+use coldpress_layout::{Kind, NodeId, Tails};
+
+use super::request::Request;
+use crate::{names, text};
+
+/// `Creating 4.0 filesystem on image.sqfs, block size 131072.`
+pub(crate) fn beginning(request: &Request) -> String {
+    let destination = text::escaped(request.destination.as_os_str().as_encoded_bytes());
+    let block_bytes = request.block_size.bytes();
+    format!("Creating 4.0 filesystem on {destination}, block size {block_bytes}.\n")
+}
+
+/// What is stored, a line for each name, directories behind what is in them.
+///
+/// # Errors
+///
+/// Those of `out`.
+pub(crate) fn stored(source: &Source, out: &mut impl io::Write) -> io::Result<()> {
+    let mut seen = vec![false; source.tree.nodes.len()];
+    directory(source, NodeId::ROOT, b"", &mut seen, out)
+}
+
+fn directory(
+    source: &Source,
+    id: NodeId,
+    path: &[u8],
+    seen: &mut [bool],
+    out: &mut impl io::Write,
+) -> io::Result<()> {
+    for (name, child) in source.tree.entries(id) {
+        let path = [path, b"/", name].concat();
+        if source.tree.is_directory(*child) {
+            directory(source, *child, &path, seen, out)?;
+            continue;
+        }
+        let again = std::mem::replace(&mut seen[child.index()], true);
+        writeln!(out, "{}", line(source, *child, &path, again))?;
+    }
+    let path = if path.is_empty() { b"/" } else { path };
+    writeln!(out, "directory {}", text::escaped(path))
+}
+
+fn line(source: &Source, id: NodeId, path: &[u8], is_again: bool) -> String {
+    let path = text::escaped(path);
+    let end = if is_again { " LINK" } else { "" };
+    match &source.tree[id].kind {
+        Kind::File { size_bytes } => {
+            let is_duplicate = !is_again && source.tree.duplicates.contains_key(&id);
+            let end = if is_duplicate { " DUPLICATE" } else { end };
+            format!("file {path}, uncompressed size {size_bytes} bytes{end}")
+        }
+        kind => format!("{} {path}{end}", word(kind)),
+    }
+}
+
+fn word(kind: &Kind) -> &'static str {
+    match kind {
+        Kind::Directory { .. } => "directory",
+        Kind::File { .. } => "file",
+        Kind::Symlink { .. } => "symbolic link",
+        Kind::BlockDevice { .. } => "block device",
+        Kind::CharDevice { .. } => "character device",
+        Kind::Fifo => "fifo",
+        Kind::Socket => "unix domain socket",
+    }
+}
+
+/// The summary behind a written image.
+pub(crate) fn summary(
+    request: &Request,
+    options: &Options,
+    source: &Source,
+    summary: &Summary,
+) -> String {
+    let mut text = String::new();
+    // Writing to a string does not fail.
+    let _ = write_settings(&mut text, request, options);
+    let _ = write_sizes(&mut text, request, summary);
+    let _ = write_counts(&mut text, options, source, summary);
+    let _ = write_owners(&mut text, source);
+    text
+}
+
+fn write_settings(
+    text: &mut String,
+    request: &Request,
+    options: &Options,
+) -> Result<(), std::fmt::Error> {
+    let how = |is_raw| if is_raw { "uncompressed" } else { "compressed" };
+    let raw = request.uncompressed;
+    let fragments = match request.tails() {
+        Tails::None => "no",
+        _ => how(raw.fragments),
+    };
+    let xattrs = if request.xattrs.stored {
+        how(raw.xattrs)
+    } else {
+        "no"
+    };
+    let exportable = if options.exportable {
+        "Exportable "
+    } else {
+        ""
+    };
+    let compressor = request.compression.compressor();
+    let block_bytes = options.block_size.bytes();
+    writeln!(
+        text,
+        "\n{exportable}Squashfs 4.0 filesystem, {compressor} compressed, data block size \
+         {block_bytes}"
+    )?;
+    writeln!(
+        text,
+        "\t{} data, {} metadata, {fragments} fragments,\n\t{xattrs} xattrs, {} ids",
+        how(raw.data),
+        how(raw.inodes),
+        how(raw.inodes || raw.ids),
+    )?;
+    let not = if request.duplicates { "" } else { "not " };
+    writeln!(text, "\tduplicates are {not}removed")
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "sizes are printed with two decimals"
+)]
+fn write_sizes(
+    text: &mut String,
+    request: &Request,
+    summary: &Summary,
+) -> Result<(), std::fmt::Error> {
+    let image = (request.offset_bytes + summary.image_bytes) as f64;
+    let kilobytes = image / 1024.0;
+    writeln!(
+        text,
+        "Filesystem size {kilobytes:.2} Kbytes ({:.2} Mbytes)",
+        kilobytes / 1024.0
+    )?;
+    let files = summary.data_bytes as f64;
+    if summary.data_bytes > 0 {
+        writeln!(
+            text,
+            "\t{:.2}% of the size of all files ({:.2} Kbytes)",
+            image / files * 100.0,
+            files / 1024.0
+        )?;
+    }
+    writeln!(text, "Metadata size {} bytes", summary.table_bytes)
+}
+
+fn write_counts(
+    text: &mut String,
+    options: &Options,
+    source: &Source,
+    summary: &Summary,
+) -> Result<(), std::fmt::Error> {
+    if options.deduplicated {
+        let duplicates = summary.duplicate_files;
+        writeln!(text, "Number of duplicate files found {duplicates}")?;
+    } else {
+        writeln!(text, "No duplicate files removed")?;
+    }
+    writeln!(text, "Number of inodes {}", summary.inode_count)?;
+    let nodes = &source.tree.nodes;
+    let count = |is: fn(&Kind) -> bool| nodes.iter().filter(|node| is(&node.kind)).count();
+    let files = count(|kind| matches!(kind, Kind::File { .. }));
+    writeln!(text, "Number of files {files}")?;
+    if options.tails != Tails::None {
+        writeln!(text, "Number of fragments {}", summary.fragment_count)?;
+    }
+    let symlinks = count(|kind| matches!(kind, Kind::Symlink { .. }));
+    writeln!(text, "Number of symbolic links {symlinks}")?;
+    let devices = count(|kind| matches!(kind, Kind::BlockDevice { .. } | Kind::CharDevice { .. }));
+    writeln!(text, "Number of device nodes {devices}")?;
+    let fifos = count(|kind| matches!(kind, Kind::Fifo));
+    writeln!(text, "Number of fifo nodes {fifos}")?;
+    let sockets = count(|kind| matches!(kind, Kind::Socket));
+    writeln!(text, "Number of socket nodes {sockets}")?;
+    let directories = count(|kind| matches!(kind, Kind::Directory { .. }));
+    writeln!(text, "Number of directories {directories}")?;
+    let names: usize = nodes
+        .iter()
+        .map(|node| match &node.kind {
+            Kind::Directory { entries } => entries.len(),
+            _ => 0,
+        })
+        .sum();
+    // The root directory has no name.
+    let links = (names + 1).saturating_sub(nodes.len());
+    writeln!(text, "Number of hard-links {links}")
+}
+
+fn write_owners(text: &mut String, source: &Source) -> Result<(), std::fmt::Error> {
+    let nodes = &source.tree.nodes;
+    let users: BTreeSet<u32> = nodes.iter().map(|node| node.uid).collect();
+    let groups: BTreeSet<u32> = nodes.iter().map(|node| node.gid).collect();
+    let ids = users.union(&groups).count();
+    writeln!(text, "Number of ids (unique uids + gids) {ids}")?;
+    for (what, numbers, database) in [
+        ("uids", users, names::USERS),
+        ("gids", groups, names::GROUPS),
+    ] {
+        writeln!(text, "Number of {what} {}", numbers.len())?;
+        let database = fs::read(database).unwrap_or_default();
+        for number in numbers {
+            let name = names::name_in(&database, number);
+            let name = name.as_deref().unwrap_or("unknown");
+            writeln!(text, "\t{name} ({number})")?;
+        }
+    }
+    Ok(())
+}

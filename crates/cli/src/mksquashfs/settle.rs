@@ -1,0 +1,178 @@
+//! A request in the terms of the crates that write images.
+
+use std::fs;
+use std::num::NonZeroUsize;
+use std::os::unix::ffi::OsStrExt as _;
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use coldpress_build::{
+    Exclusions, Input, Matching, Metadata, Mode, Mounts, Options, Overrides, Owners, Rules,
+    Selection, SourceOptions, Times, Uncompressed, Xattrs, exclude_file_lines,
+};
+
+use super::contradictions::SettledTimes;
+use super::request::{Boundary, Excludes, Memory, Patterns, Request};
+use super::{definitions, inputs};
+use crate::text::quoted;
+use crate::ui::Ui;
+use crate::{memory, resolve};
+
+/// What the steps of building need.
+#[derive(Debug)]
+pub(crate) struct Settled {
+    pub(crate) inputs: Vec<Input>,
+    pub(crate) source_options: SourceOptions,
+    /// But for the time of the image, which may depend on the tree.
+    pub(crate) options: Options,
+}
+
+/// Settles a request.
+///
+/// * `now_s`: the time, seconds since 1970.
+///
+/// # Errors
+///
+/// If a file that it names cannot be read, or a pattern, mode or definition means nothing.
+pub(crate) fn settle(
+    request: &Request,
+    times: SettledTimes,
+    now_s: u32,
+    ui: &Ui,
+) -> anyhow::Result<Settled> {
+    let threads = resolve::threads(request.work.threads);
+    let inputs = inputs::inputs(request, ui)?;
+    let source_options = SourceOptions {
+        selection: selection(request, &inputs, ui)?,
+        overrides: overrides(request, times)?,
+        latest_time_s: times.latest_s,
+        xattrs: request.xattrs.stored,
+        hard_links: request.hard_links,
+        threads,
+        pseudo: definitions::pseudo(request, now_s)?.map(Arc::new),
+        ..SourceOptions::default()
+    };
+    Ok(Settled {
+        inputs,
+        source_options,
+        options: options(request, threads)?,
+    })
+}
+
+fn options(request: &Request, threads: NonZeroUsize) -> anyhow::Result<Options> {
+    let raw = request.uncompressed;
+    Ok(Options {
+        compression: Some(request.compression.settings(request.block_size)?),
+        uncompressed: Uncompressed {
+            inodes: raw.inodes,
+            ids: raw.ids || raw.inodes,
+            data: raw.data,
+            fragments: raw.fragments,
+            xattrs: raw.xattrs,
+        },
+        block_size: request.block_size,
+        threads,
+        memory_bytes: match request.work.memory {
+            None => memory::default_bytes(),
+            Some(Memory::Bytes(bytes)) => bytes,
+            Some(Memory::Percent(percent)) => memory::machine_bytes()? / 100 * u64::from(percent),
+        },
+        modification_time_s: 0,
+        tails: request.tails(),
+        exportable: request.exportable,
+        metadata: Metadata::Dense,
+        offset_bytes: request.offset_bytes,
+        is_padded: request.pad,
+        deduplicated: request.duplicates,
+    })
+}
+
+fn selection(request: &Request, inputs: &[Input], ui: &Ui) -> anyhow::Result<Selection> {
+    let mut excludes = Vec::new();
+    for exclude in &request.excludes {
+        match exclude {
+            Excludes::One(text) => excludes.push(text.as_bytes().to_vec()),
+            Excludes::File(path) => {
+                let text =
+                    fs::read(path).with_context(|| format!("cannot read {}", quoted(path)))?;
+                excludes.extend(exclude_file_lines(&text));
+            }
+        }
+    }
+    let exclusions = match request.patterns {
+        Patterns::Paths => {
+            let (exclusions, failures) = Exclusions::by_path(&request.sources, &excludes);
+            for (path, error) in failures {
+                ui.warn(&format!("{} is not excluded: {error}", quoted(&path)));
+            }
+            exclusions
+        }
+        Patterns::Wildcards => Exclusions::by_pattern(&excludes, Matching::Wildcards)?,
+        Patterns::Regex => Exclusions::by_pattern(&excludes, Matching::Regex)?,
+    };
+    let mut exclude = Rules::default();
+    for place in inputs::places_of(&request.destination, inputs) {
+        exclude.add(&place)?;
+    }
+    Ok(Selection {
+        exclusions,
+        exclude,
+        mounts: match request.boundary {
+            Boundary::None => Mounts::Enter,
+            Boundary::Empty => Mounts::Empty,
+            Boundary::Absent => Mounts::Leave,
+        },
+        max_depth: request.max_depth,
+        ..Selection::default()
+    })
+}
+
+fn overrides(request: &Request, times: SettledTimes) -> anyhow::Result<Overrides> {
+    let asked = &request.owners;
+    let mut owners = Owners {
+        uid: asked.uid,
+        gid: asked.gid,
+        root_uid: asked.root_uid,
+        root_gid: asked.root_gid,
+        offset: asked.offset,
+    };
+    let mut root_mode = asked.root_mode.clone();
+    if inputs::has_own_root(request) {
+        // A root directory that no source has is open to all and belongs to the caller.
+        root_mode.get_or_insert_with(|| Mode::octal(0o777));
+        let uid = rustix::process::getuid().as_raw();
+        owners.root_uid.get_or_insert(uid);
+        let gid = rustix::process::getgid().as_raw();
+        owners.root_gid.get_or_insert(gid);
+    }
+    let mut xattrs = Xattrs::default();
+    if let Some(pattern) = &request.xattrs.exclude {
+        xattrs
+            .exclude(pattern)
+            .context("cannot use `-xattrs-exclude`")?;
+    }
+    if let Some(pattern) = &request.xattrs.include {
+        xattrs
+            .include(pattern)
+            .context("cannot use `-xattrs-include`")?;
+    }
+    for definition in &request.xattrs.add {
+        xattrs
+            .add(definition.as_bytes())
+            .context("cannot use `-xattrs-add`")?;
+    }
+    Ok(Overrides {
+        owners,
+        file_mode: asked.file_mode.clone(),
+        directory_mode: asked.directory_mode.clone(),
+        root_mode,
+        times: Times {
+            image: times.image,
+            inodes: times.inodes,
+            root: times.root,
+        },
+        xattrs,
+        contexts: None,
+        pseudo_wins: request.pseudo_override,
+    })
+}

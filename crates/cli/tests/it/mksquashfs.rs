@@ -1,0 +1,9 @@
+//! `mksquashfs` and `sqfstar` as users and other projects call them.
+//!
+//! The binary is called by those names, through symbolic links. What it writes is compared with
+//! what the installed mksquashfs writes for the same command line, by the listing of unsquashfs.
+
+mod behavior;
+mod lines;
+mod tools;
+mod tree;
