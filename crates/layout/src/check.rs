@@ -106,7 +106,12 @@ mod tests {
 
     fn check(nodes: Vec<Node>) -> Result<(), Error> {
         let duplicates = BTreeMap::new();
-        Tree { nodes, duplicates }.check()
+        Tree {
+            nodes,
+            duplicates,
+            ..Tree::default()
+        }
+        .check()
     }
 
     #[test]

@@ -116,7 +116,8 @@ fn entries(sources: &[PathBuf], ui: &Ui) -> anyhow::Result<Vec<BuildInput>> {
     for path in sources {
         let base = base_name(path)?;
         let free = |name: &Vec<u8>| !names.contains(name);
-        let name = (0_u64..)
+        // As many numbers as there are sources are enough.
+        let name = (0..=sources.len())
             .map(|number| numbered(&base, number))
             .find(free)
             .unwrap_or_default();
@@ -134,7 +135,7 @@ fn entries(sources: &[PathBuf], ui: &Ui) -> anyhow::Result<Vec<BuildInput>> {
 }
 
 /// `name`, `name_1`, `name_2`
-fn numbered(base: &[u8], number: u64) -> Vec<u8> {
+fn numbered(base: &[u8], number: usize) -> Vec<u8> {
     match number {
         0 => base.to_vec(),
         number => [base, format!("_{number}").as_bytes()].concat(),
@@ -143,8 +144,7 @@ fn numbered(base: &[u8], number: u64) -> Vec<u8> {
 
 /// The name of a source; that of a path which ends in `.` or `..` is found on disk.
 fn base_name(path: &Path) -> anyhow::Result<Vec<u8>> {
-    let ends_in_dots =
-        matches!(path.file_name(), None) || path.as_os_str().as_bytes().ends_with(b"/.");
+    let ends_in_dots = path.file_name().is_none() || path.as_os_str().as_bytes().ends_with(b"/.");
     let found = if ends_in_dots {
         let real = path.canonicalize();
         let real = real.with_context(|| format!("cannot read source {}", quoted(path)))?;
@@ -180,9 +180,12 @@ pub(crate) fn places_of(file: &Path, inputs: &[BuildInput]) -> Vec<Vec<u8>> {
 /// The pattern that matches this path and no other.
 fn pattern(path: &[u8]) -> Vec<u8> {
     let special = |byte: &u8| b"*?[]\\ ".contains(byte);
-    let escape = |byte: &u8| match special(byte) {
-        true => vec![b'\\', *byte],
-        false => vec![*byte],
+    let escape = |byte: &u8| {
+        if special(byte) {
+            vec![b'\\', *byte]
+        } else {
+            vec![*byte]
+        }
     };
     path.iter().flat_map(escape).collect()
 }

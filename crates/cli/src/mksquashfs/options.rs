@@ -186,7 +186,10 @@ mod tests {
             let (names, value) = (names.join(", "), value.unwrap_or_default());
             let tool = row.only.map_or("both", Tool::name);
             let (treatment, remark) = (row.treatment, row.remark);
-            text += &format!("| `{names}{value}` | {treatment} | {tool} | {remark} |\n");
+            text.extend([
+                format!("| `{names}{value}` | {treatment} | {tool} | {remark} |"),
+                "\n".to_owned(),
+            ]);
         }
         text
     }

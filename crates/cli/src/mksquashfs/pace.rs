@@ -17,8 +17,9 @@ const REST_MIN: Duration = Duration::from_millis(10);
 pub(crate) struct Pace<'a> {
     ui: &'a Ui,
     step: Step,
-    /// The last percentage that was printed; `None` if none is to be.
-    percent: Option<Option<u64>>,
+    prints_percent: bool,
+    /// The last percentage that was printed.
+    percent: Option<u64>,
     rest_percent: u32,
     worked_since: Instant,
 }
@@ -37,7 +38,8 @@ impl<'a> Pace<'a> {
         Self {
             ui,
             step: ui.step(label, 0),
-            percent: prints_percent.then_some(None),
+            prints_percent,
+            percent: None,
             rest_percent,
             worked_since: Instant::now(),
         }
@@ -60,11 +62,8 @@ impl<'a> Pace<'a> {
     }
 
     fn tell(&mut self, percent: u64) {
-        let Some(last) = &mut self.percent else {
-            return;
-        };
-        if *last != Some(percent) {
-            *last = Some(percent);
+        if self.prints_percent && self.percent != Some(percent) {
+            self.percent = Some(percent);
             // Whoever reads it (a dialog, Apptainer) shows it at once. If it is gone, the image is
             // wanted all the same.
             let mut out = io::stdout().lock();

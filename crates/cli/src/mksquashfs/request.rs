@@ -14,6 +14,10 @@ use super::tool::Tool;
 
 /// What a command line asks for. The defaults are those of the tool.
 #[derive(Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "switches of the command line that do not depend on each other"
+)]
 pub(crate) struct Request {
     pub(crate) tool: Tool,
     /// What is to be printed instead of writing an image.

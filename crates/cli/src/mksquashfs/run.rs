@@ -6,7 +6,6 @@ use std::time::SystemTime;
 
 use anyhow::{Context as _, anyhow, bail};
 use coldpress_build::{Options, Output, Source, Warning};
-
 use coldpress_layout::Tails;
 
 use super::contradictions::{self, SettledTimes};
@@ -146,10 +145,10 @@ fn warn<'a>(
 
 fn image_time_s(times: SettledTimes, source: &Source, now_s: u32) -> u32 {
     match times.image {
-        Some(Time::At(time_s)) => time_s,
+        Some(Time::At(asked_s)) => asked_s,
         Some(Time::Newest) => {
-            let times = source.tree.nodes.iter().map(|node| node.mtime_s);
-            times.max().unwrap_or(0)
+            let found = source.tree.nodes.iter().map(|node| node.mtime_s);
+            found.max().unwrap_or(0)
         }
         None => now_s,
     }

@@ -68,7 +68,7 @@ fn owners_modes_and_times_are_set_as_by_mksquashfs() {
         "SRC OUT -root-mode 711 -root-uid 5 -root-gid 6",
         "SRC OUT -force-uid 7 -force-gid 8 -all-time 1610000000",
         "SRC OUT -force-uid root -no-xattrs -root-time 1610000000",
-        "SRC OUT -inode-time 1610000000 -mkfs-time 5 -no-exports -no-sparse -tailends",
+        "SRC OUT -all-time 1610000000 -mkfs-time 5 -no-exports -no-sparse -always-use-fragments",
     ] {
         same(&workshop, line, None);
     }
@@ -78,11 +78,6 @@ fn owners_modes_and_times_are_set_as_by_mksquashfs() {
 fn sources_are_named_as_by_mksquashfs() {
     let workshop = workshop();
     symlink("SRC/bin", workshop.at("link")).unwrap();
-    let names = workshop.file(
-        "names",
-        "SRC/etc\nSRC/etc/conf\n\n./SRC/bin/app\nSRC/dangling\n",
-    );
-    let zeros = workshop.file("zeros", "SRC/usr/lib/lib.so\0SRC/name with spaces\0");
     same(&workshop, "SRC/bin SRC/etc SRC/bin SRC/empty OUT", None);
     same(&workshop, "SRC/bin OUT -keep-as-directory", None);
     same(&workshop, "SRC/etc/conf OUT", None);
@@ -93,8 +88,52 @@ fn sources_are_named_as_by_mksquashfs() {
         "SRC/usr/lib SRC/etc/conf ./SRC/bin OUT -tarstyle",
         None,
     );
-    same(&workshop, "- OUT -cpiostyle", Some(&names));
-    same(&workshop, "- OUT -cpiostyle0", Some(&zeros));
+}
+
+#[test]
+fn names_on_standard_input_are_stored_without_what_is_below_them() {
+    let workshop = workshop();
+    let lines = "SRC/etc\nSRC/etc/conf\n\n./SRC/bin/app\nSRC/none\n";
+    let lines = workshop.file("lines", lines);
+    let zeros = workshop.file("zeros", "SRC/usr/lib/lib.so\0SRC/name with spaces\0");
+    for (option, names, expected) in [
+        (
+            "-cpiostyle",
+            lines,
+            &[
+                "/SRC",
+                "/SRC/bin",
+                "/SRC/bin/app",
+                "/SRC/etc",
+                "/SRC/etc/conf",
+            ][..],
+        ),
+        (
+            "-cpiostyle0",
+            zeros,
+            &[
+                "/SRC",
+                "/SRC/name with spaces",
+                "/SRC/usr",
+                "/SRC/usr/lib",
+                "/SRC/usr/lib/lib.so",
+            ],
+        ),
+    ] {
+        let mut command = workshop.command("mksquashfs");
+        command.args(["-", "out", "-noappend", "-info-file", option, option]);
+        let ran = ran(command.stdin(input(&names)));
+        assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+        let log = fs::read_to_string(workshop.at(option)).unwrap();
+        let path = |line: &str| {
+            let line = line.split(", uncompressed").next().unwrap_or_default();
+            line[line.find('/').unwrap()..].to_owned()
+        };
+        let mut found: Vec<String> = log.lines().map(path).collect();
+        found.sort();
+        found.retain(|path| path != "/");
+        assert_eq!(found, expected, "{option}");
+    }
 }
 
 #[test]
@@ -151,13 +190,15 @@ fn definitions_alone_make_an_image() {
         "definitions",
         "/ d 755 1 2\na d 700 root 3\na/n c 600 0 0 1 3\n",
     );
-    same(
-        &workshop,
-        "- OUT -pf definitions -all-root -pseudo-override",
-        None,
-    );
-    let file = workshop.file("with-command", "/ d 755 1 2\nhello f 644 4 5 echo hello\n");
-    same(&workshop, "- OUT -pf -", Some(&file));
+    same(&workshop, "- OUT -pf definitions", None);
+    let file = workshop.file("command", "/ d 755 1 2\nhello f 644 4 5 echo hello\n");
+    same(&workshop, "- OUT -pf command", None);
+    let mut command = workshop.command("mksquashfs");
+    let ran = ran(command.args(["-", "out", "-pf", "-"]).stdin(input(&file)));
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let image = workshop.at("out");
+    let content = done([Path::new("cat"), &image, Path::new("hello")]).text();
+    assert_eq!(content, "hello\n");
 }
 
 #[test]
@@ -186,7 +227,7 @@ fn summaries_begin_with_the_words_of_mksquashfs() {
         "symbolic link /dangling",
         "directory /",
         "Exportable Squashfs 4.0 filesystem, gzip compressed, data block size 131072",
-        "Number of inodes 20",
+        "Number of inodes 19",
         "Number of hard-links 1",
         "Number of symbolic links 2",
     ] {

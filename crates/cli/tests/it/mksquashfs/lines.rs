@@ -9,17 +9,17 @@ use crate::skip;
 /// A project and its command line.
 struct Line {
     project: &'static str,
-    line: &'static str,
+    words: &'static str,
     /// What mksquashfs 4.5.1 is called with, if it does not know all of it.
     peer: Option<&'static str>,
     /// `SOURCE_DATE_EPOCH`, if the project sets it.
     epoch_s: Option<&'static str>,
 }
 
-const fn line(project: &'static str, line: &'static str) -> Line {
+const fn line(project: &'static str, words: &'static str) -> Line {
     Line {
         project,
-        line,
+        words,
         peer: None,
         epoch_s: None,
     }
@@ -233,7 +233,7 @@ fn workshop() -> Workshop {
 /// Writes an image with either, and compares what unsquashfs finds in them.
 fn compare(workshop: &Workshop, line: &Line) {
     let offset = line
-        .line
+        .words
         .split_whitespace()
         .skip_while(|word| *word != "-offset");
     let offset_bytes = offset
@@ -250,10 +250,15 @@ fn compare(workshop: &Workshop, line: &Line) {
         let ran = super::tools::ran(command);
         assert_eq!(ran.code, Some(0), "{context}: {}", ran.stderr);
     };
-    run(&mut workshop.command("mksquashfs"), line, line.line, "ours");
+    run(
+        &mut workshop.command("mksquashfs"),
+        line,
+        line.words,
+        "ours",
+    );
     let ours = workshop.listing("ours", offset_bytes);
     if !skip::without_peer("mksquashfs") {
-        let text = line.peer.unwrap_or(line.line);
+        let text = line.peer.unwrap_or(line.words);
         run(&mut workshop.peer("mksquashfs"), line, text, "theirs");
         let theirs = workshop.listing("theirs", offset_bytes);
         assert_eq!(
@@ -268,7 +273,7 @@ fn compare(workshop: &Workshop, line: &Line) {
 
 /// Listings without the time of a root directory that no source has, which is now.
 fn comparable(listing: &str, line: &Line) -> String {
-    if !line.line.starts_with("SRC/") {
+    if !line.words.starts_with("SRC/") {
         return listing.to_owned();
     }
     let lines = listing

@@ -16,6 +16,7 @@ pub(super) fn write(root: &Path) {
     let noise: Vec<u8> = (0_u32..300_000)
         .map(|index| index.wrapping_mul(2_654_435_761).to_le_bytes()[3])
         .collect();
+    let zeros = vec![0; 140_000];
     for (name, content) in [
         ("bin/app", noise.as_slice()),
         ("bin/other", &noise[..150_000]),
@@ -23,7 +24,7 @@ pub(super) fn write(root: &Path) {
         ("etc/conf.d/one", b"1\n"),
         ("etc/conf.d/same", b"1\n"),
         ("usr/lib/lib.so", &noise[7..200_000]),
-        ("usr/lib/lib.a", &[0; 140_000]),
+        ("usr/lib/lib.a", zeros.as_slice()),
         ("empty", b""),
         ("name with spaces", b"spaces"),
     ] {
