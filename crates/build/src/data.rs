@@ -74,19 +74,21 @@ pub(crate) fn write(
         copied_bytes: 0,
         changed: BTreeMap::new(),
     };
-    area.write(source, order, output, options, meter)?;
+    let packed = packed_tails(source, &order.data);
+    area.write(source, order, &packed, output, options, meter)?;
     // Duplicates were compared with files that are not the same any more: they get data of their
     // own, and tail ends a fragment block of their own.
     let orphans = area.orphans(source);
-    let tails = area.orphaned_tails(source);
+    let tails = area.orphaned_tails(source, &packed);
     let blocks = orphans.iter().copied().map(Item::Blocks);
     let fragments = tails.iter().map(|node| Item::Fragment(vec![*node]));
     let own = Order {
         data: blocks.chain(fragments).collect(),
         ..Order::default()
     };
-    area.write(source, &own, output, options, meter)?;
-    area.share_tails(source, &tails);
+    let own_packed = packed_tails(source, &own.data);
+    area.write(source, &own, &own_packed, output, options, meter)?;
+    area.share_tails(source, &tails, &packed);
     area.finish(source, options, &orphans, meter)?;
     Ok(area)
 }
@@ -97,11 +99,11 @@ impl DataArea {
         &mut self,
         source: &Source,
         order: &Order,
+        packed_tails: &[bool],
         output: &mut Sink,
         options: &Options,
         meter: &mut Meter,
     ) -> Result<(), Error> {
-        let packed_tails = packed_tails(source, &order.data);
         let worker = || {
             Ok(Worker {
                 packer: options.packer()?,
@@ -109,7 +111,7 @@ impl DataArea {
             })
         };
         ordered(
-            Jobs::new(source, order, &packed_tails, options.block_size).map(Ok),
+            Jobs::new(source, order, packed_tails, options.block_size).map(Ok),
             &options.workers(),
             worker,
             |worker, job| worker.pack(source, job, options),
@@ -198,18 +200,21 @@ impl DataArea {
     }
 
     /// Files whose tail end is that of a file that is not as it was compared.
-    fn orphaned_tails(&self, source: &Source) -> BTreeSet<NodeId> {
+    fn orphaned_tails(&self, source: &Source, packed: &[bool]) -> BTreeSet<NodeId> {
         let tails = source.tree.duplicate_tails.iter();
         let orphans = tails.filter(|(_, original)| self.changed.contains_key(original));
-        // Those that are not packed have their tail end in a block.
-        let orphans = orphans.filter(|(_, original)| self.files[original.index()].tail.is_some());
+        let orphans = orphans.filter(|(node, _)| packed[node.index()]);
         orphans.map(|(node, _)| *node).collect()
     }
 
     /// Gives duplicate tail ends the place of their originals, where those are packed.
-    fn share_tails(&mut self, source: &Source, orphans: &BTreeSet<NodeId>) {
+    fn share_tails(&mut self, source: &Source, orphans: &BTreeSet<NodeId>, packed: &[bool]) {
         for (node, original) in &source.tree.duplicate_tails {
-            if !orphans.contains(node) {
+            if packed[node.index()] && !orphans.contains(node) {
+                // A file that is all tail end was not read again.
+                if let Err(problem) = reader::check_unchanged(source, *node) {
+                    self.note(problem);
+                }
                 self.files[node.index()].tail = self.files[original.index()].tail;
             }
         }

@@ -37,12 +37,12 @@ Example:
   docker export app | coldpress build - app.sqfs"
 )]
 pub(crate) struct BuildArgs {
-    /// What to store, and last the image to write
+    /// SOURCEs to store, and last the IMAGE to write
     ///
-    /// Directories, files, SquashFS images or tar archives; `-` is a tar archive on standard
-    /// input, or nothing if all is described.
+    /// A SOURCE is a directory, a file, a SquashFS image or a tar archive; `-` is a tar archive on
+    /// standard input, or nothing if all is described.
     // One list, so that flags may stand between its paths.
-    #[arg(value_name = "SOURCE... IMAGE", required = true, num_args = 1..)]
+    #[arg(value_name = "PATHS", num_args = 0..)]
     paths: Vec<PathBuf>,
 
     /// Order the image by this plan
@@ -118,7 +118,12 @@ impl BuildArgs {
         match self.paths.split_last() {
             Some((image, sources)) if !sources.is_empty() => Ok((sources, image)),
             _ => Err(anyhow!(
-                "there is a SOURCE but no IMAGE: `coldpress build SOURCE IMAGE` takes two paths"
+                "{} given, but it takes a SOURCE and an IMAGE: `coldpress build SOURCE... IMAGE`",
+                if self.paths.is_empty() {
+                    "no path was"
+                } else {
+                    "one path was"
+                }
             )),
         }
     }

@@ -255,7 +255,7 @@ fn what_cannot_be_followed_is_told() {
         assert!(!stage.at("image").exists());
     }
     for (args, expected) in [
-        (&[][..], "`-` stands for no source"),
+        (&[][..], "there is nothing, not even the end of an archive"),
         (
             &["--pseudo", "a d 755 0 0"],
             "no definition of the root directory",
