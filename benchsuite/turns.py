@@ -19,6 +19,7 @@ import time
 def run(output, command):
     if output != "-" and os.path.exists(output):
         os.unlink(output)
+    os.sync()
     started = time.monotonic()
     child = subprocess.Popen(["bash", "-c", "exec " + command], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     out, err = child.stdout.read(), child.stderr.read()

@@ -5,21 +5,22 @@
 //! where reading ended, which needs no change of what is written already, since a last block may
 //! be short, and is told in a warning.
 
+mod worker;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use coldpress_codec::ordered;
 use coldpress_format::{BlockSize, BlockWord, File, Fragment, TailEnd};
-use coldpress_layout::{Item, NodeId, Order, Packing};
+use coldpress_layout::{Item, NodeId, Order};
 
 use crate::error::Error;
 use crate::options::Options;
-use crate::packer::{Block, Packer};
 use crate::progress::Meter;
-use crate::reader::{self, Job, Jobs, Opening, Problem};
-use crate::reuse::Candidate;
+use crate::reader::{self, Jobs, Problem};
 use crate::sink::Sink;
 use crate::source::Source;
 use crate::warning::Warning;
+use worker::{Packed, Piece, Worker};
 
 /// Where everything of the data area lies.
 pub(crate) struct DataArea {
@@ -33,29 +34,6 @@ pub(crate) struct DataArea {
     pub(crate) copied_bytes: u64,
     /// Files that are not as they were found.
     pub(crate) changed: BTreeMap<NodeId, Problem>,
-}
-
-/// A block as it goes into the image.
-struct Packed {
-    piece: Piece,
-    /// Bytes of the source that it deals with.
-    len_bytes: u64,
-    /// `None` for zeros that take no bytes, and for what could not be read.
-    stored: Option<Block>,
-    problems: Vec<Problem>,
-}
-
-enum Piece {
-    /// The data block of a file at this offset.
-    Block { node: NodeId, offset: u64 },
-    /// A fragment block: for each tail end whose it is and where it begins.
-    Fragment(Vec<(NodeId, u32)>),
-}
-
-/// What a worker keeps from block to block.
-struct Worker {
-    packer: Packer,
-    bytes: Vec<u8>,
 }
 
 /// Writes the data area behind what `output` has.
@@ -104,17 +82,11 @@ impl DataArea {
         options: &Options,
         meter: &mut Meter,
     ) -> Result<(), Error> {
-        let worker = || {
-            Ok(Worker {
-                packer: options.packer()?,
-                bytes: Vec::new(),
-            })
-        };
         ordered(
             Jobs::new(source, order, packed_tails, options.block_size).map(Ok),
             &options.workers(),
-            worker,
-            |worker, job| worker.pack(source, job, options),
+            || Worker::new(source, options),
+            |worker, job| worker.pack(job),
             |packed| {
                 meter.add(packed.len_bytes)?;
                 self.push(source, packed, output)
@@ -293,106 +265,4 @@ fn packed_tails(source: &Source, items: &[Item]) -> Vec<bool> {
         packed[node.index()] |= packed[tail.index()];
     }
     packed
-}
-
-impl Worker {
-    /// Reads a block and compresses it, or finds that it is zeros or better stored as it is.
-    fn pack(&mut self, source: &Source, job: Job, options: &Options) -> Result<Packed, Error> {
-        match job {
-            Job::Block {
-                node,
-                file,
-                offset,
-                len_bytes,
-                candidate,
-                packing,
-            } => {
-                // What is packed specially now was not necessarily then.
-                let candidate = candidate.filter(|_| packing == Packing::Default);
-                let exact = candidate.filter(|it| it.is_exact);
-                let (stored, problem) = match exact.and_then(|it| self.packer.copy_exact(&it)) {
-                    Some(block) => (Some(block), None),
-                    None => self.pack_block(&file, (offset, len_bytes), candidate, packing)?,
-                };
-                Ok(Packed {
-                    piece: Piece::Block { node, offset },
-                    len_bytes: len_bytes.into(),
-                    stored,
-                    problems: problem.into_iter().collect(),
-                })
-            }
-            Job::Fragment(nodes, packing) => self.pack_fragment(source, nodes, packing, options),
-        }
-    }
-
-    fn pack_block(
-        &mut self,
-        file: &Opening,
-        (offset, len_bytes): (u64, u32),
-        candidate: Option<Candidate>,
-        packing: Packing,
-    ) -> Result<(Option<Block>, Option<Problem>), Error> {
-        let read = file.read(offset, len_bytes, &mut self.bytes);
-        let is_hole = matches!(read, Ok(true)) || is_zero(&self.bytes);
-        let stored = if is_hole {
-            None
-        } else {
-            Some(self.compress(candidate, false, packing)?)
-        };
-        Ok((stored, read.err()))
-    }
-
-    fn pack_fragment(
-        &mut self,
-        source: &Source,
-        nodes: &[NodeId],
-        packing: Packing,
-        options: &Options,
-    ) -> Result<Packed, Error> {
-        self.bytes.clear();
-        let (mut members, mut problems, mut len_bytes) = (Vec::new(), Vec::new(), 0);
-        for node in nodes.iter().copied() {
-            let start = self.bytes.len();
-            let read = reader::append_tail(source, node, options.block_size, &mut self.bytes);
-            problems.extend(read.err());
-            if self.bytes.len() > start {
-                let start = u32::try_from(start).expect("a fragment block is at most 1 MiB");
-                members.push((node, start));
-            }
-            len_bytes += u64::from(options.block_size.tail_bytes(source.size_bytes(node)));
-        }
-        let stored = if let Some((first, _)) = members.first() {
-            let candidate = source.fragment_candidate(*first);
-            let candidate = candidate.filter(|_| packing == Packing::Default);
-            Some(self.compress(candidate, true, packing)?)
-        } else {
-            None
-        };
-        Ok(Packed {
-            piece: Piece::Fragment(members),
-            len_bytes,
-            stored,
-            problems,
-        })
-    }
-
-    /// The bytes as they go into the image.
-    fn compress(
-        &mut self,
-        candidate: Option<Candidate>,
-        is_fragment: bool,
-        packing: Packing,
-    ) -> Result<Block, Error> {
-        let copied = candidate.and_then(|it| self.packer.copy(&self.bytes, &it));
-        match copied {
-            Some(block) => Ok(block),
-            None => self.packer.pack(&self.bytes, is_fragment, packing),
-        }
-    }
-}
-
-fn is_zero(bytes: &[u8]) -> bool {
-    // A word at a time; most blocks end it at once.
-    let (words, rest) = bytes.as_chunks::<16>();
-    words.iter().all(|word| *word == [0; 16]) && rest.iter().all(|byte| *byte == 0)
 }

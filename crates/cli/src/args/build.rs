@@ -87,6 +87,13 @@ pub(crate) struct BuildArgs {
     #[arg(hide_short_help = true, long)]
     pub(crate) no_padding: bool,
 
+    /// End without an image if something cannot be stored as it was found
+    ///
+    /// Otherwise what cannot be read is left out or cut short, told in a warning, and the exit
+    /// status is 1.
+    #[arg(hide_short_help = true, long)]
+    pub(crate) exit_on_error: bool,
+
     /// Read the finished image back and compare it with the sources
     #[arg(long)]
     pub(crate) verify: bool,

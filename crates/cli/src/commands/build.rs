@@ -2,13 +2,15 @@
 
 use std::time::{Duration, Instant};
 
+use anyhow::anyhow;
 use coldpress_bench::format_units;
-use coldpress_build::{Input, Metadata, Output, Summary};
+use coldpress_build::{Input, Metadata, Output, Summary, Warning};
 use serde::Serialize;
 
 use crate::args::BuildArgs;
 use crate::described;
 use crate::exit::Exit;
+use crate::failure::hint;
 use crate::inputs;
 use crate::ordering::Ordering;
 use crate::resolve::{self, ImageSettings};
@@ -102,16 +104,29 @@ fn build(
     let plan = ordering.into_plan(&source.tree, inputs, settings, ui);
     let order = steps::order(&source, &plan, settings, ui);
     let options = settings.build_options(&source.tree, Metadata::Dense);
+    refuse(args, source.warnings.first())?;
     if let Some(old) = &args.reuse {
         steps::reuse(&mut source, old, &options, ui)?;
     }
     let summary = steps::write("compressing", &source, &order, output, &options, ui)?;
+    refuse(args, summary.changed.values().next())?;
     if args.verify {
         steps::verify(output, &source, &summary, options.offset_bytes, ui)?;
     }
     let warnings = source.warnings.iter().chain(summary.changed.values());
     let warnings = warnings.map(ToString::to_string).collect();
     Ok((summary, warnings))
+}
+
+/// Makes an error of a warning where that is asked for.
+fn refuse(args: &BuildArgs, warning: Option<&Warning>) -> anyhow::Result<()> {
+    match warning.filter(|_| args.exit_on_error) {
+        Some(warning) => Err(hint(
+            anyhow!("{warning}"),
+            "without --exit-on-error this is a warning",
+        )),
+        None => Ok(()),
+    }
 }
 
 /// `rootfs.sqfs: 311 MiB, 0.341 of 911 MiB; 20,517 inodes; 35.1 s, 26.0 MiB/s; verified`

@@ -1,0 +1,142 @@
+//! Reading and compressing one block after the other, on a thread of its own.
+
+use coldpress_layout::{NodeId, Packing};
+
+use crate::error::Error;
+use crate::options::Options;
+use crate::packer::{Block, Packer};
+use crate::reader::{self, Job, Opening, Problem};
+use crate::reuse::Candidate;
+use crate::source::Source;
+
+/// A block as it goes into the image.
+pub(super) struct Packed {
+    pub(super) piece: Piece,
+    /// Bytes of the source that it deals with.
+    pub(super) len_bytes: u64,
+    /// `None` for zeros that take no bytes, and for what could not be read.
+    pub(super) stored: Option<Block>,
+    pub(super) problems: Vec<Problem>,
+}
+
+/// Which block it is.
+pub(super) enum Piece {
+    /// The data block of a file at this offset.
+    Block { node: NodeId, offset: u64 },
+    /// A fragment block: for each tail end whose it is and where it begins.
+    Fragment(Vec<(NodeId, u32)>),
+}
+
+/// What reads and compresses, and keeps its memory from block to block.
+pub(super) struct Worker<'a> {
+    source: &'a Source,
+    options: &'a Options,
+    packer: Packer,
+    bytes: Vec<u8>,
+}
+
+impl<'a> Worker<'a> {
+    pub(super) fn new(source: &'a Source, options: &'a Options) -> Result<Self, Error> {
+        Ok(Self {
+            source,
+            options,
+            packer: options.packer()?,
+            bytes: Vec::new(),
+        })
+    }
+
+    /// Reads a block and compresses it, or finds that it is zeros or better stored as it is.
+    pub(super) fn pack(&mut self, job: Job) -> Result<Packed, Error> {
+        match job {
+            Job::Block {
+                node,
+                file,
+                offset,
+                len_bytes,
+                candidate,
+                packing,
+            } => {
+                // What is packed specially now was not necessarily then.
+                let candidate = candidate.filter(|_| packing == Packing::Default);
+                let exact = candidate.filter(|it| it.is_exact);
+                let (stored, problem) = match exact.and_then(|it| self.packer.copy_exact(&it)) {
+                    Some(block) => (Some(block), None),
+                    None => self.pack_block(&file, (offset, len_bytes), candidate, packing)?,
+                };
+                Ok(Packed {
+                    piece: Piece::Block { node, offset },
+                    len_bytes: len_bytes.into(),
+                    stored,
+                    problems: problem.into_iter().collect(),
+                })
+            }
+            Job::Fragment(nodes, packing) => self.pack_fragment(nodes, packing),
+        }
+    }
+
+    fn pack_block(
+        &mut self,
+        file: &Opening,
+        (offset, len_bytes): (u64, u32),
+        candidate: Option<Candidate>,
+        packing: Packing,
+    ) -> Result<(Option<Block>, Option<Problem>), Error> {
+        let read = file.read(offset, len_bytes, &mut self.bytes);
+        let is_hole = matches!(read, Ok(true)) || is_zero(&self.bytes);
+        let stored = if is_hole {
+            None
+        } else {
+            Some(self.compress(candidate, false, packing)?)
+        };
+        Ok((stored, read.err()))
+    }
+
+    fn pack_fragment(&mut self, nodes: &[NodeId], packing: Packing) -> Result<Packed, Error> {
+        let (source, block_size) = (self.source, self.options.block_size);
+        self.bytes.clear();
+        let (mut members, mut problems, mut len_bytes) = (Vec::new(), Vec::new(), 0);
+        for node in nodes.iter().copied() {
+            let start = self.bytes.len();
+            let read = reader::append_tail(source, node, block_size, &mut self.bytes);
+            problems.extend(read.err());
+            if self.bytes.len() > start {
+                let start = u32::try_from(start).expect("a fragment block is at most 1 MiB");
+                members.push((node, start));
+            }
+            len_bytes += u64::from(block_size.tail_bytes(source.size_bytes(node)));
+        }
+        let stored = if let Some((first, _)) = members.first() {
+            let candidate = source.fragment_candidate(*first);
+            let candidate = candidate.filter(|_| packing == Packing::Default);
+            Some(self.compress(candidate, true, packing)?)
+        } else {
+            None
+        };
+        Ok(Packed {
+            piece: Piece::Fragment(members),
+            len_bytes,
+            stored,
+            problems,
+        })
+    }
+
+    /// The bytes as they go into the image.
+    fn compress(
+        &mut self,
+        candidate: Option<Candidate>,
+        is_fragment: bool,
+        packing: Packing,
+    ) -> Result<Block, Error> {
+        let copied = candidate.and_then(|it| self.packer.copy(&self.bytes, &it));
+        match copied {
+            Some(block) => Ok(block),
+            None => self.packer.pack(&self.bytes, is_fragment, packing),
+        }
+    }
+}
+
+fn is_zero(bytes: &[u8]) -> bool {
+    // A word at a time; most blocks end it at once.
+    let (words, rest) = bytes.as_chunks::<16>();
+    words.iter().all(|word| *word == [0; 16]) && rest.iter().all(|byte| *byte == 0)
+}

@@ -1,0 +1,132 @@
+//! Where sources lie and what is written may.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, anyhow, bail};
+
+use crate::failure::hint;
+use crate::{text, work_dir};
+
+/// Checks that the source of a recording is there and a directory, and that a program can live in
+/// it.
+///
+/// * `chroot`: whether it is to be the root directory of the program.
+///
+/// # Errors
+///
+/// If it is not.
+pub(crate) fn check_source(source: &Path, chroot: bool) -> anyhow::Result<()> {
+    let metadata = source
+        .metadata()
+        .with_context(|| format!("cannot read {}", text::quoted(source)))?;
+    if !metadata.is_dir() {
+        let error = anyhow!("{} is not a directory", text::quoted(source));
+        return Err(hint(
+            error,
+            "give the directory that holds the application, as `coldpress extract` makes it",
+        ));
+    }
+    // Told here too, because the image that is mounted takes long to build.
+    let is_missing = |name: &&&str| {
+        let found = source.join(name).symlink_metadata();
+        !found.is_ok_and(|found| found.is_dir())
+    };
+    let missing = ["proc", "dev", "tmp"].iter().find(is_missing);
+    match missing.filter(|_| chroot) {
+        None => Ok(()),
+        Some(missing) => {
+            let source = text::quoted(source);
+            let error = anyhow!("{source} has no directory `{missing}`, which --chroot needs");
+            Err(hint(
+                error,
+                "add an empty one to the source, or run the command without --chroot",
+            ))
+        }
+    }
+}
+
+/// Checks the places of files that are to be written: none lies in a source, where it would replace
+/// a part of it or change what the image is compared with, and no two are the same.
+///
+/// # Errors
+///
+/// If they do.
+pub(crate) fn check_outputs(outputs: &[&Path], sources: &[PathBuf]) -> anyhow::Result<()> {
+    for (index, output) in outputs.iter().enumerate() {
+        let parent = canonical_parent(output);
+        let places = [output.canonicalize().ok(), parent];
+        for source in sources {
+            let Ok(inside) = source.canonicalize() else {
+                continue;
+            };
+            if places
+                .iter()
+                .flatten()
+                .any(|place| place.starts_with(&inside))
+            {
+                let (output, source) = (text::quoted(output), text::quoted(source));
+                let error = anyhow!("{output} would lie inside the source {source}");
+                return Err(hint(
+                    error,
+                    "write it elsewhere, and move it there if it must be",
+                ));
+            }
+        }
+        if outputs[..index].iter().any(|other| is_same(other, output)) {
+            let output = text::quoted(output);
+            bail!("two things would be written to {output}; name another file for one of them");
+        }
+    }
+    Ok(())
+}
+
+/// Whether two paths lead to the same file, which need not be there.
+pub(crate) fn is_same(left: &Path, right: &Path) -> bool {
+    let place = |path: &Path| {
+        let missing = || Some(canonical_parent(path)?.join(path.file_name()?));
+        path.canonicalize().ok().or_else(missing)
+    };
+    place(left).is_some_and(|left| place(right) == Some(left))
+}
+
+/// The directory of a path; `None` if it is not there, which is told when the file is created.
+fn canonical_parent(path: &Path) -> Option<PathBuf> {
+    work_dir::parent(path).canonicalize().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn outputs_lie_outside_of_sources_and_apart() {
+        let directory = tempfile::tempdir().unwrap();
+        let at = |path: &str| directory.path().join(path);
+        fs::create_dir_all(at("source/below")).unwrap();
+        fs::create_dir(at("other")).unwrap();
+        symlink(at("source"), at("link")).unwrap();
+        symlink(at("source/file"), at("other/into")).unwrap();
+        fs::write(at("source/file"), "").unwrap();
+        symlink(at("other/a"), at("other/alias")).unwrap();
+        fs::write(at("other/a"), "").unwrap();
+        for (outputs, legal) in [
+            (&["other/a", "other/b"][..], true),
+            (&["other/missing/a"], true),
+            (&["source/a"], false),
+            (&["source/below/a"], false),
+            (&["link/a"], false),
+            (&["other/into"], false),
+            (&["source"], false),
+            (&["other/b", "other/../other/b"], false),
+            (&["other/a", "other/alias"], false),
+        ] {
+            let outputs: Vec<_> = outputs.iter().map(|path| at(path)).collect();
+            let outputs: Vec<_> = outputs.iter().map(PathBuf::as_path).collect();
+            let checked = check_outputs(&outputs, &[at("source")]);
+            assert_eq!(checked.is_ok(), legal, "{outputs:?}: {checked:?}");
+        }
+    }
+}
