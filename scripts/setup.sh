@@ -43,6 +43,14 @@ need_peers() {
     have rdsquashfs || apt_install squashfs-tools-ng || true
     have squashfuse || apt_install squashfuse || true
     have fusermount3 || apt_install fuse3 || true
+    # Archives in every form, and what the tests of them, of ignore files and of full disks call.
+    for package in tar python3 gzip bzip2 zstd lz4 git attr; do
+        tool=$package
+        [ "$package" = attr ] && tool=setfattr
+        have "$tool" || apt_install "$package" || true
+    done
+    have xz || apt_install xz-utils || true
+    have setpriv && have unshare || apt_install util-linux || true
     for tool in mksquashfs unsquashfs rdsquashfs squashfuse; do
         have "$tool" || echo "skipped: $tool not found; the tests that need it do nothing" >&2
     done

@@ -20,8 +20,11 @@ use crate::source::Source;
 
 /// Bytes that are read at once: enough to amortize the call, small for many threads.
 const READ_BYTES: usize = 1 << 16;
-/// Files in flight for each thread: enough that a large one does not keep the others waiting.
-const WINDOW: NonZeroUsize = NonZeroUsize::new(64).expect("64 is not 0");
+/// Files that a thread deals with before it hands over what it found: handing over costs as much as
+/// reading a small file.
+const BATCH_FILES: usize = 32;
+/// Batches in flight for each thread: enough that a large file does not keep the others waiting.
+const WINDOW: NonZeroUsize = NonZeroUsize::new(8).expect("8 is not 0");
 
 /// The first half of a BLAKE3 hash: equal ones are compared byte by byte, so that length serves.
 type Hash = [u8; 16];
@@ -82,18 +85,19 @@ impl Source {
         let pairs = self.alike(&candidates, span, &workers, &mut meter)?;
         let mut duplicates = BTreeMap::new();
         ordered::<_, _, _, Error>(
-            pairs.into_iter().map(Ok),
+            pairs.chunks(BATCH_FILES).map(Ok),
             &workers,
             || Ok((vec![0; READ_BYTES], vec![0; READ_BYTES])),
-            |(left, right), (first, node)| {
-                // Its problem shows when its blocks are read.
-                let equal = equal(self, span, (first, left), (node, right)).unwrap_or(false);
-                Ok((first, node, equal))
+            |(left, right), batch| {
+                // A problem of a file shows when its blocks are read.
+                let is_equal = |(first, node): &(NodeId, NodeId)| {
+                    equal(self, span, (*first, left), (*node, right)).unwrap_or(false)
+                };
+                Ok((batch, batch.iter().map(is_equal).collect::<Vec<_>>()))
             },
-            |(first, node, equal)| {
-                if equal {
-                    duplicates.insert(node, first);
-                }
+            |(batch, equal)| {
+                let equal = batch.iter().zip(equal).filter(|(_, equal)| *equal);
+                duplicates.extend(equal.map(|((first, node), _)| (*node, *first)));
                 meter.add(0)
             },
         )?;
@@ -112,14 +116,19 @@ impl Source {
         let mut hashes: Vec<(Hash, u32)> = Vec::with_capacity(candidates.len());
         let mut index = 0;
         ordered::<_, _, _, Error>(
-            candidates.iter().map(|node| Ok(*node)),
+            candidates.chunks(BATCH_FILES).map(Ok),
             workers,
             || Ok(vec![0; READ_BYTES]),
-            |buffer, node| Ok((node, hash(self, node, span(node), buffer).ok())),
-            |(node, hash)| {
-                hashes.extend(hash.map(|hash| (hash, index)));
-                index += 1;
-                meter.add(span(node).1)
+            |buffer, batch| {
+                let hash = |node: &NodeId| hash(self, *node, span(*node), buffer).ok();
+                Ok((batch, batch.iter().map(hash).collect::<Vec<_>>()))
+            },
+            |(batch, found)| {
+                for hash in found {
+                    hashes.extend(hash.map(|hash| (hash, index)));
+                    index += 1;
+                }
+                meter.add(batch.iter().map(|node| span(*node).1).sum())
             },
         )?;
         hashes.sort_unstable();

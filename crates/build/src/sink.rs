@@ -1,15 +1,19 @@
 //! The file that an image is written to.
 
 use std::fs::File;
+use std::num::NonZeroU64;
 use std::os::unix::fs::FileExt as _;
 
-use rustix::fs::FallocateFlags;
+use rustix::fs::{Advice, FallocateFlags};
 
 use crate::error::Error;
 
 /// Space that is set aside at once: file systems find large extents for it, and asking costs
 /// nothing against writing it.
 const STEP_BYTES: u64 = 64 << 20;
+
+/// What is written before the disk is asked to take it.
+const FLUSH_BYTES: u64 = 8 << 20;
 
 /// An image that grows at its end, in a file in which it may begin anywhere.
 pub(crate) struct Sink<'a> {
@@ -18,6 +22,8 @@ pub(crate) struct Sink<'a> {
     offset_bytes: u64,
     /// Image byte behind what was appended.
     pub(crate) end: u64,
+    /// Image byte up to which the kernel was asked to write to the disk.
+    flushed_end: u64,
     /// Byte of the file up to which space is set aside; `None` where the file system cannot. What
     /// is left over goes back when the length is set.
     reserved_end: Option<u64>,
@@ -29,6 +35,7 @@ impl<'a> Sink<'a> {
             file,
             offset_bytes,
             end: 0,
+            flushed_end: 0,
             reserved_end: Some(0),
         }
     }
@@ -38,7 +45,20 @@ impl<'a> Sink<'a> {
         self.reserve(self.offset_bytes + end);
         self.write_at(bytes, self.end)?;
         self.end = end;
+        if self.end - self.flushed_end >= FLUSH_BYTES {
+            self.flush();
+        }
         Ok(())
+    }
+
+    /// Lets the disk begin with what is written, so that nobody waits for all of it in the end.
+    fn flush(&mut self) {
+        let start = self.offset_bytes + self.flushed_end;
+        // Starts writing and drops what is clean, which nothing is yet: the image stays cached. A
+        // refusal changes nothing.
+        let len = NonZeroU64::new(self.end - self.flushed_end);
+        let _ = rustix::fs::fadvise(self.file, start, len, Advice::DontNeed);
+        self.flushed_end = self.end;
     }
 
     /// Writes at an image byte.

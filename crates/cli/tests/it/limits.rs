@@ -1,0 +1,145 @@
+//! What the format, the kernel or the disk cannot hold, and what just fits.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::process::Command;
+
+use crate::run::{Ran, Stage};
+use crate::skip::without_root;
+
+/// Builds what the definitions say over an image that is there.
+fn described(stage: &Stage, definitions: &str) -> Ran {
+    fs::write(stage.at("definitions"), definitions).unwrap();
+    fs::write(stage.at("image"), "the old one").unwrap();
+    stage.run(["-q", "build", "-", "image", "--pseudo-file", "definitions"])
+}
+
+fn refused(stage: &Stage, definitions: &str, expected: &str) {
+    let ran = described(stage, definitions);
+    assert_eq!(ran.code, Some(2), "{}", ran.stderr);
+    assert!(ran.stderr.contains(expected), "{}", ran.stderr);
+    assert_eq!(fs::read(stage.at("image")).unwrap(), b"the old one");
+    let leftovers = fs::read_dir(stage.directory()).unwrap().count();
+    assert_eq!(leftovers, 2, "nothing stands beside the old image");
+}
+
+fn made(stage: &Stage, definitions: &str) {
+    let ran = described(stage, definitions);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    stage.done(["check", "image"]);
+}
+
+#[test]
+fn owners_over_65535_are_refused() {
+    let owners = |count: u32| {
+        let mut text = "/ d 755 0 0\n".to_owned();
+        for owner in 0..count {
+            writeln!(text, "n{owner} i 644 {owner} 0 f").unwrap();
+        }
+        text
+    };
+    let stage = Stage::new();
+    made(&stage, &owners(65_535));
+    refused(
+        &stage,
+        &owners(65_536),
+        "65536 different owners and groups, the format allows 65535",
+    );
+    refused(&stage, &owners(65_537), "different owners and groups");
+}
+
+#[test]
+fn names_of_256_bytes_and_targets_of_4095_fit_and_longer_ones_are_refused() {
+    let stage = Stage::new();
+    let name = |len| format!("/ d 755 0 0\n{} d 755 0 0\n", "n".repeat(len));
+    let target = |len| format!("/ d 755 0 0\nlink s 777 0 0 {}\n", "t".repeat(len));
+    made(&stage, &name(256));
+    refused(&stage, &name(257), "256 bytes");
+    made(&stage, &target(4095));
+    refused(&stage, &target(4096), "4095 bytes");
+}
+
+#[test]
+fn a_directory_of_100000_entries_is_stored_and_found() {
+    let stage = Stage::new();
+    let mut text = "/ d 755 0 0\nmany d 755 0 0\n".to_owned();
+    for entry in 0..100_000 {
+        writeln!(text, "many/entry-{entry:06} i 644 0 0 f").unwrap();
+    }
+    made(&stage, &text);
+    assert_eq!(
+        stage.done(["ls", "image", "/many"]).text().lines().count(),
+        100_000
+    );
+    let last = stage
+        .done(["ls", "-d", "image", "/many/entry-099999"])
+        .text();
+    assert!(last.contains("entry-099999"), "{last}");
+}
+
+#[test]
+fn a_disk_without_space_is_named_and_the_old_image_stays() {
+    if without_root() {
+        return;
+    }
+    let stage = Stage::new();
+    for place in ["source", "small"] {
+        fs::create_dir(stage.at(place)).unwrap();
+    }
+    let bytes: Vec<u8> = (0_u32..500_000)
+        .flat_map(|n| n.wrapping_mul(2_654_435_761).to_le_bytes())
+        .collect();
+    fs::write(stage.at("source/file"), bytes).unwrap();
+    let script = "mount -t tmpfs -o size=400k tmpfs small || exit 9
+                  echo old >small/image
+                  \"$BINARY\" build source small/image; status=$?
+                  test \"$(cat small/image)\" = old || exit 8
+                  test \"$(ls -A small)\" = image || exit 7
+                  exit $status";
+    let mut build = Command::new("unshare");
+    build
+        .args(["-m", "sh", "-c", script])
+        .current_dir(stage.directory());
+    build.env("BINARY", env!("CARGO_BIN_EXE_coldpress"));
+    let output = build.output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    assert!(stderr.contains("No space left on device"), "{stderr}");
+}
+
+#[test]
+fn what_cannot_be_opened_is_empty_and_told_or_ends_the_build() {
+    if without_root() {
+        return;
+    }
+    let stage = Stage::new();
+    fs::create_dir(stage.at("source")).unwrap();
+    fs::write(stage.at("source/open"), "content").unwrap();
+    fs::write(stage.at("source/shut"), "content of another length").unwrap();
+    // Nobody else can read what belongs to root and has mode 0.
+    let script = "chmod 0 source/shut; chmod 777 .
+                  setpriv --reuid 65534 --regid 65534 --clear-groups \"$BINARY\" build source image";
+    let build = |more: &str| {
+        let mut build = Command::new("sh");
+        build
+            .args(["-c", &format!("{script} {more}")])
+            .current_dir(stage.directory());
+        build.env("BINARY", env!("CARGO_BIN_EXE_coldpress"));
+        let output = build.output().unwrap();
+        (
+            output.status.code(),
+            String::from_utf8_lossy(&output.stderr).into_owned(),
+        )
+    };
+    let (code, stderr) = build("--exit-on-error");
+    assert_eq!(code, Some(2), "{stderr}");
+    assert!(!stage.at("image").exists());
+    let (code, stderr) = build("--verify");
+    assert_eq!(code, Some(1), "{stderr}");
+    assert!(
+        stderr.contains("source/shut`: Permission denied"),
+        "{stderr}"
+    );
+    assert_eq!(stage.done(["cat", "image", "/open"]).text(), "content");
+    assert_eq!(stage.done(["cat", "image", "/shut"]).text(), "");
+}
