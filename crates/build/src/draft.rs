@@ -158,8 +158,10 @@ impl Draft {
     pub(crate) fn finish(mut self) -> Source {
         let places = self.named();
         let count = places.iter().flatten().count();
-        let mut tree = Tree::default();
-        tree.nodes = self.nodes;
+        let mut tree = Tree {
+            nodes: self.nodes,
+            ..Tree::default()
+        };
         if count < tree.nodes.len() {
             retain(&mut tree.nodes, &places);
             retain(&mut self.contents, &places);

@@ -26,6 +26,10 @@ use crate::{memory, steps, text};
 
 /// How an image is to be written, checked.
 #[derive(Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is one choice of the user"
+)]
 pub(crate) struct ImageSettings {
     /// `None` stores everything as it is.
     pub(crate) compression: Option<Settings>,
@@ -163,7 +167,7 @@ impl ImageSettings {
     /// newest time in the tree: the clock would make two builds of the same tree differ.
     pub(crate) fn build_options(&self, tree: &Tree, metadata: Metadata) -> Options {
         Options {
-            compression: self.compression.clone(),
+            compression: self.compression,
             uncompressed: self.uncompressed,
             block_size: self.block_size,
             threads: self.threads,

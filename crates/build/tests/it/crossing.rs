@@ -18,6 +18,10 @@ const LARGE_BYTES: usize = 60 * BLOCK_BYTES;
 
 /// What the file is that something happens to.
 #[derive(Clone, Copy, Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is one axis of the crossing"
+)]
 struct Shape {
     is_duplicate: bool,
     is_sparse: bool,

@@ -36,6 +36,10 @@ Example:
   coldpress build rootfs rootfs.sqfs -c zstd -l 19 --plan rootfs.plan
   docker export app | coldpress build - app.sqfs"
 )]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is one flag of the command line"
+)]
 pub(crate) struct BuildArgs {
     /// SOURCEs to store, and last the IMAGE to write
     ///

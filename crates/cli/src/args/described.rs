@@ -31,6 +31,12 @@ pub(crate) struct DescribedArgs {
     #[arg(hide_short_help = true, long, value_name = "DEFINITION")]
     pub(crate) pseudo_dir: Option<OsString>,
 
+    /// Let definitions have the last word on owners and modes
+    ///
+    /// Otherwise --all-root, --uid, --gid, --file-mode and --dir-mode hold for what is described too.
+    #[arg(hide_short_help = true, long)]
+    pub(crate) pseudo_override: bool,
+
     /// Add files as a pack file of gensquashfs says
     ///
     /// Lines such as `file /sbin/init 0755 0 0 init`, and `glob` for the files of a directory. With

@@ -47,6 +47,7 @@ pub(super) fn run(args: &BuildArgs, ui: &Ui) -> anyhow::Result<Exit> {
     settings.offset_bytes = args.offset.unwrap_or(0);
     settings.is_padded = !args.no_padding;
     settings.described = described::resolve(&args.described, path, settings.epoch_s)?;
+    settings.overrides.pseudo_wins = args.described.pseudo_override;
     let ordering = Ordering::read(args)?;
     resolve::check_outputs(&[path], &inputs::paths(sources))?;
     let _hold = ui.interrupt.hold();

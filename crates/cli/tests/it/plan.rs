@@ -36,12 +36,10 @@ impl Stage {
                 let path = stage.at("tree").join(format!("{name}{small}"));
                 fs::create_dir_all(path.parent().unwrap()).unwrap();
                 // Bytes that do not compress, so that no two blocks are alike.
-                let mut state = u64::from(number) * 2 + u64::from(small.is_empty());
+                let mut seed = u64::from(number) * 2 + u64::from(small.is_empty());
                 let bytes = std::iter::repeat_with(|| {
-                    state = state
-                        .wrapping_mul(6_364_136_223_846_793_005)
-                        .wrapping_add(1);
-                    state.to_le_bytes()[7]
+                    seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                    seed.to_le_bytes()[7]
                 });
                 fs::write(path, bytes.take(size).collect::<Vec<_>>()).unwrap();
             }

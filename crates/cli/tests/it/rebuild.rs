@@ -1,5 +1,6 @@
 //! Images that are built from images: blocks that are copied, and what comes out.
 
+use std::fmt::Write as _;
 use std::fs;
 
 use crate::run::Stage;
@@ -15,9 +16,10 @@ fn tree(stage: &Stage) {
         ("lib/b", 5_000),
         ("lib/c", 7),
     ] {
-        let text: String = (0..lines)
-            .map(|line| format!("{name} {}\n", line * line))
-            .collect();
+        let mut text = String::new();
+        for line in 0..lines {
+            writeln!(text, "{name} {}", line * line).unwrap();
+        }
         fs::write(stage.at("source").join(name), text).unwrap();
     }
 }

@@ -106,6 +106,45 @@ pub(crate) fn comes_true(mut what: impl FnMut() -> bool) -> bool {
     }
 }
 
+/// A directory in which the binary runs.
+#[derive(Debug)]
+pub(crate) struct Stage {
+    directory: TempDir,
+}
+
+impl Stage {
+    /// An empty directory.
+    pub(crate) fn new() -> Self {
+        Self {
+            directory: tempfile::tempdir().unwrap(),
+        }
+    }
+
+    /// The directory.
+    pub(crate) fn directory(&self) -> &Path {
+        self.directory.path()
+    }
+
+    /// A path in it.
+    pub(crate) fn at(&self, name: impl AsRef<Path>) -> PathBuf {
+        self.directory().join(name)
+    }
+
+    /// Runs the binary in it.
+    pub(crate) fn run<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Ran {
+        let mut command = command();
+        command.args(args).current_dir(self.directory());
+        Ran::of(command.output().unwrap())
+    }
+
+    /// Runs the binary in it and demands success.
+    pub(crate) fn done<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Ran {
+        let ran = self.run(args);
+        assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+        ran
+    }
+}
+
 /// Runs of the binary in a directory of their own, of which nothing may be left.
 ///
 /// On drop, which is at the end of every test, it asserts that. Not in `/tmp`, which may be in
