@@ -71,9 +71,7 @@ fn a_directory_of_100000_entries_is_stored_and_found() {
         stage.done(["ls", "image", "/many"]).text().lines().count(),
         100_000
     );
-    let last = stage
-        .done(["ls", "-d", "image", "/many/entry-099999"])
-        .text();
+    let last = stage.done(["ls", "image", "/many/entry-099999"]).text();
     assert!(last.contains("entry-099999"), "{last}");
 }
 
