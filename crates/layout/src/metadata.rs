@@ -149,7 +149,7 @@ mod tests {
     #[test]
     fn entries_stand_before_their_directory_and_the_plan_behind() {
         let cases: &[(&[&str], &[u32], &[u32])] = &[
-            (&[], &[5, 4, 3, 2, 1, 7, 6, 0], &[]),
+            (&[], &[4, 3, 2, 7, 5, 1, 6, 0], &[]),
             // Whatever names something of the plan comes too, from the root down.
             (&["/b/x"], &[4, 5, 7, 3], &[2, 0, 6, 1]),
             (
@@ -171,6 +171,28 @@ mod tests {
                 (cold.to_vec(), hot.to_vec())
             );
         }
+    }
+
+    #[test]
+    fn a_directory_with_much_below_it_lies_behind_it_and_not_with_its_siblings() {
+        let files = |directory: &str| {
+            let name = |file| format!("{directory}{file:03}");
+            std::iter::once(directory.to_owned())
+                .chain((0..150).map(name))
+                .collect()
+        };
+        let paths: [Vec<String>; 2] = [files("/a/"), files("/b/")];
+        let paths: Vec<_> = paths
+            .iter()
+            .flatten()
+            .map(|path| (path.as_str(), 0))
+            .collect();
+        let tree = tree(&paths);
+        let plan = Plan::default();
+        let finder = Finder::new(&tree, &plan);
+        let order = order(&tree, &finder, &plan, &mut Unmatched::default());
+        let expected = (2..152).chain([1]).chain(153..303).chain([152, 0]);
+        assert_eq!(numbers(&order.inodes), expected.collect::<Vec<_>>());
     }
 
     #[test]

@@ -70,6 +70,12 @@ fn tables_take_no_more_bytes_than_those_of_mksquashfs() {
     let tree = directory.path().join("tree");
     std::fs::create_dir(&tree).unwrap();
     make_packages(&tree);
+    // Times of now would compress differently each time.
+    let mut touch = Command::new("find");
+    touch
+        .arg(&tree)
+        .args(["-exec", "touch", "-h", "-d", "@1000000000", "{}", "+"]);
+    assert!(touch.status().unwrap().success());
     let source = scanned(&tree);
     for compressor in COMPRESSORS {
         let Some(mut command) = mksquashfs() else {
@@ -100,9 +106,9 @@ fn tables_take_no_more_bytes_than_those_of_mksquashfs() {
         let ours = Image::new(Box::new(bytes)).unwrap();
         let (ours, mut theirs) = (table_bytes(&ours), table_bytes(&theirs));
         if compressor == Compressor::Lzo {
-            // Its export table compresses 1.3 % worse in our order of inodes, all tables 0.3 %; those of
-            // Python's library are 0.6 % smaller, and data is 1.1 % smaller.
-            theirs += theirs / 200;
+            // Another encoder: these tables come out 0.08 % larger, those of Python's library 0.6 %
+            // smaller, and data 1.1 % smaller.
+            theirs += theirs / 1000;
         }
         assert!(
             ours <= theirs,
