@@ -1,7 +1,9 @@
 //! `coldpress tar`: archives of images, as GNU tar, Python and `coldpress build` read them.
 
+use std::ffi::OsStr;
 use std::fs::{self, File};
-use std::os::unix::fs::{FileExt as _, MetadataExt as _};
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::{FileExt as _, MetadataExt as _, symlink};
 use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -180,7 +182,8 @@ fn files_with_large_holes_stay_small_and_long() {
     for at in [5 << 20, END - 3] {
         file.write_all_at(b"end", at).unwrap();
     }
-    let file = File::create(stage.at("s/hole")).unwrap();
+    let hole = "hole".repeat(40);
+    let file = File::create(stage.at("s").join(&hole)).unwrap();
     file.set_len(END + 1).unwrap();
     stage.done(["-q", "build", "s", "image", "-b", "1M", "-l", "1"]);
     stage.done(["-q", "tar", "image", "-o", "x.tar"]);
@@ -199,9 +202,46 @@ fn files_with_large_holes_stay_small_and_long() {
     assert_eq!(&end, b"\0\0\0end");
     large.read_exact_at(&mut end, 5 << 20).unwrap();
     assert_eq!(&end, b"end\0\0\0");
-    let hole = fs::metadata(stage.at("out/hole")).unwrap();
+    let hole = fs::metadata(stage.at("out").join(hole)).unwrap();
     assert_eq!((hole.len(), hole.blocks()), (END + 1, 0));
     stage.done(["-q", "build", "x.tar", "again", "-b", "1M", "-l", "1"]);
+    assert!(fs::read(stage.at("image")).unwrap() == fs::read(stage.at("again")).unwrap());
+}
+
+#[test]
+fn names_of_any_bytes_and_length_come_out_the_same() {
+    let stage = Stage::new();
+    let names = [
+        &b"\xff\xfe"[..],
+        b"new\nline",
+        b"a=b",
+        &[0xe4; 255],
+        &[b'x'; 255],
+    ];
+    let mut deep = stage.at("s");
+    fs::create_dir(&deep).unwrap();
+    for name in names {
+        deep.push(OsStr::from_bytes(name));
+        fs::create_dir(&deep).unwrap();
+        fs::write(deep.join(OsStr::from_bytes(name)), name).unwrap();
+        symlink(&deep, deep.join("link")).unwrap();
+        fs::hard_link(deep.join(OsStr::from_bytes(name)), deep.join("zz")).unwrap();
+    }
+    stage.done(["-q", "build", "s", "image"]);
+    stage.done(["-q", "tar", "image", "-o", "x.tar"]);
+    stage.done(["-q", "build", "x.tar", "again"]);
+    assert!(fs::read(stage.at("image")).unwrap() == fs::read(stage.at("again")).unwrap());
+    if without_peer("tar") {
+        return;
+    }
+    fs::create_dir(stage.at("out")).unwrap();
+    let mut tar = Command::new("tar");
+    let said = program(
+        tar.args(["-xpf", "x.tar", "-C", "out"])
+            .current_dir(stage.directory()),
+    );
+    assert_eq!(said.stderr, "");
+    stage.done(["-q", "build", "out", "again"]);
     assert!(fs::read(stage.at("image")).unwrap() == fs::read(stage.at("again")).unwrap());
 }
 

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use coldpress_format::{BlockSize, File};
 
-use super::header::{Header, Records, base_name, pad};
+use super::header::{Header, NAME_MAX_BYTES, Records, base_name, pad};
 
 /// Holes of fewer bytes are written as zeros: not every reader knows the format.
 const HOLES_MIN_BYTES: u64 = 1 << 20;
@@ -65,9 +65,11 @@ impl DataMap {
             self.size_bytes.to_string().as_bytes(),
         );
         header.records.append(&records);
-        // Where readers that do not know the format put the data.
+        // Where readers that do not know the format put the data. Cut, for Python takes the name of an
+        // extended header, which a longer one would need, for that of the file.
         let mut name = b"GNUSparseFile.0/".to_vec();
         name.extend_from_slice(base_name(&header.name));
+        name.truncate(NAME_MAX_BYTES);
         header.name = name;
         map
     }
