@@ -3,28 +3,38 @@
 //! Parsing opens nothing and knows no machine; [`crate::resolve`] turns flags into settings.
 //! A flag that several verbs have is defined once, so it means the same everywhere.
 
+mod archive;
 mod build;
 mod described;
+mod find;
 mod image;
 mod number;
 mod plan;
 mod press;
 mod read;
+mod reading;
 mod record;
 mod source;
+mod stat;
 mod tar;
 mod tools;
+mod tree;
 
+pub(crate) use archive::ArchiveArgs;
 pub(crate) use build::BuildArgs;
 pub(crate) use described::DescribedArgs;
+pub(crate) use find::{Amount, FindArgs, ModeTest, TestArgs, TypeLetter};
 pub(crate) use image::{CompressorName, ImageArgs, PartName, TailsName, TuningArgs};
 pub(crate) use plan::{ConvertArgs, FormatName, LintArgs, PlanArgs, PlanVerb};
 pub(crate) use press::PressArgs;
 pub(crate) use read::{CatArgs, CheckArgs, ExtractArgs, InfoArgs, LsArgs};
+pub(crate) use reading::ReadingArgs;
 pub(crate) use record::{CommandArgs, RecordArgs};
 pub(crate) use source::{MetadataArgs, OtherFileSystems, SourceArgs, Syntax};
+pub(crate) use stat::StatArgs;
 pub(crate) use tar::TarArgs;
 pub(crate) use tools::{MksquashfsArgs, SqfstarArgs};
+pub(crate) use tree::TreeArgs;
 
 use std::path::PathBuf;
 
@@ -75,7 +85,11 @@ pub(crate) enum Verb {
     Build(Box<BuildArgs>),
     Plan(PlanArgs),
     Extract(ExtractArgs),
+    Tar(ArchiveArgs),
     Ls(LsArgs),
+    Tree(TreeArgs),
+    Find(Box<FindArgs>),
+    Stat(StatArgs),
     Cat(CatArgs),
     Info(InfoArgs),
     Check(CheckArgs),

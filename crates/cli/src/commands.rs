@@ -1,15 +1,19 @@
 //! One module for each verb: settings in, data on standard output, an exit status back.
 
+mod archive;
 mod build;
 mod cat;
 mod check;
 mod extract;
+mod find;
 mod generate;
 mod info;
 mod ls;
 mod plan;
 mod press;
 mod record;
+mod stat;
+mod tree;
 
 use crate::args::Verb;
 use crate::exit::Exit;
@@ -28,7 +32,11 @@ pub(crate) fn run(verb: &Verb, ui: &Ui) -> anyhow::Result<Exit> {
         Verb::Build(args) => build::run(args, ui),
         Verb::Plan(args) => plan::run(args, ui),
         Verb::Extract(args) => extract::run(args, ui),
+        Verb::Tar(args) => archive::run(args, ui),
         Verb::Ls(args) => ls::run(args, ui),
+        Verb::Tree(args) => tree::run(args, ui),
+        Verb::Find(args) => find::run(args, ui),
+        Verb::Stat(args) => stat::run(args, ui),
         Verb::Cat(args) => cat::run(args, ui),
         Verb::Info(args) => info::run(args, ui),
         Verb::Check(args) => check::run(args, ui),

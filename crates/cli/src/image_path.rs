@@ -66,6 +66,22 @@ pub(crate) fn resolve(
     }))
 }
 
+/// As [`resolve`] for a path whose content is listed: a link to a directory is followed, any other
+/// link at the end is the file itself.
+///
+/// # Errors
+///
+/// If the image is damaged.
+pub(crate) fn resolve_as_listed(
+    image: &Image,
+    path: &[u8],
+) -> Result<Option<Found>, coldpress_image::Error> {
+    match resolve(image, path, true)? {
+        Some(found) if matches!(found.inode.body, Body::Directory(_)) => Ok(Some(found)),
+        _ => resolve(image, path, false),
+    }
+}
+
 /// The path of `name` in the directory `path`.
 pub(crate) fn child(path: &[u8], name: &[u8]) -> Vec<u8> {
     let mut child = path.to_vec();

@@ -18,9 +18,10 @@ use coldpress_build::{
 };
 use coldpress_codec::Settings;
 use coldpress_format::BlockSize;
+use coldpress_image::ReadLimits;
 use coldpress_layout::{Tails, Tree};
 
-use crate::args::{ImageArgs, SourceArgs};
+use crate::args::{ImageArgs, ReadingArgs, SourceArgs};
 use crate::described::Described;
 use crate::{memory, steps, text};
 
@@ -180,6 +181,14 @@ impl ImageSettings {
             is_padded: self.is_padded,
             deduplicated: self.deduplicated,
         }
+    }
+}
+
+/// What reading content on several threads may take.
+pub(crate) fn read_limits(args: &ReadingArgs) -> ReadLimits {
+    ReadLimits {
+        threads: threads(args.threads),
+        memory_bytes: memory_bytes(args.memory),
     }
 }
 

@@ -68,6 +68,12 @@ pub enum Error {
         /// Why.
         source: io::Error,
     },
+    /// An archive cannot be written.
+    #[error("cannot write the archive")]
+    Archive {
+        /// Why.
+        source: io::Error,
+    },
     /// More problems than a check lists.
     #[error("{count} more problems are not listed")]
     NotListed {

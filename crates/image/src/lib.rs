@@ -7,7 +7,7 @@
 //! threads and no thread waits for another's decompression.
 //!
 //! On top of that stand [`walk`] (every path, depth-first), [`check`] (every structure, every
-//! block), [`extract`] (the only place that writes) and [`MetadataMap`] (from image bytes back to
+//! block), [`extract`] (the only place that writes files), [`write_tar`] (the same as one stream) and [`MetadataMap`] (from image bytes back to
 //! the inode or listing that lies there).
 //!
 //! Image bytes are hostile. Whatever they hold, each call ends with a value or an [`Error`] that
@@ -22,16 +22,21 @@ mod directory;
 mod error;
 mod extract;
 mod file;
+mod fragment_cache;
 mod image;
+mod in_order;
 mod inode;
 mod metadata;
 mod metadata_map;
+mod pieces;
+mod place;
 mod region;
 mod slots;
 mod source;
 mod store;
 mod stored;
 mod table;
+mod tar;
 mod walk;
 mod xattr;
 
@@ -40,8 +45,11 @@ pub use error::{Error, PathText};
 pub use extract::{Attribute, ExtractOptions, Extracted, NotRestored, extract};
 pub use file::FileBlock;
 pub use image::Image;
+pub use in_order::ReadLimits;
 pub use metadata_map::{MetadataKind, MetadataMap};
+pub use place::MetadataPlace;
 pub use source::{Offset, ReadAt};
 pub use stored::StoredBlock;
-pub use walk::{Visited, walk};
+pub use tar::{Archived, LeftOut, TarOptions, write_tar};
+pub use walk::{Visited, Walker, walk};
 pub use xattr::Xattr;

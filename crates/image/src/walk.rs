@@ -1,11 +1,11 @@
 //! Visiting every path of an image.
 
 use std::collections::HashSet;
-use std::vec;
+use std::{fmt, mem, vec};
 
 use coldpress_format::{Body, Corrupt, Directory, Entry, IndexEntry, Inode, InodeRef, Part, Rule};
 
-use crate::error::Error;
+use crate::error::{Error, PathText};
 use crate::image::Image;
 use crate::region::Region;
 
@@ -52,45 +52,148 @@ pub(crate) fn walk_into(
     image: &Image,
     visit: &mut dyn FnMut(&Visited) -> Result<bool, Error>,
 ) -> Result<(), Error> {
-    let mut bounds = Bounds::default();
-    let mut levels: Vec<Level> = Vec::new();
-    let mut path = b"/".to_vec();
-    let mut at = image.superblock().root_inode;
-    let mut inode = image.root()?;
-    loop {
-        let visited = Visited {
-            path: &path,
+    let mut walker = Walker::new(image)?;
+    while let Some(visited) = walker.next_path()? {
+        if !visit(&visited)? {
+            walker.skip();
+        }
+    }
+    Ok(())
+}
+
+/// The same visits as those of [`walk`], one at a time: for callers that do other things between
+/// them, leave directories out, or begin below the root.
+pub struct Walker<'a> {
+    image: &'a Image,
+    bounds: Bounds,
+    levels: Vec<Level>,
+    path: Vec<u8>,
+    at: InodeRef,
+    inode: Inode,
+    has_begun: bool,
+    /// Whether the directory that was visited last is to be entered.
+    enters: bool,
+}
+
+impl fmt::Debug for Walker<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Walker")
+            .field("path", &PathText(&self.path))
+            .finish_non_exhaustive()
+    }
+}
+
+impl<'a> Walker<'a> {
+    /// Begins with the root directory.
+    ///
+    /// # Errors
+    ///
+    /// As [`Image::root`].
+    pub fn new(image: &'a Image) -> Result<Self, Error> {
+        let (at, inode) = (image.superblock().root_inode, image.root()?);
+        Ok(Self::from_inode(image, b"/", at, inode))
+    }
+
+    /// Begins with the inode at `at`, which has the absolute path `path`; depths count from there.
+    ///
+    /// # Errors
+    ///
+    /// As [`Image::inode`].
+    pub fn below(image: &'a Image, path: &[u8], at: InodeRef) -> Result<Self, Error> {
+        let inode = image.inode(at).map_err(|error| error.in_file(path))?;
+        Ok(Self::from_inode(image, path, at, inode))
+    }
+
+    fn from_inode(image: &'a Image, path: &[u8], at: InodeRef, inode: Inode) -> Self {
+        Self {
+            image,
+            bounds: Bounds::default(),
+            levels: Vec::new(),
+            path: path.to_vec(),
             at,
-            inode: &inode,
-            depth: levels.len(),
-        };
-        let enter = visit(&visited)?;
-        if let Body::Directory(directory) = &inode.body
-            && enter
+            inode,
+            has_begun: false,
+            enters: true,
+        }
+    }
+
+    /// The next path; `None` behind the last.
+    ///
+    /// # Errors
+    ///
+    /// As [`walk`]. Nothing is visited behind an error.
+    pub fn next_path(&mut self) -> Result<Option<Visited<'_>>, Error> {
+        if !mem::replace(&mut self.has_begun, true) {
+            return Ok(Some(self.visited()));
+        }
+        match self.advance() {
+            Ok(true) => Ok(Some(self.visited())),
+            Ok(false) => Ok(None),
+            Err(error) => {
+                self.levels.clear();
+                Err(error)
+            }
+        }
+    }
+
+    /// Does not enter the directory that was visited last.
+    pub fn skip(&mut self) {
+        self.enters = false;
+    }
+
+    /// Whether the path that was visited last is the last in its directory.
+    pub fn is_last(&self) -> bool {
+        let level = self.levels.last();
+        level.is_none_or(|level| level.entries.as_slice().is_empty())
+    }
+
+    /// What [`Walker::next_path`] returned last, or the first path before that.
+    pub fn visited(&self) -> Visited<'_> {
+        Visited {
+            path: &self.path,
+            at: self.at,
+            inode: &self.inode,
+            depth: self.levels.len(),
+        }
+    }
+
+    fn advance(&mut self) -> Result<bool, Error> {
+        let image = self.image;
+        if let Body::Directory(directory) = &self.inode.body
+            && mem::take(&mut self.enters)
         {
-            bounds.enter(image, at, directory)?;
+            self.bounds.enter(image, self.at, directory)?;
             let entries = image
                 .entries(directory)
-                .map_err(|error| error.in_file(&path))?;
-            levels.push(Level {
+                .map_err(|error| error.in_file(&self.path))?;
+            self.levels.push(Level {
                 entries: entries.into_iter(),
-                path_len: path.len(),
+                path_len: self.path.len(),
             });
         }
-        let entry = loop {
-            let Some(level) = levels.last_mut() else {
-                return Ok(());
-            };
-            path.truncate(level.path_len);
-            if let Some(entry) = level.entries.next() {
-                break entry;
-            }
-            levels.pop();
+        let Some(entry) = self.next_entry() else {
+            return Ok(false);
         };
-        push_name(&mut path, &entry.name);
-        at = entry.inode;
-        inode = image.inode(at).map_err(|error| error.in_file(&path))?;
-        bounds.read(image, at, &inode)?;
+        push_name(&mut self.path, &entry.name);
+        self.at = entry.inode;
+        let inode = image.inode(self.at);
+        self.inode = inode.map_err(|error| error.in_file(&self.path))?;
+        self.bounds.read(image, self.at, &self.inode)?;
+        self.enters = true;
+        Ok(true)
+    }
+
+    /// The next entry of the deepest directory that has one left.
+    fn next_entry(&mut self) -> Option<Entry> {
+        while let Some(level) = self.levels.last_mut() {
+            self.path.truncate(level.path_len);
+            if let Some(entry) = level.entries.next() {
+                return Some(entry);
+            }
+            self.levels.pop();
+        }
+        None
     }
 }
 

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::number::{parse_positive, parse_size_bytes};
+use super::reading::ReadingArgs;
 
 /// Extract an image, or some of its paths, into a directory
 ///
@@ -95,7 +96,7 @@ pub(crate) struct LsArgs {
 /// Print files of an image
 ///
 /// Writes the content of each PATH to standard output, one after the other. Symbolic links inside
-/// the image are followed.
+/// the image are followed. Large files are decompressed on several threads.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example:
@@ -108,6 +109,19 @@ pub(crate) struct CatArgs {
     /// Files inside the image
     #[arg(value_name = "PATH", required = true)]
     pub(crate) paths: Vec<OsString>,
+
+    /// Leave out so many bytes at the beginning of each file
+    ///
+    /// Their blocks are not read.
+    #[arg(long, value_name = "SIZE", value_parser = parse_size_bytes, default_value = "0", hide_default_value = true)]
+    pub(crate) skip: u64,
+
+    /// Print at most so many bytes of each file
+    #[arg(long, value_name = "SIZE", value_parser = parse_size_bytes)]
+    pub(crate) length: Option<u64>,
+
+    #[command(flatten)]
+    pub(crate) reading: ReadingArgs,
 }
 
 /// Show what an image is made of

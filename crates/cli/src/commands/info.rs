@@ -1,7 +1,11 @@
 //! `coldpress info`.
 
+mod blocks;
 mod counts;
+mod kinds;
 mod parts;
+mod sizes;
+mod survey;
 
 use std::fs::File;
 use std::io::Write as _;
@@ -18,8 +22,12 @@ use crate::steps;
 use crate::text::{escaped, iso_utc, quoted};
 use crate::ui::Ui;
 
+use blocks::Blocks;
 use counts::Counts;
+use kinds::Kinds;
 use parts::Part;
+use sizes::Sizes;
+use survey::Survey;
 
 /// What an image is made of.
 #[derive(Debug, Serialize)]
@@ -30,6 +38,12 @@ struct Info {
     ids: Vec<u32>,
     /// `null` if the tree is damaged.
     counts: Option<Counts>,
+    /// Data and fragment blocks; `null` if the tree is damaged, as what follows.
+    blocks: Option<Blocks>,
+    /// Files by their names.
+    kinds: Option<Kinds>,
+    /// Files by their lengths.
+    sizes: Option<Sizes>,
     parts: Vec<Part>,
     /// Image bytes for each byte of content.
     ratio: Option<f64>,
@@ -38,8 +52,8 @@ struct Info {
 pub(super) fn run(args: &InfoArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let image = steps::open_image(&args.image)?;
     let superblock = image.superblock();
-    let counts = match Counts::of(&image) {
-        Ok(counts) => Some(counts),
+    let survey = match Survey::of(&image) {
+        Ok(survey) => Some(survey),
         Err(error) => {
             let error = error.context(format!("cannot count the files of {}", quoted(&args.image)));
             ui.error(&crate::failure::sentence(&error));
@@ -49,6 +63,15 @@ pub(super) fn run(args: &InfoArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let file =
         File::open(&args.image).with_context(|| format!("cannot open {}", quoted(&args.image)))?;
     let parts = parts::of(superblock, &file);
+    let (counts, blocks, kinds, sizes) = match survey {
+        Some(survey) => (
+            Some(survey.counts),
+            Some(survey.blocks),
+            Some(survey.kinds),
+            Some(survey.sizes),
+        ),
+        None => (None, None, None, None),
+    };
     let info = Info {
         image: args.image.display().to_string(),
         superblock: superblock_json(superblock),
@@ -58,6 +81,9 @@ pub(super) fn run(args: &InfoArgs, ui: &Ui) -> anyhow::Result<Exit> {
             .as_ref()
             .and_then(|counts| steps::ratio(superblock.bytes_used, counts.content_bytes)),
         counts,
+        blocks,
+        kinds,
+        sizes,
         parts,
     };
     if args.json {
@@ -136,7 +162,10 @@ fn table(info: &Info, superblock: &Superblock, options: Option<&CompressorOption
     if let Some(counts) = &info.counts {
         rows.extend(counts.rows());
     }
-    rows.push(("fragment blocks", count(superblock.fragment_count.into())));
+    match &info.blocks {
+        Some(blocks) => rows.extend(blocks.rows(superblock.block_size.bytes())),
+        None => rows.push(("fragment blocks", count(superblock.fragment_count.into()))),
+    }
     rows.push(("owners and groups", ids_text(&info.ids)));
     let rows = rows
         .into_iter()
@@ -144,6 +173,8 @@ fn table(info: &Info, superblock: &Superblock, options: Option<&CompressorOption
     let title = "\npart                    start byte         bytes   share\n".to_owned();
     rows.chain([title])
         .chain(info.parts.iter().map(part_line))
+        .chain(info.kinds.iter().flat_map(Kinds::lines))
+        .chain(info.sizes.iter().flat_map(Sizes::lines))
         .collect()
 }
 

@@ -1,7 +1,7 @@
 //! `coldpress ls`.
 
-mod printer;
-mod row;
+pub(super) mod printer;
+pub(super) mod row;
 
 use std::collections::HashSet;
 
@@ -11,7 +11,7 @@ use coldpress_image::Image;
 
 use crate::args::LsArgs;
 use crate::exit::Exit;
-use crate::image_path::{Found, child, resolve};
+use crate::image_path::{Found, child, resolve_as_listed};
 use crate::text::{image_path, quoted_bytes};
 use crate::ui::Ui;
 use crate::{failure, steps};
@@ -63,12 +63,7 @@ struct Listing<'a> {
 impl Listing<'_> {
     /// Lists what is in a directory, or the one file that is none.
     fn path(&mut self, path: &[u8]) -> anyhow::Result<()> {
-        // As ls does: a link to a directory is listed as that, any other link as a link.
-        let found = match resolve(self.image, path, true)? {
-            Some(found) if matches!(found.inode.body, Body::Directory(_)) => Some(found),
-            _ => resolve(self.image, path, false)?,
-        };
-        let Some(found) = found else {
+        let Some(found) = resolve_as_listed(self.image, path)? else {
             bail!("the image has no such file")
         };
         match &found.inode.body {

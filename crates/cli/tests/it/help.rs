@@ -2,13 +2,17 @@
 
 use crate::run::done;
 
-const VERBS: [&str; 11] = [
+const VERBS: [&str; 15] = [
     "press",
     "record",
     "build",
     "plan",
     "extract",
+    "tar",
     "ls",
+    "tree",
+    "find",
+    "stat",
     "cat",
     "info",
     "check",

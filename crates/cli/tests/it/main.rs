@@ -2,6 +2,7 @@
 //! documents of the project.
 
 mod architecture;
+mod archive;
 mod determinism;
 mod docs;
 mod errors;
@@ -10,6 +11,7 @@ mod help;
 mod interop;
 mod interrupt;
 mod limits;
+mod look;
 mod mksquashfs;
 mod plan;
 mod press;

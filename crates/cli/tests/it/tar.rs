@@ -14,7 +14,7 @@ use crate::run::{Ran, command, done, program};
 use crate::skip::{without_peer, without_root};
 
 /// A tree with all that archives have formats for, as far as this user can make it.
-fn tree() -> TempDir {
+pub(crate) fn tree() -> TempDir {
     let directory = tempfile::tempdir_in("/var/tmp").unwrap();
     let name = "n".repeat(150);
     let is_root = rustix::process::geteuid().is_root();

@@ -1,10 +1,7 @@
 //! How many files of each type an image has, and how long they are.
 
-use std::collections::HashSet;
-
 use coldpress_bench::format_units::{bytes, count};
-use coldpress_format::Body;
-use coldpress_image::{Image, walk};
+use coldpress_format::{Body, Inode};
 use serde::Serialize;
 
 /// The files of an image. A file with several names counts once.
@@ -18,7 +15,7 @@ pub(super) struct Counts {
     fifos: u64,
     sockets: u64,
     /// Names beyond the first.
-    hard_links: u64,
+    pub(super) hard_links: u64,
     /// Files of which at least the tail end is in a fragment block.
     files_with_fragment: u64,
     data_blocks: u64,
@@ -29,31 +26,13 @@ pub(super) struct Counts {
 }
 
 impl Counts {
-    /// Walks the image.
-    ///
-    /// # Errors
-    ///
-    /// The first damage met.
-    pub(super) fn of(image: &Image) -> anyhow::Result<Self> {
-        let mut counts = Self::default();
-        let mut seen = HashSet::new();
-        walk(image, &mut |visited| {
-            let inode = visited.inode;
-            if inode.link_count > 1
-                && !matches!(inode.body, Body::Directory(_))
-                && !seen.insert(visited.at)
-            {
-                counts.hard_links += 1;
-                return Ok(());
-            }
-            counts.inodes_with_xattrs += u64::from(inode.xattr.is_some());
-            counts.add(&inode.body);
-            Ok(())
-        })?;
-        Ok(counts)
+    /// Counts an inode.
+    pub(super) fn add(&mut self, inode: &Inode) {
+        self.inodes_with_xattrs += u64::from(inode.xattr.is_some());
+        self.add_body(&inode.body);
     }
 
-    fn add(&mut self, body: &Body) {
+    fn add_body(&mut self, body: &Body) {
         match body {
             Body::Directory(_) => self.directories += 1,
             Body::File(file) => {
@@ -82,7 +61,6 @@ impl Counts {
             ("  sockets", self.sockets),
             ("  with xattrs", self.inodes_with_xattrs),
             ("further names", self.hard_links),
-            ("sparse blocks", self.sparse_blocks),
         ];
         let mut text = vec![
             (
@@ -96,7 +74,6 @@ impl Counts {
                 .filter(|row| row.1 > 0)
                 .map(|row| (row.0, count(row.1))),
         );
-        text.push(("data blocks", count(self.data_blocks)));
         text
     }
 }

@@ -8,18 +8,18 @@ use crate::ui::Stdout;
 
 /// Prints rows.
 #[derive(Debug)]
-pub(super) struct Printer {
-    pub(super) out: Stdout,
-    pub(super) json: bool,
-    pub(super) long: bool,
-    pub(super) full_paths: bool,
+pub(in crate::commands) struct Printer {
+    pub(in crate::commands) out: Stdout,
+    pub(in crate::commands) json: bool,
+    pub(in crate::commands) long: bool,
+    pub(in crate::commands) full_paths: bool,
     /// Rows printed so far.
-    pub(super) count: u64,
+    pub(in crate::commands) count: u64,
 }
 
 impl Printer {
     /// Prints a row.
-    pub(super) fn print(&mut self, row: &Row) -> anyhow::Result<()> {
+    pub(in crate::commands) fn print(&mut self, row: &Row) -> anyhow::Result<()> {
         if self.json {
             self.out
                 .write_all(if self.count == 0 { b"[\n  " } else { b",\n  " })?;
@@ -33,7 +33,7 @@ impl Printer {
     }
 
     /// Ends the output.
-    pub(super) fn finish(mut self) -> anyhow::Result<()> {
+    pub(in crate::commands) fn finish(mut self) -> anyhow::Result<()> {
         if self.json {
             self.out
                 .write_all(if self.count == 0 { b"[]\n" } else { b"\n]\n" })?;

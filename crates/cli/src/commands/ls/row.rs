@@ -11,42 +11,42 @@ use crate::text::{base_name, hex};
 
 /// A file, as `--json` prints it.
 #[derive(Debug, Serialize)]
-pub(super) struct Row {
+pub(in crate::commands) struct Row {
     /// The path; bytes that are not UTF-8 are replaced.
     path: String,
     /// The path in hexadecimal, if it is not UTF-8.
     #[serde(skip_serializing_if = "Option::is_none")]
     path_bytes_hex: Option<String>,
-    r#type: &'static str,
+    pub(in crate::commands) r#type: &'static str,
     /// Permissions, in octal: `0755`.
-    mode: String,
-    pub(super) uid: u32,
-    pub(super) gid: u32,
+    pub(in crate::commands) mode: String,
+    pub(in crate::commands) uid: u32,
+    pub(in crate::commands) gid: u32,
     /// Bytes of a file's content, of a link's target, of a directory's listing.
-    pub(super) size: u64,
+    pub(in crate::commands) size: u64,
     /// Seconds since 1970.
-    pub(super) mtime: u32,
-    pub(super) links: u32,
-    inode: u32,
+    pub(in crate::commands) mtime: u32,
+    pub(in crate::commands) links: u32,
+    pub(in crate::commands) inode: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     target: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     target_bytes_hex: Option<String>,
     /// Major and minor number.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) device: Option<(u32, u32)>,
+    pub(in crate::commands) device: Option<(u32, u32)>,
     /// Values by name, in hexadecimal.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     xattrs: BTreeMap<String, String>,
     #[serde(skip)]
-    pub(super) path_bytes: Vec<u8>,
+    pub(in crate::commands) path_bytes: Vec<u8>,
     #[serde(skip)]
-    pub(super) target_bytes: Option<Vec<u8>>,
+    pub(in crate::commands) target_bytes: Option<Vec<u8>>,
     #[serde(skip)]
-    pub(super) mode_bits: u16,
+    pub(in crate::commands) mode_bits: u16,
     /// The type as `ls -l` shows it.
     #[serde(skip)]
-    pub(super) letter: char,
+    pub(in crate::commands) letter: char,
 }
 
 impl Row {
@@ -55,19 +55,20 @@ impl Row {
     /// # Errors
     ///
     /// If its owners or xattrs cannot be read.
-    pub(super) fn new(image: &Image, found: &Found) -> Result<Self, coldpress_image::Error> {
+    pub(in crate::commands) fn new(
+        image: &Image,
+        found: &Found,
+    ) -> Result<Self, coldpress_image::Error> {
         let Found { path, inode, .. } = found;
         let (uid, gid) = image.owner(inode)?;
         let xattrs = image.xattrs(inode)?;
         let (letter, r#type) = names(inode.body.kind());
-        let (size, target_bytes, device) = match &inode.body {
-            Body::Directory(directory) => (directory.listing_bytes.into(), None, None),
-            Body::File(file) => (file.size_bytes, None, None),
-            Body::Symlink(target) => (target.len() as u64, Some(target.clone()), None),
+        let (target_bytes, device) = match &inode.body {
+            Body::Symlink(target) => (Some(target.clone()), None),
             Body::BlockDevice(number) | Body::CharDevice(number) => {
-                (0, None, Some((number.major, number.minor)))
+                (None, Some((number.major, number.minor)))
             }
-            Body::Fifo | Body::Socket => (0, None, None),
+            _ => (None, None),
         };
         Ok(Self {
             path: lossy(path),
@@ -76,7 +77,7 @@ impl Row {
             mode: format!("{:04o}", inode.mode),
             uid,
             gid,
-            size,
+            size: size_bytes(&inode.body),
             mtime: inode.mtime_s,
             links: inode.link_count,
             inode: inode.number,
@@ -95,8 +96,23 @@ impl Row {
     }
 
     /// The last component of the path.
-    pub(super) fn name(&self) -> &[u8] {
+    pub(in crate::commands) fn name(&self) -> &[u8] {
         base_name(&self.path_bytes)
+    }
+}
+
+/// The type in a word.
+pub(in crate::commands) const fn type_name(kind: InodeKind) -> &'static str {
+    names(kind).1
+}
+
+/// Bytes of a file's content, of a link's target, of a directory's listing.
+pub(in crate::commands) fn size_bytes(body: &Body) -> u64 {
+    match body {
+        Body::Directory(directory) => directory.listing_bytes.into(),
+        Body::File(file) => file.size_bytes,
+        Body::Symlink(target) => target.len() as u64,
+        _ => 0,
     }
 }
 
@@ -112,10 +128,10 @@ const fn names(kind: InodeKind) -> (char, &'static str) {
     }
 }
 
-fn lossy(bytes: &[u8]) -> String {
+pub(in crate::commands) fn lossy(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-fn hex_unless_utf8(bytes: &[u8]) -> Option<String> {
+pub(in crate::commands) fn hex_unless_utf8(bytes: &[u8]) -> Option<String> {
     std::str::from_utf8(bytes).is_err().then(|| hex(bytes))
 }

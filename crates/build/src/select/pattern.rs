@@ -1,0 +1,75 @@
+//! Patterns for whole texts, in which a slash is nothing special: those of searches in an image.
+
+use regex::bytes::Regex;
+
+use super::posix;
+use super::wildcard::{Dialect, Wildcard};
+use crate::error::Error;
+
+/// A pattern for a name or a path.
+#[derive(Clone, Debug)]
+pub struct Pattern(Kind);
+
+#[derive(Clone, Debug)]
+enum Kind {
+    Glob(Wildcard),
+    Regex(Regex),
+}
+
+impl Pattern {
+    /// Wildcards `*`, `?` and `[...]` that must match the whole of a text; they match slashes and
+    /// leading dots, as those of `find -name` and `find -path`.
+    ///
+    /// # Errors
+    ///
+    /// None at present: everything means something, a bracket that is not closed that nothing
+    /// matches.
+    pub fn glob(pattern: &[u8]) -> Result<Self, Error> {
+        let wildcard = Wildcard::parse(pattern, Dialect::Git)?;
+        Ok(Self(Kind::Glob(wildcard)))
+    }
+
+    /// An extended regular expression of POSIX that matches anywhere in a text.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Value`] or [`Error::Regex`] if it is none, or has back references.
+    pub fn regex(pattern: &[u8]) -> Result<Self, Error> {
+        Ok(Self(Kind::Regex(posix::compile(pattern)?)))
+    }
+
+    /// Whether a text matches.
+    ///
+    /// # Cost
+    ///
+    /// Linear in the text; for wildcards times the length of the pattern.
+    pub fn matches(&self, text: &[u8]) -> bool {
+        match &self.0 {
+            Kind::Glob(wildcard) => wildcard.matches(text),
+            Kind::Regex(regex) => regex.is_match(text),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wildcards_match_whole_texts_and_expressions_a_part() {
+        for (pattern, text, by_glob, by_regex) in [
+            ("/usr/*.so", "/usr/lib/libc.so", true, false),
+            ("/usr/*", "/usr/lib/.hidden", true, true),
+            ("lib", "lib", true, true),
+            ("lib", "libc", false, true),
+            ("^.usr.*so$", "/usr/lib/libc.so", false, true),
+            ("[a-c]?", "b\n", true, true),
+        ] {
+            let glob = Pattern::glob(pattern.as_bytes()).unwrap();
+            assert_eq!(glob.matches(text.as_bytes()), by_glob, "{pattern} {text}");
+            let regex = Pattern::regex(pattern.as_bytes()).unwrap();
+            assert_eq!(regex.matches(text.as_bytes()), by_regex, "{pattern} {text}");
+        }
+        assert!(Pattern::regex(b"(").is_err());
+    }
+}

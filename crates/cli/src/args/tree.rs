@@ -1,0 +1,36 @@
+//! The verb `tree`.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::Args;
+
+/// Show the tree of an image, with branches
+///
+/// Names are in byte order; bytes that do not print stand as `\xNN`. The last line counts
+/// directories, without the one at the top, and everything else.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Example:
+  coldpress tree -L 2 rootfs.sqfs /usr")]
+pub(crate) struct TreeArgs {
+    /// The image to read
+    #[arg(value_name = "IMAGE")]
+    pub(crate) image: PathBuf,
+
+    /// A path inside the image
+    #[arg(value_name = "PATH", default_value = "/", hide_default_value = true)]
+    pub(crate) path: OsString,
+
+    /// Show no more than N levels below PATH
+    #[arg(short = 'L', long, value_name = "N")]
+    pub(crate) depth: Option<usize>,
+
+    /// Show the size of each file, in bytes
+    #[arg(short, long)]
+    pub(crate) sizes: bool,
+
+    /// Print it as JSON, directories with their contents in them
+    #[arg(long)]
+    pub(crate) json: bool,
+}

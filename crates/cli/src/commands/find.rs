@@ -1,0 +1,101 @@
+//! `coldpress find`.
+
+mod tests_of;
+
+use std::io::Write as _;
+
+use anyhow::bail;
+use coldpress_image::{Image, Visited, Walker};
+
+use super::ls::printer::Printer;
+use super::ls::row::Row;
+use crate::args::FindArgs;
+use crate::exit::Exit;
+use crate::image_path::{Found, resolve_as_listed};
+use crate::text::{image_path, quoted_bytes};
+use crate::ui::Ui;
+use crate::{failure, steps};
+
+use tests_of::Tests;
+
+pub(super) fn run(args: &FindArgs, ui: &Ui) -> anyhow::Result<Exit> {
+    let tests = Tests::new(&args.tests)?;
+    let image = steps::open_image(&args.image)?;
+    let mut paths: Vec<Vec<u8>> = args.paths.iter().map(|path| image_path(path)).collect();
+    if paths.is_empty() {
+        paths.push(b"/".to_vec());
+    }
+    let mut search = Search {
+        image: &image,
+        tests,
+        needs_rows: args.long || args.json,
+        is_raw: args.null,
+        printer: Printer {
+            out: ui.out(),
+            json: args.json,
+            long: args.long,
+            full_paths: true,
+            count: 0,
+        },
+    };
+    let mut wrong = false;
+    for path in &paths {
+        if let Err(error) = search.below(path) {
+            if failure::stdout_failure(&error).is_some() {
+                return Err(error);
+            }
+            let error = error.context(format!("cannot search {}", quoted_bytes(path)));
+            ui.error(&failure::sentence(&error));
+            wrong = true;
+        }
+    }
+    search.printer.finish()?;
+    Ok(Exit::wrong_if(wrong))
+}
+
+/// A search under way.
+struct Search<'a> {
+    image: &'a Image,
+    tests: Tests,
+    /// Whether more is printed than paths.
+    needs_rows: bool,
+    /// Whether paths are printed as they are, with a zero byte behind.
+    is_raw: bool,
+    printer: Printer,
+}
+
+impl Search<'_> {
+    fn below(&mut self, path: &[u8]) -> anyhow::Result<()> {
+        let Some(found) = resolve_as_listed(self.image, path)? else {
+            bail!("the image has no such file");
+        };
+        let mut walker = Walker::below(self.image, &found.path, found.at)?;
+        while let Some(visited) = walker.next_path()? {
+            if self.tests.hold(self.image, &visited)? {
+                self.print(&visited)?;
+            }
+            if self.tests.is_deepest(visited.depth) {
+                walker.skip();
+            }
+        }
+        Ok(())
+    }
+
+    fn print(&mut self, visited: &Visited) -> anyhow::Result<()> {
+        if self.needs_rows {
+            let found = Found {
+                path: visited.path.to_vec(),
+                at: visited.at,
+                inode: visited.inode.clone(),
+            };
+            return self.printer.print(&Row::new(self.image, &found)?);
+        }
+        if self.is_raw {
+            self.printer.out.write_all(visited.path)?;
+            self.printer.out.write_all(b"\0")?;
+            return Ok(());
+        }
+        writeln!(self.printer.out, "{}", crate::text::escaped(visited.path))?;
+        Ok(())
+    }
+}
