@@ -10,6 +10,39 @@
 //! block), [`extract`] (the only place that writes) and [`MetadataMap`] (from image bytes back to
 //! the inode or listing that lies there).
 //!
+//! ```
+//! use coldpress_format::Body;
+//! use coldpress_image::{Error, Image, walk};
+//! # fn main() -> Result<(), Error> {
+//! # let image_bytes: &'static [u8] = include_bytes!("../tests/it/small.sqfs");
+//!
+//! // From any source; `Image::open` takes the path of a file.
+//! let image = Image::new(Box::new(image_bytes))?;
+//!
+//! let mut content_bytes = 0;
+//! walk(&image, &mut |visited| {
+//!     if let Body::File(file) = &visited.inode.body {
+//!         content_bytes += file.size_bytes;
+//!     }
+//!     Ok(())
+//! })?;
+//! assert_eq!(content_bytes, 14);
+//!
+//! // Bytes 7 to 11 of a file.
+//! let mut buf = [0; 5];
+//! if let Some((_, inode)) = image.find(b"/greeting")?
+//!     && let Body::File(file) = &inode.body
+//! {
+//!     assert_eq!(image.read_at(file, 7, &mut buf)?, 5);
+//! }
+//! assert_eq!(&buf, b"world");
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! An image in the middle of a file is read through [`Offset`], and [`find_images`] tells where one
+//! begins. `examples/parallel.rs` reads one file in several threads.
+//!
 //! Image bytes are hostile. Whatever they hold, each call ends with a value or an [`Error`] that
 //! says where the image is broken: a stream of metadata never leaves its table, memory grows with
 //! the bytes that really decompress and not with the sizes that the image claims, and directory
@@ -18,10 +51,12 @@
 
 mod check;
 mod decoders;
+mod demands;
 mod directory;
 mod error;
 mod extract;
 mod file;
+mod find;
 mod image;
 mod inode;
 mod metadata;
@@ -31,17 +66,20 @@ mod slots;
 mod source;
 mod store;
 mod stored;
+mod stream_header;
 mod table;
 mod walk;
 mod xattr;
 
 pub use check::{PROBLEMS_MAX, Problem, check};
+pub use demands::Demands;
 pub use error::{Error, PathText};
 pub use extract::{Attribute, ExtractOptions, Extracted, NotRestored, extract};
 pub use file::FileBlock;
+pub use find::find_images;
 pub use image::Image;
 pub use metadata_map::{MetadataKind, MetadataMap};
-pub use source::{Offset, ReadAt};
+pub use source::{Offset, ReadAt, open_file};
 pub use stored::StoredBlock;
 pub use walk::{Visited, walk};
 pub use xattr::Xattr;

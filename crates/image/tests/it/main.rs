@@ -4,6 +4,7 @@
 mod compare;
 mod defects;
 mod extract;
+mod find;
 mod handmade;
 mod map;
 mod mutate;
