@@ -5,8 +5,10 @@
 
 mod build;
 mod described;
+mod doctor;
 mod image;
 mod number;
+mod place;
 mod plan;
 mod press;
 mod read;
@@ -17,7 +19,9 @@ mod tools;
 
 pub(crate) use build::BuildArgs;
 pub(crate) use described::DescribedArgs;
+pub(crate) use doctor::DoctorArgs;
 pub(crate) use image::{CompressorName, ImageArgs, PartName, TailsName, TuningArgs};
+pub(crate) use place::{ImageOffset, PlaceArgs};
 pub(crate) use plan::{ConvertArgs, FormatName, LintArgs, PlanArgs, PlanVerb};
 pub(crate) use press::PressArgs;
 pub(crate) use read::{CatArgs, CheckArgs, ExtractArgs, InfoArgs, LsArgs};
@@ -79,6 +83,7 @@ pub(crate) enum Verb {
     Cat(CatArgs),
     Info(InfoArgs),
     Check(CheckArgs),
+    Doctor(DoctorArgs),
     Mksquashfs(MksquashfsArgs),
     Sqfstar(SqfstarArgs),
     Man(ManArgs),

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::number::{parse_positive, parse_size_bytes};
+use super::place::PlaceArgs;
 
 /// Extract an image, or some of its paths, into a directory
 ///
@@ -56,6 +57,9 @@ pub(crate) struct ExtractArgs {
     /// Print the summary as JSON
     #[arg(long)]
     pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) place: PlaceArgs,
 }
 
 /// List the files of an image
@@ -90,6 +94,9 @@ pub(crate) struct LsArgs {
     /// Print all that is known of each file as JSON
     #[arg(long)]
     pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) place: PlaceArgs,
 }
 
 /// Print files of an image
@@ -108,6 +115,9 @@ pub(crate) struct CatArgs {
     /// Files inside the image
     #[arg(value_name = "PATH", required = true)]
     pub(crate) paths: Vec<OsString>,
+
+    #[command(flatten)]
+    pub(crate) place: PlaceArgs,
 }
 
 /// Show what an image is made of
@@ -126,6 +136,9 @@ pub(crate) struct InfoArgs {
     /// Print it as JSON
     #[arg(long)]
     pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) place: PlaceArgs,
 }
 
 /// Check every structure and every block of an image
@@ -144,4 +157,7 @@ pub(crate) struct CheckArgs {
     /// Print the problems as JSON
     #[arg(long)]
     pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) place: PlaceArgs,
 }

@@ -17,7 +17,7 @@ use crate::ui::Ui;
 static ZEROS: [u8; 64 << 10] = [0; 64 << 10];
 
 pub(super) fn run(args: &CatArgs, ui: &Ui) -> anyhow::Result<Exit> {
-    let image = steps::open_image(&args.image)?;
+    let image = steps::open_image_at(&args.image, &args.place)?;
     let mut out = ui.out();
     let mut wrong = false;
     for typed in &args.paths {

@@ -11,6 +11,7 @@ mod interop;
 mod interrupt;
 mod limits;
 mod mksquashfs;
+mod offset;
 mod plan;
 mod press;
 mod pseudo;
