@@ -1,6 +1,5 @@
 //! Opening an image: a file, a part of one, and why it cannot be opened.
 
-use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -37,7 +36,7 @@ pub(crate) fn open(path: &Path, place: &PlaceArgs) -> anyhow::Result<Opened> {
 ///
 /// If the file cannot be read, or an image is looked for in vain.
 pub(crate) fn open_bytes(path: &Path, place: &PlaceArgs) -> anyhow::Result<Arc<dyn ReadAt>> {
-    let file: Arc<dyn ReadAt> = Arc::new(open_whole(path)?);
+    let file = open_whole(path)?;
     let start = match place.offset {
         None | Some(ImageOffset::Bytes(0)) => return Ok(file),
         Some(ImageOffset::Bytes(start)) => start,
@@ -46,8 +45,35 @@ pub(crate) fn open_bytes(path: &Path, place: &PlaceArgs) -> anyhow::Result<Arc<d
     Ok(Arc::new(Offset { inner: file, start }))
 }
 
-fn open_whole(path: &Path) -> anyhow::Result<File> {
-    open_file(path).map_err(|error| anyhow!(error).context(format!("cannot open {}", quoted(path))))
+fn open_whole(path: &Path) -> anyhow::Result<Arc<dyn ReadAt>> {
+    if let Some(url) = url(path) {
+        return open_url(url);
+    }
+    let file = open_file(path)
+        .map_err(|error| anyhow!(error).context(format!("cannot open {}", quoted(path))))?;
+    Ok(Arc::new(file))
+}
+
+/// The URL that a path is, if it is none of a file.
+fn url(path: &Path) -> Option<&str> {
+    let text = path.to_str()?;
+    let is_url = text.starts_with("http://") || text.starts_with("https://");
+    (is_url && !path.exists()).then_some(text)
+}
+
+#[cfg(feature = "http")]
+fn open_url(url: &str) -> anyhow::Result<Arc<dyn ReadAt>> {
+    use anyhow::Context as _;
+    use coldpress_image::{HttpOptions, HttpRange};
+    let opened = HttpRange::open(url, &HttpOptions::default());
+    Ok(Arc::new(opened.context("cannot open the image")?))
+}
+
+#[cfg(not(feature = "http"))]
+fn open_url(_: &str) -> anyhow::Result<Arc<dyn ReadAt>> {
+    let error = anyhow!("cannot open the image: this coldpress was built without URLs");
+    let advice = "fetch the image first, or build coldpress with `--features https`";
+    Err(hint(error, advice))
 }
 
 fn first_image(path: &Path, file: &dyn ReadAt) -> anyhow::Result<u64> {
@@ -92,7 +118,8 @@ fn where_else(path: &Path) -> String {
             "a SquashFS image begins at byte {start} of it; verbs that read an image take \
              `--offset auto`"
         ),
-        _ => "none begins in its first 64 MiB either, as it would in an AppImage".to_owned(),
+        Some([]) => "none begins in its first 64 MiB either, as it would in an AppImage".to_owned(),
+        None => "`--offset auto` looks for an image inside another file".to_owned(),
     }
 }
 

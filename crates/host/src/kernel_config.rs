@@ -64,12 +64,12 @@ impl KernelConfig {
     /// The value of `CONFIG_NAME`; `None` if it is not set.
     pub fn value(&self, name: &str) -> Option<&str> {
         let lines = self.text.lines();
-        let value = lines.filter_map(|line| {
+        let mut values = lines.filter_map(|line| {
             let rest = line.strip_prefix("CONFIG_")?.strip_prefix(name)?;
             rest.strip_prefix('=')
         });
         // The last counts, as in a shell.
-        value.last().filter(|value| *value != "n")
+        values.next_back().filter(|value| *value != "n")
     }
 
     /// Whether `CONFIG_NAME` is built in or a module.

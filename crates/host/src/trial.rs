@@ -79,12 +79,12 @@ pub fn try_image(image: &[u8], file: &str) -> Result<Trial, Error> {
         }
     };
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-    let mut content = Vec::new();
+    let mut bytes = Vec::new();
     let read = openat(&root, file, flags, Mode::empty())
         .map_err(io::Error::from)
-        .and_then(|file| File::from(file).read_to_end(&mut content));
+        .and_then(|file| File::from(file).read_to_end(&mut bytes));
     Ok(match read {
-        Ok(_) => Trial::Read(content),
+        Ok(_) => Trial::Read(bytes),
         Err(error) => Trial::Refused(format!("mounted, but `{file}` cannot be read: {error}")),
     })
 }

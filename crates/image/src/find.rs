@@ -14,8 +14,8 @@ const WINDOW_BYTES: usize = 1 << 20;
 
 /// Where images begin in a file, ascending: bytes from the start of `source`.
 ///
-/// Looks in the first 64 MiB, and behind the ELF program that the file may begin with, at any byte.
-/// A beginning counts if it is a whole superblock of SquashFS 4.0 and the bytes that it states are
+/// Looks at any byte of the first 64 MiB; if none begins there, behind the ELF program that the file may
+/// begin with. A beginning counts if it is a whole superblock of SquashFS 4.0 and the bytes that it states are
 /// there; what lies inside an image that was found is not looked at. Whether the image is
 /// sound, [`Image::new`](crate::Image::new) finds out.
 ///
@@ -39,11 +39,9 @@ pub fn find_images(source: &dyn ReadAt) -> Result<Vec<u64>, Error> {
         .size_bytes()
         .map_err(|source| Error::Read { start: 0, source })?;
     let mut found = search(source, size_bytes)?;
-    let known = found.last().copied();
-    if let Some(start) = behind_program(source, size_bytes)?
-        && start >= SEARCHED_BYTES
-        && known.is_none()
-        && image_bytes(source, start, size_bytes)?.is_some()
+    if found.is_empty()
+        && let Some(start) = behind_program(source, size_bytes)?
+        && is_image(source, start, size_bytes)?
     {
         found.push(start);
     }
@@ -52,49 +50,50 @@ pub fn find_images(source: &dyn ReadAt) -> Result<Vec<u64>, Error> {
 
 /// Looks at every byte of the beginning.
 fn search(source: &dyn ReadAt, size_bytes: u64) -> Result<Vec<u64>, Error> {
-    let end = size_bytes.min(SEARCHED_BYTES);
-    let magic = MAGIC.to_le_bytes();
+    let end = size_bytes.min(SEARCHED_BYTES + SUPERBLOCK_SIZE as u64);
     let mut found = Vec::new();
     let mut window = vec![0; WINDOW_BYTES];
     let mut start = 0;
-    while start < end {
+    while start + SUPERBLOCK_SIZE as u64 <= end {
         let len = usize::try_from(end - start).map_or(WINDOW_BYTES, |len| len.min(WINDOW_BYTES));
         let bytes = window.get_mut(..len).unwrap_or_default();
         read_exact(source, bytes, start)?;
-        // The next window begins with the last bytes of this one, in which a magic may begin.
-        let mut next = start + (len.saturating_sub(magic.len() - 1)).max(1) as u64;
-        for offset in positions(bytes, magic) {
-            let at = start + offset as u64;
-            if let Some(bytes) = image_bytes(source, at, size_bytes)? {
-                found.push(at);
-                next = at + bytes;
-                break;
-            }
+        let first = first_image(bytes, size_bytes.saturating_sub(start));
+        if let Some((offset, image_bytes)) = first {
+            found.push(start + offset);
+            start += offset + image_bytes;
+        } else {
+            // The next window begins with what may be the beginning of a superblock.
+            start += (len - SUPERBLOCK_SIZE + 1) as u64;
         }
-        start = next;
     }
     Ok(found)
 }
 
-fn positions(bytes: &[u8], magic: [u8; 4]) -> impl Iterator<Item = usize> + '_ {
-    let windows = bytes.windows(magic.len()).enumerate();
-    windows
-        .filter(move |(_, window)| *window == magic)
-        .map(|(offset, _)| offset)
+/// Where in a window the first image begins, and its bytes.
+///
+/// * `left_bytes`: from the beginning of the window to the end of the file.
+fn first_image(window: &[u8], left_bytes: u64) -> Option<(u64, u64)> {
+    let magic = MAGIC.to_le_bytes();
+    let places = window.windows(SUPERBLOCK_SIZE).zip(0_u64..);
+    places
+        .filter(|(bytes, _)| bytes.starts_with(&magic))
+        .find_map(|(bytes, offset)| {
+            let image_bytes = Superblock::parse(bytes).ok()?.bytes_used;
+            let fits = image_bytes <= left_bytes.saturating_sub(offset);
+            fits.then_some((offset, image_bytes))
+        })
 }
 
-/// Bytes of the image that begins at `start`, if one does.
-fn image_bytes(source: &dyn ReadAt, start: u64, size_bytes: u64) -> Result<Option<u64>, Error> {
-    let mut bytes = [0; SUPERBLOCK_SIZE];
-    let left = size_bytes.saturating_sub(start);
-    if left < bytes.len() as u64 {
-        return Ok(None);
+/// Whether an image begins at this byte.
+fn is_image(source: &dyn ReadAt, start: u64, size_bytes: u64) -> Result<bool, Error> {
+    let left_bytes = size_bytes.saturating_sub(start);
+    if left_bytes < SUPERBLOCK_SIZE as u64 {
+        return Ok(false);
     }
+    let mut bytes = [0; SUPERBLOCK_SIZE];
     read_exact(source, &mut bytes, start)?;
-    let superblock = Superblock::parse(&bytes).ok();
-    Ok(superblock
-        .map(|superblock| superblock.bytes_used)
-        .filter(|used| *used <= left))
+    Ok(first_image(&bytes, left_bytes).is_some())
 }
 
 /// The byte behind the ELF program with which a file begins: the end of its section headers, which

@@ -14,7 +14,7 @@
 //! use coldpress_format::Body;
 //! use coldpress_image::{Error, Image, walk};
 //! # fn main() -> Result<(), Error> {
-//! # let image_bytes: &'static [u8] = include_bytes!("../tests/it/small.sqfs");
+//! # let image_bytes: &'static [u8] = include_bytes!("../tests/it/small-image");
 //!
 //! // From any source; `Image::open` takes the path of a file.
 //! let image = Image::new(Box::new(image_bytes))?;
@@ -41,7 +41,8 @@
 //! ```
 //!
 //! An image in the middle of a file is read through [`Offset`], and [`find_images`] tells where one
-//! begins. `examples/parallel.rs` reads one file in several threads.
+//! begins. `examples/parallel.rs` reads one file in several threads. With the feature `http` an
+//! image is read from a server, range by range.
 //!
 //! Image bytes are hostile. Whatever they hold, each call ends with a value or an [`Error`] that
 //! says where the image is broken: a stream of metadata never leaves its table, memory grows with
@@ -57,6 +58,8 @@ mod error;
 mod extract;
 mod file;
 mod find;
+#[cfg(feature = "http")]
+mod http;
 mod image;
 mod inode;
 mod metadata;
@@ -77,6 +80,8 @@ pub use error::{Error, PathText};
 pub use extract::{Attribute, ExtractOptions, Extracted, NotRestored, extract};
 pub use file::FileBlock;
 pub use find::find_images;
+#[cfg(feature = "http")]
+pub use http::{HttpOptions, HttpRange};
 pub use image::Image;
 pub use metadata_map::{MetadataKind, MetadataMap};
 pub use source::{Offset, ReadAt, open_file};

@@ -34,7 +34,7 @@ pub(crate) struct DoctorArgs {
     /// Mount small images even if the kernel's configuration can be read
     ///
     /// Needs root. Nothing of it can be seen outside or is left behind.
-    #[arg(long = "try")]
+    #[arg(long = "try", conflicts_with = "target")]
     pub(crate) by_trial: bool,
 
     #[command(flatten)]

@@ -19,7 +19,7 @@ use crate::doctor::{remedy, targets};
 use crate::exit::Exit;
 use crate::failure::hint;
 use crate::image_file;
-use crate::text::{escaped, quoted};
+use crate::text::{escaped, quoted, quoted_bytes};
 use crate::ui::Ui;
 
 use abilities::Abilities;
@@ -59,18 +59,14 @@ pub(super) fn run(args: &DoctorArgs, ui: &Ui) -> anyhow::Result<Exit> {
 
 /// Prints the targets that have names.
 fn list(args: &DoctorArgs, ui: &Ui) -> anyhow::Result<Exit> {
-    let all: Vec<Abilities> = targets::TARGETS
-        .iter()
-        .map(|target| Abilities::of_target(target))
-        .collect();
+    let all: Vec<Abilities> = targets::TARGETS.iter().map(Abilities::of_target).collect();
     print_abilities(&all, args, ui)
 }
 
 /// Prints what this kernel can do, or the targets that were named.
 fn describe(args: &DoctorArgs, ui: &Ui) -> anyhow::Result<Exit> {
     if args.target.is_empty() {
-        let (reader, config) = kernel::this(means(args))?;
-        let here = Abilities::of_this_machine(&reader, config.as_ref());
+        let here = Abilities::of_this_machine(&kernel::this(means(args))?);
         return print_abilities(&[here], args, ui);
     }
     let readers = args.target.iter().map(|target| reader(target));
@@ -103,7 +99,7 @@ fn means(args: &DoctorArgs) -> Means {
 /// Those who are to read the images.
 fn readers(args: &DoctorArgs) -> anyhow::Result<Vec<Reader>> {
     if args.target.is_empty() {
-        return Ok(vec![kernel::this(means(args))?.0]);
+        return Ok(vec![kernel::this(means(args))?]);
     }
     args.target.iter().map(|target| reader(target)).collect()
 }
@@ -148,12 +144,8 @@ fn examine<'a>(path: &'a Path, place: &PlaceArgs) -> anyhow::Result<Examined<'a>
         Err(Error::Corrupt(corrupt)) if image_file::why_no_image(&corrupt, place).is_none() => {
             Err(format!("it is damaged: {corrupt}"))
         }
-        Err(error @ Error::InFile { .. }) => {
-            let error = anyhow::Error::new(error);
-            Err(format!(
-                "it is damaged: {}",
-                crate::failure::sentence(&error)
-            ))
+        Err(Error::InFile { path, source }) if matches!(*source, Error::Corrupt(_)) => {
+            Err(format!("it is damaged: {}: {source}", quoted_bytes(&path)))
         }
         Err(error @ Error::Codec(_)) => Err(error.to_string()),
         Err(error) => return Err(image_file::not_opened(path, place, error)),

@@ -17,30 +17,29 @@ pub(crate) enum Means {
     Trial,
 }
 
-/// This kernel, and its configuration if that was read.
+/// This kernel.
 ///
 /// # Errors
 ///
 /// If it was to be tried, but cannot be.
-pub(crate) fn this(means: Means) -> anyhow::Result<(Reader, Option<KernelConfig>)> {
+pub(crate) fn this(means: Means) -> anyhow::Result<Reader> {
     let page_bytes = u32::try_from(rustix::param::page_size()).ok();
     if means == Means::Configuration
         && let Some((config, path)) = KernelConfig::running()
     {
-        let reader = Reader {
+        return Ok(Reader {
             page_bytes,
             ..of_config("this kernel", &config, &path)
-        };
-        return Ok((reader, Some(config)));
+        });
     }
     let nothing = Reader {
         page_bytes,
         ..Reader::unknown("this kernel", "its configuration cannot be read")
     };
     match trial::reader(&nothing) {
-        Ok(reader) => Ok((reader, None)),
+        Ok(reader) => Ok(reader),
         Err(error) if means == Means::Trial => Err(error),
-        Err(_) => Ok((listed(nothing), None)),
+        Err(_) => Ok(listed(nothing)),
     }
 }
 

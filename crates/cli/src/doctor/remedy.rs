@@ -9,6 +9,7 @@ use coldpress_image::Demands;
 use super::reader::{Known, Reader};
 use super::rules::{Change, Finding, Verdict};
 use crate::args::{ImageOffset, PlaceArgs};
+use crate::text::hex;
 
 /// The block size that `coldpress build` takes if none is asked for.
 const DEFAULT_BLOCK_BYTES: u32 = 128 << 10;
@@ -115,8 +116,11 @@ fn shell_word(name: &[u8]) -> String {
             format!("'{dashed}{}'", text.replace('\'', r"'\''"))
         }
         _ => {
-            let bytes: String = name.iter().map(|byte| format!("\\x{byte:02x}")).collect();
-            format!("$'{dashed}{bytes}'")
+            let hex = hex(name);
+            let (bytes, _) = hex.as_bytes().as_chunks::<2>();
+            let bytes = bytes.iter().map(|pair| String::from_utf8_lossy(pair));
+            let bytes: Vec<_> = bytes.collect();
+            format!("$'{dashed}\\x{}'", bytes.join("\\x"))
         }
     }
 }

@@ -220,11 +220,7 @@ mod tests {
             );
             let is_known = |name: &&str| FILTERS.iter().any(|(_, known)| known == name);
             assert!(
-                target
-                    .filters
-                    .unwrap_or_default()
-                    .iter()
-                    .all(|name| is_known(name)),
+                target.filters.unwrap_or_default().iter().all(is_known),
                 "{name}"
             );
             assert_eq!(find(name).map(|found| found.name), Some(name));

@@ -1,6 +1,6 @@
 //! What this kernel does with small images, one of each compressor and filter.
 
-mod image;
+pub(super) mod image;
 
 use coldpress_format::Compressor;
 use coldpress_host::{Trial, has_squashfs, try_image};

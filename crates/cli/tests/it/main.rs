@@ -4,6 +4,7 @@
 mod architecture;
 mod determinism;
 mod docs;
+mod doctor;
 mod errors;
 mod fuse;
 mod help;

@@ -6,6 +6,8 @@ mod defects;
 mod extract;
 mod find;
 mod handmade;
+#[cfg(feature = "http")]
+mod http;
 mod map;
 mod mutate;
 mod peers;

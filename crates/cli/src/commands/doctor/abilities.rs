@@ -71,10 +71,9 @@ impl Abilities {
         }
     }
 
-    /// * `config`: that of the kernel, if it was read.
-    pub(super) fn of_this_machine(reader: &Reader, config: Option<&KernelConfig>) -> Self {
+    pub(super) fn of_this_machine(reader: &Reader) -> Self {
         Self {
-            here: Some(Here::new(config)),
+            here: Some(Here::new()),
             ..Self::of(reader)
         }
     }
@@ -121,9 +120,10 @@ impl Abilities {
 }
 
 impl Here {
-    fn new(config: Option<&KernelConfig>) -> Self {
+    fn new() -> Self {
         let machine = machine();
-        let squashfs = match config.and_then(|config| config.value("SQUASHFS")) {
+        let config = KernelConfig::running().map(|(config, _)| config);
+        let squashfs = match config.as_ref().and_then(|config| config.value("SQUASHFS")) {
             Some("y") => "built in",
             Some("m") if has_squashfs() == Some(false) => "a module that cannot be loaded",
             Some("m") => "a module",

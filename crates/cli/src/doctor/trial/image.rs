@@ -8,16 +8,17 @@ use coldpress_format::{
 };
 
 /// The one file, in the root directory.
-pub(super) const FILE: &str = "file";
+pub(crate) const FILE: &str = "file";
 
 /// Bytes of a data block: the largest page that a kernel has.
 const BLOCK_BYTES: u32 = 64 << 10;
+/// The file has one block.
 const CONTENT_BYTES: usize = 64 << 10;
 
 /// An image and what its file holds.
-pub(super) struct Made {
-    pub(super) bytes: Vec<u8>,
-    pub(super) content: Vec<u8>,
+pub(crate) struct Made {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) content: Vec<u8>,
 }
 
 /// Makes an image: superblock, options, a data block, inodes, a listing, ids.
@@ -27,7 +28,7 @@ pub(super) struct Made {
 /// # Errors
 ///
 /// If the compressor does not work.
-pub(super) fn make(compressor: Compressor, filter: Option<u64>) -> anyhow::Result<Made> {
+pub(crate) fn make(compressor: Compressor, filter: Option<u64>) -> anyhow::Result<Made> {
     let block_size = BlockSize::new(BLOCK_BYTES)?;
     let settings = Settings::new(compressor, None)?;
     let mut bytes = vec![0; SUPERBLOCK_SIZE];
