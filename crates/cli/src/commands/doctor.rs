@@ -4,6 +4,7 @@ mod abilities;
 
 use std::ffi::OsStr;
 use std::io::Write as _;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
 use anyhow::Context as _;
@@ -176,6 +177,7 @@ impl Examined<'_> {
         };
         Judged {
             image: self.path.display().to_string(),
+            shown: escaped(self.path.as_os_str().as_bytes()),
             target: reader.name.clone(),
             verdict: rules::verdict(&findings),
             findings,
@@ -189,6 +191,9 @@ impl Examined<'_> {
 #[derive(Debug, Serialize)]
 struct Judged {
     image: String,
+    /// As it is printed for people.
+    #[serde(skip)]
+    shown: String,
     target: String,
     verdict: Verdict,
     findings: Vec<Finding>,
@@ -207,7 +212,7 @@ impl Judged {
             Verdict::Unknown => format!("whether {target} reads it is not known"),
             Verdict::No => format!("{target} does not read it"),
         };
-        let mut lines = vec![format!("{}: {verdict}", escaped(self.image.as_bytes()))];
+        let mut lines = vec![format!("{}: {verdict}", self.shown)];
         let findings = self.findings.iter();
         lines.extend(findings.map(|finding| format!("  {}: {}", finding.about, finding.why)));
         lines.push(format!("  known from: {}", self.source));

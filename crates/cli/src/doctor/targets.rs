@@ -26,7 +26,7 @@ pub(crate) struct Target {
     pub(crate) source: &'static str,
 }
 
-/// A kernel of which nothing is known but that it has SquashFS, from which the others differ.
+/// A kernel of which nothing is known, from which the others differ.
 const KERNEL: Target = Target {
     name: "",
     what: "",
@@ -183,7 +183,11 @@ impl Target {
         };
         Reader {
             is_kernel: self.is_kernel,
-            squashfs: Known::Yes,
+            squashfs: if self.reads.is_empty() {
+                Known::Unknown
+            } else {
+                Known::Yes
+            },
             compressors: COMPRESSORS.map(known),
             filters: FILTERS.map(|(_, name)| filter(name)),
             xattrs: if self.is_kernel {

@@ -22,4 +22,6 @@ mod run;
 mod select;
 mod skip;
 mod tar;
+#[cfg(feature = "http")]
+mod url;
 mod verbs;

@@ -3,6 +3,7 @@
 
 mod compare;
 mod defects;
+mod demands;
 mod extract;
 mod find;
 mod handmade;
