@@ -18,8 +18,10 @@ fn filters_windows_and_targets_are_those_of_the_writer() {
     fs::create_dir(&source).unwrap();
     // Machine code of this processor: the test itself.
     let code = fs::read(std::env::current_exe().unwrap()).unwrap();
-    fs::write(source.join("code"), &code[..code.len().min(2 << 20)]).unwrap();
+    fs::write(source.join("code"), &code[..code.len().min(512 << 10)]).unwrap();
     fs::write(source.join("text"), text(1, 300_000)).unwrap();
+    // Of files smaller than a block the tail ends share one.
+    fs::write(source.join("small"), text(2, 100)).unwrap();
     std::os::unix::fs::symlink("t".repeat(1000), source.join("link")).unwrap();
     let of = |arguments: &[&str]| {
         let image = work.path().join("image");
