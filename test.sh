@@ -11,3 +11,6 @@ cargo fmt --all --check
 cargo clippy --quiet --workspace --all-targets -- -D warnings
 RUSTDOCFLAGS="-D warnings" cargo doc --quiet --workspace --no-deps
 cargo test --workspace "$@"
+# What is off by default.
+cargo clippy --quiet -p coldpress-image -p coldpress-cli --all-targets --features coldpress-cli/http -- -D warnings
+cargo test -p coldpress-image -p coldpress-cli --features coldpress-cli/http -- http:: url::

@@ -6,9 +6,11 @@
 mod archive;
 mod build;
 mod described;
+mod doctor;
 mod find;
 mod image;
 mod number;
+mod place;
 mod plan;
 mod press;
 mod read;
@@ -23,8 +25,10 @@ mod tree;
 pub(crate) use archive::ArchiveArgs;
 pub(crate) use build::BuildArgs;
 pub(crate) use described::DescribedArgs;
+pub(crate) use doctor::DoctorArgs;
 pub(crate) use find::{Amount, FindArgs, ModeTest, TestArgs, TypeLetter};
 pub(crate) use image::{CompressorName, ImageArgs, PartName, TailsName, TuningArgs};
+pub(crate) use place::{ImageOffset, PlaceArgs};
 pub(crate) use plan::{ConvertArgs, FormatName, LintArgs, PlanArgs, PlanVerb};
 pub(crate) use press::PressArgs;
 pub(crate) use read::{CatArgs, CheckArgs, ExtractArgs, InfoArgs, LsArgs};
@@ -93,6 +97,7 @@ pub(crate) enum Verb {
     Cat(CatArgs),
     Info(InfoArgs),
     Check(CheckArgs),
+    Doctor(DoctorArgs),
     Mksquashfs(MksquashfsArgs),
     Sqfstar(SqfstarArgs),
     Man(ManArgs),

@@ -4,6 +4,7 @@ mod archive;
 mod build;
 mod cat;
 mod check;
+mod doctor;
 mod extract;
 mod find;
 mod generate;
@@ -40,6 +41,7 @@ pub(crate) fn run(verb: &Verb, ui: &Ui) -> anyhow::Result<Exit> {
         Verb::Cat(args) => cat::run(args, ui),
         Verb::Info(args) => info::run(args, ui),
         Verb::Check(args) => check::run(args, ui),
+        Verb::Doctor(args) => doctor::run(args, ui),
         Verb::Mksquashfs(args) => mksquashfs::verb(Tool::Mksquashfs, &args.words, ui),
         Verb::Sqfstar(args) => mksquashfs::verb(Tool::Sqfstar, &args.words, ui),
         Verb::Man(args) => generate::man(args, ui),

@@ -12,8 +12,10 @@
 mod args;
 mod commands;
 mod described;
+mod doctor;
 mod exit;
 mod failure;
+mod image_file;
 mod image_path;
 mod inputs;
 mod interrupt;

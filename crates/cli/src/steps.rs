@@ -11,12 +11,13 @@ use coldpress_bench::format_units;
 use coldpress_build::{
     Error as BuildError, Input, Options, Output, Progress, Reuse, Source, Summary, Warning,
 };
-use coldpress_format::{Corrupt, Part, Rule, SUPERBLOCK_SIZE};
 use coldpress_image::{Image, Offset};
 use coldpress_layout::{Order, Plan, Tails};
 
+use crate::args::PlaceArgs;
 use crate::described;
 use crate::failure::hint;
+use crate::image_file;
 use crate::resolve::ImageSettings;
 use crate::text::{plural, quoted, quoted_bytes};
 use crate::ui::{Step, Ui};
@@ -26,51 +27,22 @@ const NAMED_MAX: usize = 3;
 /// How many warnings are printed before the rest is only counted.
 const WARNINGS_MAX: usize = 10;
 
-/// Opens an image.
+/// Opens an image that begins where its file does.
 ///
 /// # Errors
 ///
 /// If the file cannot be read or is not a SquashFS 4.0 image.
 pub(crate) fn open_image(path: &Path) -> anyhow::Result<Image> {
-    Image::open(path).map_err(|error| not_opened(path, error))
+    open_image_at(path, &PlaceArgs::default())
 }
 
-/// Why an image could not be opened, and what to do.
-pub(crate) fn not_opened(path: &Path, error: coldpress_image::Error) -> anyhow::Error {
-    use coldpress_image::Error;
-    let quoted = quoted(path);
-    match error {
-        Error::Open { source, .. } => anyhow!(source).context(format!("cannot open {quoted}")),
-        Error::Corrupt(corrupt) => {
-            if let Some(why) = why_no_image(&corrupt) {
-                let error = anyhow!("{quoted} is not a SquashFS image: {why}");
-                return hint(
-                    error,
-                    "an image inside another file, as in an AppImage, is not looked for",
-                );
-            }
-            let error = anyhow!(corrupt).context(format!("cannot read {quoted}"));
-            hint(
-                error,
-                "the image is damaged or was cut short; fetch or build it again",
-            )
-        }
-        error => anyhow!(error).context(format!("cannot read {quoted}")),
-    }
-}
-
-/// Why a file is no image at all, if it is not a damaged one.
-pub(crate) fn why_no_image(corrupt: &Corrupt) -> Option<String> {
-    if corrupt.part != Part::Superblock {
-        return None;
-    }
-    match corrupt.rule {
-        Rule::Mismatch { field: "magic", .. } => Some("it does not begin with `hsqs`".to_owned()),
-        Rule::Truncated { needed, found } if needed == SUPERBLOCK_SIZE as u64 => Some(format!(
-            "it has {found} bytes, the first structure alone takes {needed}"
-        )),
-        _ => None,
-    }
+/// Opens an image, at its place in the file.
+///
+/// # Errors
+///
+/// If the file cannot be read or no SquashFS 4.0 image begins there.
+pub(crate) fn open_image_at(path: &Path, place: &PlaceArgs) -> anyhow::Result<Image> {
+    Ok(image_file::open(path, place)?.image)
 }
 
 /// Writes a small file and puts it in place.

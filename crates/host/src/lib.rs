@@ -6,7 +6,8 @@
 //! * the stage: [`LoopDevice`], [`Mount`], [`Cgroup`] with the throttle of a [`Device`], and
 //!   [`launch`] for the program;
 //! * the witnesses: [`Recorder`] (which pages of which inodes were used, and which bytes of the
-//!   image the kernel read), [`Counters`], [`resident_pages`], [`machine()`];
+//!   image the kernel read), [`Counters`], [`resident_pages`], [`machine()`], [`KernelConfig`] and
+//!   [`try_image`], which tell what this kernel can mount;
 //! * the way out: [`enter_private_namespace`] makes mounts vanish with the process, loop devices
 //!   detach with their last user, and the [`Janitor`] removes the rest, also after `kill -9`.
 //!
@@ -19,6 +20,7 @@ mod cgroup;
 mod device;
 mod error;
 mod janitor;
+mod kernel_config;
 mod launch;
 mod loop_device;
 mod machine;
@@ -28,12 +30,14 @@ mod privileges;
 mod recorder;
 mod syscall;
 mod tracefs;
+mod trial;
 
 pub use cache::{backing_disk, drop_caches, evict, resident_pages};
 pub use cgroup::Cgroup;
 pub use device::{Device, Preset, Via};
 pub use error::Error;
 pub use janitor::{Janitor, Leftover};
+pub use kernel_config::KernelConfig;
 pub use launch::{Command, Outcome, Status, launch};
 pub use loop_device::{Counters, LoopDevice};
 pub use machine::{Machine, machine};
@@ -41,3 +45,4 @@ pub use mount::Mount;
 pub use namespace::enter_private_namespace;
 pub use privileges::{Missing, missing_privileges};
 pub use recorder::{RawEvent, RawKind, Recorder, Recording};
+pub use trial::{Trial, has_squashfs, try_image};

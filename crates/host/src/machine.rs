@@ -1,14 +1,10 @@
 //! What a measurement has to say about the machine it was made on.
 
-use std::fs::{self, File};
-use std::io::Read;
+use std::fs;
 use std::path::Path;
 use std::thread;
 
-use flate2::read::GzDecoder;
-
-/// A kernel configuration has some 300 KB; more than this is not one.
-const MAX_CONFIG_BYTES: u64 = 16 << 20;
+use crate::KernelConfig;
 
 /// The parts of a machine that change how long a cold start takes. What cannot be found out is
 /// `unknown` or `None`.
@@ -45,66 +41,27 @@ pub fn machine() -> Machine {
     let kernel = uname.release().to_string_lossy().into_owned();
     let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
     let cpuinfo = read("/proc/cpuinfo");
-    let config = read_kernel_config(&kernel).unwrap_or_default();
+    let config = KernelConfig::running().map(|(config, _)| config);
+    let config = config.unwrap_or_else(|| KernelConfig::parse(""));
     let cores = thread::available_parallelism().ok();
     Machine {
         architecture: uname.machine().to_string_lossy().into_owned(),
         cpu_model: parse_cpu_model(&cpuinfo).unwrap_or("unknown").to_owned(),
         cores: cores.map_or(1, |cores| u32::try_from(cores.get()).unwrap_or(u32::MAX)),
         memory_bytes: parse_memory(&read("/proc/meminfo")),
-        squashfs_decompressor: parse_decompressor(&config).to_owned(),
-        squashfs_cached_fragments: config_value(&config, "SQUASHFS_FRAGMENT_CACHE_SIZE")
+        squashfs_decompressor: config.squashfs_decompressor().to_owned(),
+        squashfs_cached_fragments: config
+            .value("SQUASHFS_FRAGMENT_CACHE_SIZE")
             .and_then(|value| value.parse().ok()),
-        squashfs_file_direct: config_value(&config, "SQUASHFS")
-            .map(|_| config_value(&config, "SQUASHFS_FILE_DIRECT").is_some()),
+        squashfs_file_direct: config
+            .value("SQUASHFS")
+            .map(|_| config.has("SQUASHFS_FILE_DIRECT")),
         read_ahead_kib: read("/sys/block/loop0/queue/read_ahead_kb")
             .trim()
             .parse()
             .ok(),
         virtual_machine: is_virtual(&cpuinfo),
         kernel,
-    }
-}
-
-/// From the running kernel, or as distributions install it.
-fn read_kernel_config(release: &str) -> Option<String> {
-    let mut text = String::new();
-    if let Ok(file) = File::open("/proc/config.gz") {
-        let plain = GzDecoder::new(file).take(MAX_CONFIG_BYTES);
-        { plain }.read_to_string(&mut text).ok()?;
-        return Some(text);
-    }
-    let paths = [
-        format!("/boot/config-{release}"),
-        format!("/lib/modules/{release}/config"),
-        format!("/usr/lib/modules/{release}/config"),
-    ];
-    let file = paths.iter().find_map(|path| File::open(path).ok())?;
-    file.take(MAX_CONFIG_BYTES).read_to_string(&mut text).ok()?;
-    Some(text)
-}
-
-/// The value of `CONFIG_NAME`; nothing if it is not set.
-fn config_value<'a>(config: &'a str, name: &str) -> Option<&'a str> {
-    config.lines().find_map(|line| {
-        let rest = line.strip_prefix("CONFIG_")?.strip_prefix(name)?;
-        rest.strip_prefix('=')
-    })
-}
-
-/// The choice of `fs/squashfs/Kconfig`.
-fn parse_decompressor(config: &str) -> &'static str {
-    let set = |name| config_value(config, name) == Some("y");
-    if set("SQUASHFS_CHOICE_DECOMP_BY_MOUNT") {
-        "set by mount option"
-    } else if set("SQUASHFS_DECOMP_MULTI_PERCPU") || set("SQUASHFS_COMPILE_DECOMP_MULTI_PERCPU") {
-        "percpu"
-    } else if set("SQUASHFS_DECOMP_MULTI") || set("SQUASHFS_COMPILE_DECOMP_MULTI") {
-        "multi"
-    } else if set("SQUASHFS_DECOMP_SINGLE") || set("SQUASHFS_COMPILE_DECOMP_SINGLE") {
-        "single"
-    } else {
-        "unknown"
     }
 }
 
@@ -137,35 +94,6 @@ fn is_virtual(cpuinfo: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_decompressor_is_told_from_the_kernel_configuration() {
-        for (config, expected) in [
-            (
-                "CONFIG_SQUASHFS_DECOMP_SINGLE=y\nCONFIG_SQUASHFS_COMPILE_DECOMP_SINGLE=y",
-                "single",
-            ),
-            ("CONFIG_SQUASHFS_DECOMP_MULTI_PERCPU=y\n", "percpu"),
-            (
-                "# CONFIG_SQUASHFS_DECOMP_SINGLE is not set\nCONFIG_SQUASHFS_DECOMP_MULTI=y",
-                "multi",
-            ),
-            (
-                "CONFIG_SQUASHFS_CHOICE_DECOMP_BY_MOUNT=y\nCONFIG_SQUASHFS_COMPILE_DECOMP_MULTI=y",
-                "set by mount option",
-            ),
-            ("CONFIG_SQUASHFS_DECOMP_SINGLE=n", "unknown"),
-            ("", "unknown"),
-        ] {
-            assert_eq!(parse_decompressor(config), expected, "{config}");
-        }
-        let config = "CONFIG_SQUASHFS=y\nCONFIG_SQUASHFS_FRAGMENT_CACHE_SIZE=3\n";
-        assert_eq!(
-            config_value(config, "SQUASHFS_FRAGMENT_CACHE_SIZE"),
-            Some("3")
-        );
-        assert_eq!(config_value(config, "SQUASHFS_FRAGMENT"), None);
-    }
 
     #[test]
     fn processor_and_memory_are_read() {

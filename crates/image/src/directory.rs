@@ -74,6 +74,10 @@ impl Image {
     /// # Errors
     ///
     /// As [`Image::inode`] and [`Image::entries`].
+    ///
+    /// # Cost
+    ///
+    /// The inode and the whole listing of each directory on the way; their directory indexes are not used.
     pub fn find(&self, path: &[u8]) -> Result<Option<(InodeRef, Inode)>, Error> {
         let mut at = self.superblock().root_inode;
         let mut inode = self.root()?;

@@ -7,8 +7,42 @@
 //! threads and no thread waits for another's decompression.
 //!
 //! On top of that stand [`walk`] (every path, depth-first), [`check`] (every structure, every
-//! block), [`extract`] (the only place that writes files), [`write_tar`] (the same as one stream) and [`MetadataMap`] (from image bytes back to
-//! the inode or listing that lies there).
+//! block), [`extract`] (the only place that writes files), [`write_tar`] (the same as one stream) and
+//! [`MetadataMap`] (from image bytes back to the inode or listing that lies there).
+//!
+//! ```
+//! use coldpress_format::Body;
+//! use coldpress_image::{Error, Image, walk};
+//! # fn main() -> Result<(), Error> {
+//! # let image_bytes: &'static [u8] = include_bytes!("../tests/it/small-image");
+//!
+//! // From any source; `Image::open` takes the path of a file.
+//! let image = Image::new(Box::new(image_bytes))?;
+//!
+//! let mut content_bytes = 0;
+//! walk(&image, &mut |visited| {
+//!     if let Body::File(file) = &visited.inode.body {
+//!         content_bytes += file.size_bytes;
+//!     }
+//!     Ok(())
+//! })?;
+//! assert_eq!(content_bytes, 14);
+//!
+//! // Bytes 7 to 11 of a file.
+//! let mut buf = [0; 5];
+//! if let Some((_, inode)) = image.find(b"/greeting")?
+//!     && let Body::File(file) = &inode.body
+//! {
+//!     assert_eq!(image.read_at(file, 7, &mut buf)?, 5);
+//! }
+//! assert_eq!(&buf, b"world");
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! An image in the middle of a file is read through [`Offset`], and [`find_images`] tells where one
+//! begins. `examples/parallel.rs` reads one file in several threads. With the feature `http` an
+//! image is read from a server, range by range.
 //!
 //! Image bytes are hostile. Whatever they hold, each call ends with a value or an [`Error`] that
 //! says where the image is broken: a stream of metadata never leaves its table, memory grows with
@@ -18,11 +52,15 @@
 
 mod check;
 mod decoders;
+mod demands;
 mod directory;
 mod error;
 mod extract;
 mod file;
+mod find;
 mod fragment_cache;
+#[cfg(feature = "http")]
+mod http;
 mod image;
 mod in_order;
 mod inode;
@@ -35,20 +73,25 @@ mod slots;
 mod source;
 mod store;
 mod stored;
+mod stream_header;
 mod table;
 mod tar;
 mod walk;
 mod xattr;
 
 pub use check::{PROBLEMS_MAX, Problem, check};
+pub use demands::Demands;
 pub use error::{Error, PathText};
 pub use extract::{Attribute, ExtractOptions, Extracted, NotRestored, extract};
 pub use file::FileBlock;
+pub use find::find_images;
+#[cfg(feature = "http")]
+pub use http::{HttpOptions, HttpRange};
 pub use image::Image;
 pub use in_order::ReadLimits;
 pub use metadata_map::{MetadataKind, MetadataMap};
 pub use place::MetadataPlace;
-pub use source::{Offset, ReadAt};
+pub use source::{Offset, ReadAt, open_file};
 pub use stored::StoredBlock;
 pub use tar::{Archived, LeftOut, TarOptions, write_tar};
 pub use walk::{Visited, Walker, walk};

@@ -4,19 +4,30 @@ use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::{FileExt, FileTypeExt};
 use std::path::Path;
+use std::sync::Arc;
 
 use rustix::fs::SeekFrom;
 
 /// Bytes that can be read at any position by several threads at once.
+///
+/// Files, byte slices, vectors, and everything that is shared or boxed of these are such sources;
+/// [`Offset`] is a part of one. An [`Image`](crate::Image) reads metadata in pieces of up to 8 KiB and
+/// data in whole blocks, and caches both, so a source need not.
 pub trait ReadAt: Send + Sync {
-    /// Reads bytes from `start` on into `buf`; returns how many, 0 only at the end.
+    /// Reads bytes from byte `start` on into `buf`; returns how many, 0 only at the end or for an
+    /// empty `buf`. Fewer than asked for may come at any time.
     ///
     /// # Errors
     ///
-    /// Those of the medium.
+    /// Those of the medium. [`io::ErrorKind::Interrupted`] is tried again, any other ends what is
+    /// being read.
+    ///
+    /// # Cost
+    ///
+    /// That of the medium; no lock is held while it is called.
     fn read_at(&self, buf: &mut [u8], start: u64) -> io::Result<usize>;
 
-    /// How many bytes there are.
+    /// How many bytes there are. It is asked once, when an image is opened.
     ///
     /// # Errors
     ///
@@ -42,7 +53,11 @@ impl ReadAt for File {
 
 /// Opens a file that can be read at any position. A pipe is refused before it is opened, which
 /// would wait for its writer.
-pub(crate) fn open_file(path: &Path) -> io::Result<File> {
+///
+/// # Errors
+///
+/// If it cannot be opened, or is neither a regular file nor a block device.
+pub fn open_file(path: &Path) -> io::Result<File> {
     let file_type = fs::metadata(path)?.file_type();
     if file_type.is_file() || file_type.is_block_device() {
         return File::open(path);
@@ -52,7 +67,7 @@ pub(crate) fn open_file(path: &Path) -> io::Result<File> {
 }
 
 /// An image in memory.
-impl ReadAt for Vec<u8> {
+impl ReadAt for [u8] {
     fn read_at(&self, buf: &mut [u8], start: u64) -> io::Result<usize> {
         let start = usize::try_from(start).unwrap_or(usize::MAX);
         let bytes = self.get(start..).unwrap_or_default();
@@ -64,6 +79,50 @@ impl ReadAt for Vec<u8> {
 
     fn size_bytes(&self) -> io::Result<u64> {
         Ok(self.len() as u64)
+    }
+}
+
+/// An image in memory.
+impl ReadAt for Vec<u8> {
+    fn read_at(&self, buf: &mut [u8], start: u64) -> io::Result<usize> {
+        self.as_slice().read_at(buf, start)
+    }
+
+    fn size_bytes(&self) -> io::Result<u64> {
+        self.as_slice().size_bytes()
+    }
+}
+
+/// `&'static [u8]`, as of `include_bytes!`.
+impl<R: ReadAt + ?Sized> ReadAt for &R {
+    fn read_at(&self, buf: &mut [u8], start: u64) -> io::Result<usize> {
+        (**self).read_at(buf, start)
+    }
+
+    fn size_bytes(&self) -> io::Result<u64> {
+        (**self).size_bytes()
+    }
+}
+
+/// `Arc<[u8]>`, `Arc<File>`: a source that someone else reads, too.
+impl<R: ReadAt + ?Sized> ReadAt for Arc<R> {
+    fn read_at(&self, buf: &mut [u8], start: u64) -> io::Result<usize> {
+        (**self).read_at(buf, start)
+    }
+
+    fn size_bytes(&self) -> io::Result<u64> {
+        (**self).size_bytes()
+    }
+}
+
+/// A source of a kind that is not known before.
+impl<R: ReadAt + ?Sized> ReadAt for Box<R> {
+    fn read_at(&self, buf: &mut [u8], start: u64) -> io::Result<usize> {
+        (**self).read_at(buf, start)
+    }
+
+    fn size_bytes(&self) -> io::Result<u64> {
+        (**self).size_bytes()
     }
 }
 
@@ -107,6 +166,23 @@ mod tests {
             (directory.path().into(), false),
         ] {
             assert_eq!(open_file(&path).is_ok(), opened, "{}", path.display());
+        }
+    }
+
+    #[test]
+    fn bytes_in_memory_are_the_same_however_they_are_held() {
+        static BYTES: &[u8] = b"0123456789";
+        let sources: [Box<dyn ReadAt>; 4] = [
+            Box::new(BYTES),
+            Box::new(BYTES.to_vec()),
+            Box::new(Arc::<[u8]>::from(BYTES)),
+            Box::new(Box::<[u8]>::from(BYTES)),
+        ];
+        for source in sources {
+            let mut buf = [0; 4];
+            assert_eq!(source.size_bytes().unwrap(), 10);
+            assert_eq!(source.read_at(&mut buf, 8).unwrap(), 2);
+            assert_eq!(buf, *b"89\0\0");
         }
     }
 

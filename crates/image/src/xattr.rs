@@ -172,6 +172,11 @@ impl Image {
     ///
     /// [`Error::Corrupt`] if the set is not there or damaged, or larger than 16 MiB;
     /// [`Error::Read`].
+    ///
+    /// # Cost
+    ///
+    /// Nothing for an inode without; else two metadata blocks and one for each value out of line, if they
+    /// are not cached.
     pub fn xattrs(&self, inode: &Inode) -> Result<Vec<Xattr>, Error> {
         match inode.xattr {
             None => Ok(Vec::new()),

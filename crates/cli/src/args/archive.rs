@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::place::PlaceArgs;
 use super::reading::ReadingArgs;
 
 /// Write an image, or some of its paths, as a tar archive
@@ -63,4 +64,7 @@ pub(crate) struct ArchiveArgs {
 
     #[command(flatten)]
     pub(crate) reading: ReadingArgs,
+
+    #[command(flatten)]
+    pub(crate) place: PlaceArgs,
 }

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use super::place::PlaceArgs;
+
 /// Find files of an image by their names and metadata
 ///
 /// Prints the paths for which all tests hold, in byte order, each PATH itself among them. Bytes that
@@ -41,6 +43,9 @@ pub(crate) struct FindArgs {
 
     #[command(flatten)]
     pub(crate) tests: TestArgs,
+
+    #[command(flatten)]
+    pub(crate) place: PlaceArgs,
 }
 
 /// What must hold for a path.

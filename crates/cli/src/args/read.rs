@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::number::{parse_positive, parse_size_bytes};
+use super::place::PlaceArgs;
 use super::reading::ReadingArgs;
 
 /// Extract an image, or some of its paths, into a directory
@@ -57,6 +58,9 @@ pub(crate) struct ExtractArgs {
     /// Print the summary as JSON
     #[arg(long)]
     pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) place: PlaceArgs,
 }
 
 /// List the files of an image
@@ -91,6 +95,9 @@ pub(crate) struct LsArgs {
     /// Print all that is known of each file as JSON
     #[arg(long)]
     pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) place: PlaceArgs,
 }
 
 /// Print files of an image
@@ -122,6 +129,8 @@ pub(crate) struct CatArgs {
 
     #[command(flatten)]
     pub(crate) reading: ReadingArgs,
+    #[command(flatten)]
+    pub(crate) place: PlaceArgs,
 }
 
 /// Show what an image is made of
@@ -140,6 +149,9 @@ pub(crate) struct InfoArgs {
     /// Print it as JSON
     #[arg(long)]
     pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) place: PlaceArgs,
 }
 
 /// Check every structure and every block of an image
@@ -158,4 +170,7 @@ pub(crate) struct CheckArgs {
     /// Print the problems as JSON
     #[arg(long)]
     pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) place: PlaceArgs,
 }

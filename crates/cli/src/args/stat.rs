@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::place::PlaceArgs;
+
 /// Show all that an image says of a path, and where in the image it says so
 ///
 /// Metadata, and the image bytes of the inode, of the data blocks, of the fragment block that has
@@ -34,4 +36,7 @@ pub(crate) struct StatArgs {
     /// Print it as JSON
     #[arg(long)]
     pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) place: PlaceArgs,
 }

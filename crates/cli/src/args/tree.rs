@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::place::PlaceArgs;
+
 /// Show the tree of an image, with branches
 ///
 /// Names are in byte order; bytes that do not print stand as `\xNN`. The last line counts
@@ -33,4 +35,7 @@ pub(crate) struct TreeArgs {
     /// Print it as JSON, directories with their contents in them
     #[arg(long)]
     pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) place: PlaceArgs,
 }

@@ -24,7 +24,7 @@ const NAMED_MAX: u64 = 10;
 const BUFFER_BYTES: usize = 64 << 10;
 
 pub(super) fn run(args: &ArchiveArgs, ui: &Ui) -> anyhow::Result<Exit> {
-    let image = steps::open_image(&args.image)?;
+    let image = steps::open_image_at(&args.image, &args.place)?;
     let options = options(args)?;
     let output = args
         .output

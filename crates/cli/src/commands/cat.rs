@@ -25,7 +25,7 @@ struct Printing<'a> {
 }
 
 pub(super) fn run(args: &CatArgs, ui: &Ui) -> anyhow::Result<Exit> {
-    let image = steps::open_image(&args.image)?;
+    let image = steps::open_image_at(&args.image, &args.place)?;
     let len_bytes = args.length.unwrap_or(u64::MAX);
     let mut printing = Printing {
         image: &image,

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::args::CheckArgs;
 use crate::exit::Exit;
-use crate::steps;
+use crate::image_file;
 use crate::text::plural;
 use crate::ui::Ui;
 
@@ -23,13 +23,16 @@ struct Report {
 
 pub(super) fn run(args: &CheckArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let started = Instant::now();
-    let (problems, size_bytes) = match Image::open(&args.image) {
+    let bytes = image_file::open_bytes(&args.image, &args.place)?;
+    let (problems, size_bytes) = match Image::new(Box::new(bytes)) {
         Ok(image) => (problems(&image, ui)?, Some(image.superblock().bytes_used)),
         // Too damaged to be opened is a finding, too; a file that never was an image is not.
-        Err(Error::Corrupt(corrupt)) if steps::why_no_image(&corrupt).is_none() => {
+        Err(Error::Corrupt(corrupt))
+            if image_file::why_no_image(&corrupt, &args.place).is_none() =>
+        {
             (vec![corrupt.to_string()], None)
         }
-        Err(error) => return Err(steps::not_opened(&args.image, error)),
+        Err(error) => return Err(image_file::not_opened(&args.image, &args.place, error)),
     };
     let sound = problems.is_empty();
     let count = problems.len() as u64;

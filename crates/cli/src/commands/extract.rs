@@ -32,7 +32,7 @@ struct Report {
 
 pub(super) fn run(args: &ExtractArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let started = Instant::now();
-    let image = steps::open_image(&args.image)?;
+    let image = steps::open_image_at(&args.image, &args.place)?;
     let _hold = ui.interrupt.hold();
     let options = ExtractOptions {
         paths: args.paths.iter().map(|path| image_path(path)).collect(),

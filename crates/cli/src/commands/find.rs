@@ -20,7 +20,7 @@ use tests_of::Tests;
 
 pub(super) fn run(args: &FindArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let tests = Tests::new(&args.tests)?;
-    let image = steps::open_image(&args.image)?;
+    let image = steps::open_image_at(&args.image, &args.place)?;
     let mut paths: Vec<Vec<u8>> = args.paths.iter().map(|path| image_path(path)).collect();
     if paths.is_empty() {
         paths.push(b"/".to_vec());

@@ -7,10 +7,8 @@ mod parts;
 mod sizes;
 mod survey;
 
-use std::fs::File;
 use std::io::Write as _;
 
-use anyhow::Context as _;
 use coldpress_bench::format_units::{bytes, count};
 use coldpress_format::{CompressorOptions, Superblock};
 use serde::Serialize;
@@ -18,6 +16,7 @@ use serde_json::{Value, json};
 
 use crate::args::InfoArgs;
 use crate::exit::Exit;
+use crate::image_file::{self, Opened};
 use crate::steps;
 use crate::text::{escaped, iso_utc, quoted};
 use crate::ui::Ui;
@@ -50,7 +49,7 @@ struct Info {
 }
 
 pub(super) fn run(args: &InfoArgs, ui: &Ui) -> anyhow::Result<Exit> {
-    let image = steps::open_image(&args.image)?;
+    let Opened { image, bytes } = image_file::open(&args.image, &args.place)?;
     let superblock = image.superblock();
     let survey = match Survey::of(&image) {
         Ok(survey) => Some(survey),
@@ -60,9 +59,7 @@ pub(super) fn run(args: &InfoArgs, ui: &Ui) -> anyhow::Result<Exit> {
             None
         }
     };
-    let file =
-        File::open(&args.image).with_context(|| format!("cannot open {}", quoted(&args.image)))?;
-    let parts = parts::of(superblock, &file);
+    let parts = parts::of(superblock, &*bytes);
     let (counts, blocks, kinds, sizes) = match survey {
         Some(survey) => (
             Some(survey.counts),

@@ -20,7 +20,7 @@ use printer::Printer;
 use row::Row;
 
 pub(super) fn run(args: &LsArgs, ui: &Ui) -> anyhow::Result<Exit> {
-    let image = steps::open_image(&args.image)?;
+    let image = steps::open_image_at(&args.image, &args.place)?;
     let mut paths: Vec<Vec<u8>> = args.paths.iter().map(|path| image_path(path)).collect();
     if paths.is_empty() {
         paths.push(b"/".to_vec());

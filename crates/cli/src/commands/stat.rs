@@ -19,7 +19,7 @@ use crate::{failure, steps};
 use facts::Facts;
 
 pub(super) fn run(args: &StatArgs, ui: &Ui) -> anyhow::Result<Exit> {
-    let image = steps::open_image(&args.image)?;
+    let image = steps::open_image_at(&args.image, &args.place)?;
     let mut printer = Printer {
         out: ui.out(),
         json: args.json,

@@ -34,7 +34,7 @@ struct Counts {
 }
 
 pub(super) fn run(args: &TreeArgs, ui: &Ui) -> anyhow::Result<Exit> {
-    let image = steps::open_image(&args.image)?;
+    let image = steps::open_image_at(&args.image, &args.place)?;
     let path = image_path(&args.path);
     let mut out = ui.out();
     let shown = show(&image, &path, args, &mut out);

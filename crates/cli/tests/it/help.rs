@@ -2,7 +2,7 @@
 
 use crate::run::done;
 
-const VERBS: [&str; 15] = [
+const VERBS: &[&str] = &[
     "press",
     "record",
     "build",
@@ -16,6 +16,7 @@ const VERBS: [&str; 15] = [
     "cat",
     "info",
     "check",
+    "doctor",
     "man",
     "completions",
 ];

@@ -4,8 +4,12 @@
 mod archive;
 mod compare;
 mod defects;
+mod demands;
 mod extract;
+mod find;
 mod handmade;
+#[cfg(feature = "http")]
+mod http;
 mod map;
 mod mutate;
 mod peers;

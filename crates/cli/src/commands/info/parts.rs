@@ -1,9 +1,7 @@
 //! The parts of an image in the order of its bytes, and the share of each.
 
-use std::fs::File;
-use std::os::unix::fs::FileExt as _;
-
 use coldpress_format::{Flags, MetadataHeader, SUPERBLOCK_SIZE, Superblock};
+use coldpress_image::ReadAt;
 use serde::Serialize;
 
 /// A range of image bytes with one purpose.
@@ -22,13 +20,13 @@ pub(super) struct Part {
 /// blocks lie before, and the first word of the index says where. For xattrs that word is the
 /// start of the names and values. A word that cannot be true is not followed: then the blocks are
 /// counted to the part before.
-pub(super) fn of(superblock: &Superblock, file: &File) -> Vec<Part> {
+pub(super) fn of(superblock: &Superblock, bytes: &dyn ReadAt) -> Vec<Part> {
     let options_start = SUPERBLOCK_SIZE as u64;
     let mut starts = vec![("superblock", 0)];
     let mut data_start = options_start;
     if superblock.flags.contains(Flags::COMPRESSOR_OPTIONS) {
         starts.push(("compressor options", options_start));
-        data_start += options_bytes(file, options_start).unwrap_or(0);
+        data_start += options_bytes(bytes, options_start).unwrap_or(0);
     }
     starts.extend([
         ("data", data_start),
@@ -51,7 +49,7 @@ pub(super) fn of(superblock: &Superblock, file: &File) -> Vec<Part> {
             continue;
         };
         let floor = starts.last().map_or(0, |(_, start)| *start);
-        let first_block = first_word(file, index_start);
+        let first_block = first_word(bytes, index_start);
         let believable = first_block.filter(|start| (floor..=index_start).contains(start));
         starts.push((name, believable.unwrap_or(index_start)));
     }
@@ -73,7 +71,7 @@ pub(super) fn of(superblock: &Superblock, file: &File) -> Vec<Part> {
             }
         })
         .collect();
-    let file_bytes = file.metadata().map_or(0, |metadata| metadata.len());
+    let file_bytes = bytes.size_bytes().unwrap_or(0);
     if file_bytes > superblock.bytes_used {
         let (start, size_bytes) = (superblock.bytes_used, file_bytes - superblock.bytes_used);
         parts.push(Part {
@@ -87,15 +85,22 @@ pub(super) fn of(superblock: &Superblock, file: &File) -> Vec<Part> {
 }
 
 /// Bytes of the metadata block at `start`.
-fn options_bytes(file: &File, start: u64) -> Option<u64> {
-    let mut header = [0; 2];
-    file.read_exact_at(&mut header, start).ok()?;
+fn options_bytes(bytes: &dyn ReadAt, start: u64) -> Option<u64> {
+    let header = read(bytes, start)?;
     let header = MetadataHeader::parse(header, start).ok()?;
     Some(MetadataHeader::SIZE + u64::from(header.size_bytes))
 }
 
-fn first_word(file: &File, start: u64) -> Option<u64> {
-    let mut word = [0; 8];
-    file.read_exact_at(&mut word, start).ok()?;
-    Some(u64::from_le_bytes(word))
+fn first_word(bytes: &dyn ReadAt, start: u64) -> Option<u64> {
+    Some(u64::from_le_bytes(read(bytes, start)?))
+}
+
+fn read<const N: usize>(bytes: &dyn ReadAt, start: u64) -> Option<[u8; N]> {
+    let mut buf = [0; N];
+    let mut done = 0;
+    while done < N {
+        let read = bytes.read_at(buf.get_mut(done..)?, start.checked_add(done as u64)?);
+        done += read.ok().filter(|len| *len > 0)?;
+    }
+    Some(buf)
 }

@@ -1,0 +1,147 @@
+//! The command that makes an image which will be read.
+
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+
+use coldpress_format::Compressor;
+use coldpress_image::Demands;
+
+use super::reader::{Known, Reader};
+use super::rules::{Change, Finding, Verdict};
+use crate::args::{ImageOffset, PlaceArgs};
+use crate::text::hex;
+
+/// The block size that `coldpress build` takes if none is asked for.
+const DEFAULT_BLOCK_BYTES: u32 = 128 << 10;
+/// Compressors from the one to be preferred on: fast to read, then small, then read everywhere.
+const PREFERRED: [Compressor; 5] = [
+    Compressor::Zstd,
+    Compressor::Xz,
+    Compressor::Gzip,
+    Compressor::Lz4,
+    Compressor::Lzo,
+];
+
+/// The command, if there is one that helps.
+///
+/// * `path`, `place`: the image that was judged.
+pub(crate) fn command(
+    path: &Path,
+    place: &PlaceArgs,
+    demands: &Demands,
+    reader: &Reader,
+    findings: &[Finding],
+) -> Option<String> {
+    let refused = findings
+        .iter()
+        .any(|finding| finding.verdict == Verdict::No);
+    let counted = |finding: &&Finding| finding.verdict == Verdict::No || !refused;
+    let changes: Vec<Change> = findings
+        .iter()
+        .filter(counted)
+        .filter_map(|finding| finding.change)
+        .collect();
+    // A reader that has no SquashFS at all will not be helped.
+    let helpless = findings
+        .iter()
+        .any(|finding| finding.verdict == Verdict::No && finding.change.is_none());
+    if changes.is_empty() || helpless {
+        return None;
+    }
+    let mut words = vec!["coldpress build".to_owned()];
+    let image = shell_word(path.as_os_str().as_bytes());
+    if matches!(place.offset, None | Some(ImageOffset::Bytes(0))) {
+        words.push(format!("{image} OUT"));
+    } else {
+        let offset = match place.offset {
+            Some(ImageOffset::Bytes(start)) => start.to_string(),
+            _ => "auto".to_owned(),
+        };
+        words = vec![format!(
+            "coldpress extract --offset {offset} {image} TREE && coldpress build TREE OUT"
+        )];
+    }
+    words.extend(flags(&changes, demands, reader));
+    Some(words.join(" "))
+}
+
+fn flags(changes: &[Change], demands: &Demands, reader: &Reader) -> Vec<String> {
+    let mut flags = Vec::new();
+    let has = |change: Change| changes.contains(&change);
+    let own = Some(demands.compressor).filter(|own| reader.compressor(*own) != Known::No);
+    let best = PREFERRED
+        .into_iter()
+        .find(|compressor| reader.compressor(*compressor) == Known::Yes);
+    let compressor = if has(Change::Compressor) { best } else { own };
+    let is_rewritten = changes.iter().any(|change| {
+        matches!(
+            change,
+            Change::Compressor | Change::Options | Change::BlockSize(_)
+        )
+    });
+    if is_rewritten && let Some(compressor) = compressor {
+        flags.push(format!("-c {compressor}"));
+    }
+    let asked = changes.iter().filter_map(|change| match change {
+        Change::BlockSize(bytes) => Some(*bytes),
+        _ => None,
+    });
+    let own_bytes = demands.block_size.bytes();
+    let block_bytes = asked.max().or(is_rewritten.then_some(own_bytes));
+    if let Some(bytes) = block_bytes.filter(|bytes| *bytes != DEFAULT_BLOCK_BYTES) {
+        flags.push(format!("-b {bytes}"));
+    }
+    for (change, flag) in [
+        (Change::NoFragments, "--tails none"),
+        (Change::NoXattrs, "--no-xattrs"),
+        (Change::AllRoot, "--all-root"),
+    ] {
+        if has(change) {
+            flags.push(flag.to_owned());
+        }
+    }
+    flags
+}
+
+/// A name as a shell takes it for one word.
+fn shell_word(name: &[u8]) -> String {
+    let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"_./+=:,@-%".contains(byte);
+    // A leading `-` would be taken for a flag.
+    let dashed = if name.starts_with(b"-") { "./" } else { "" };
+    if !name.is_empty() && name.iter().all(plain) {
+        return format!("{dashed}{}", String::from_utf8_lossy(name));
+    }
+    match std::str::from_utf8(name) {
+        Ok(text) if !text.chars().any(char::is_control) => {
+            format!("'{dashed}{}'", text.replace('\'', r"'\''"))
+        }
+        _ => {
+            let hex = hex(name);
+            let (bytes, _) = hex.as_bytes().as_chunks::<2>();
+            let bytes = bytes.iter().map(|pair| String::from_utf8_lossy(pair));
+            let bytes: Vec<_> = bytes.collect();
+            format!("$'{dashed}\\x{}'", bytes.join("\\x"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_one_word_for_a_shell() {
+        for (name, word) in [
+            (&b"a/rootfs-1.0.sqfs"[..], "a/rootfs-1.0.sqfs"),
+            (b"-q", "./-q"),
+            (b"two words", "'two words'"),
+            (b"it's", r"'it'\''s'"),
+            (b"a\nb", r"$'\x61\x0a\x62'"),
+            (b"\xff", r"$'\xff'"),
+            (b"$(x)", "'$(x)'"),
+            ("na\u{ef}ve".as_bytes(), "'na\u{ef}ve'"),
+        ] {
+            assert_eq!(shell_word(name), word);
+        }
+    }
+}

@@ -1,0 +1,466 @@
+//! What an image asks for, held against what a reader can do.
+//!
+//! Rules without another source are those of the kernel's `fs/squashfs`; docs/format.md, "Where the kernel is stricter"
+//! lists them.
+
+use coldpress_format::Compressor;
+use coldpress_image::Demands;
+use serde::Serialize;
+
+use super::reader::{FILTERS, Known, Reader};
+use super::snap;
+use crate::text::quoted_bytes;
+
+/// A loop device shows whole sectors only.
+const SECTOR_BYTES: u64 = 512;
+/// The kernel follows no longer targets (`PATH_MAX`).
+const TARGET_MAX_BYTES: u64 = 4095;
+
+/// Whether an image is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Verdict {
+    /// It is.
+    Yes,
+    /// It is, but something in it is not as it should be.
+    Partly,
+    /// Nobody said so.
+    Unknown,
+    /// It is not.
+    No,
+}
+
+/// What is to be changed in the image.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Change {
+    /// Another compressor.
+    Compressor,
+    /// The same compressor with its defaults.
+    Options,
+    /// Blocks of at least so many bytes.
+    BlockSize(u32),
+    /// Fill it up.
+    Padding,
+    /// Leave extended attributes out.
+    NoXattrs,
+    /// Tail ends in blocks of their own.
+    NoFragments,
+    /// Everything is root's.
+    AllRoot,
+}
+
+/// A reason not to say yes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct Finding {
+    pub(crate) verdict: Verdict,
+    /// What of the image.
+    pub(crate) about: &'static str,
+    /// The rule, and what was found.
+    pub(crate) why: String,
+    #[serde(skip)]
+    pub(crate) change: Option<Change>,
+}
+
+impl Finding {
+    pub(crate) fn new(
+        verdict: Verdict,
+        about: &'static str,
+        why: String,
+        change: Option<Change>,
+    ) -> Self {
+        Self {
+            verdict,
+            about,
+            why,
+            change,
+        }
+    }
+}
+
+/// An image to be judged.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Subject<'a> {
+    pub(crate) demands: &'a Demands,
+    /// From the first byte of the image to the end of its file.
+    pub(crate) size_bytes: u64,
+}
+
+/// Everything that stands against reading an image; nothing if all is well.
+pub(crate) fn judge(subject: Subject, reader: &Reader) -> Vec<Finding> {
+    let demands = subject.demands;
+    let mut findings: Vec<Finding> = [
+        file_system(reader),
+        compressor(demands, reader),
+        xattrs(demands, reader),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    findings.extend(filters(demands, reader));
+    if reader.is_kernel {
+        let of_kernels = [
+            page(demands, reader),
+            window(demands),
+            checksum(demands),
+            tail(subject),
+            target(demands),
+        ];
+        findings.extend(of_kernels.into_iter().flatten());
+    }
+    if reader.is_snap_store {
+        findings.extend(snap::judge(demands));
+    }
+    findings
+}
+
+/// What follows from all findings.
+pub(crate) fn verdict(findings: &[Finding]) -> Verdict {
+    let worst = findings.iter().map(|finding| finding.verdict).max();
+    worst.unwrap_or(Verdict::Yes)
+}
+
+fn file_system(reader: &Reader) -> Option<Finding> {
+    let (verdict, why) = match reader.squashfs {
+        Known::Yes => return None,
+        Known::No => (Verdict::No, "has no SquashFS (CONFIG_SQUASHFS)"),
+        Known::Unknown => (Verdict::Unknown, "may have SquashFS or not"),
+    };
+    let why = format!("{} {why}", reader.name);
+    Some(Finding::new(verdict, "file system", why, None))
+}
+
+fn compressor(demands: &Demands, reader: &Reader) -> Option<Finding> {
+    let name = demands.compressor.name();
+    let known = reader.compressors_that_are(Known::Yes);
+    let reads = if known.is_empty() {
+        String::new()
+    } else {
+        format!("; it reads {}", known.join(", "))
+    };
+    let (verdict, why) = match reader.compressor(demands.compressor) {
+        Known::Yes => return None,
+        Known::No => (
+            Verdict::No,
+            format!("{} does not read {name}{reads}", reader.name),
+        ),
+        Known::Unknown => (
+            Verdict::Unknown,
+            format!("whether {} reads {name} is not known{reads}", reader.name),
+        ),
+    };
+    let change = (!known.is_empty()).then_some(Change::Compressor);
+    Some(Finding::new(verdict, "compressor", why, change))
+}
+
+fn filters(demands: &Demands, reader: &Reader) -> Vec<Finding> {
+    let named = demands.xz_filters.iter().map(|number| {
+        let name = FILTERS.iter().find(|(id, _)| id == number);
+        (*number, name.map_or("unknown", |(_, name)| *name))
+    });
+    let findings = named.filter_map(|(number, name)| {
+        let (verdict, why) = match reader.filter(number) {
+            Known::Yes => return None,
+            Known::No => (
+                Verdict::No,
+                format!(
+                    "blocks went through the filter {name} of xz, which {} lacks \
+                     (CONFIG_XZ_DEC_{}): it mounts the image, and their files give I/O errors",
+                    reader.name,
+                    name.to_uppercase()
+                ),
+            ),
+            Known::Unknown => (
+                Verdict::Unknown,
+                format!(
+                    "blocks went through the filter {name} (number {number}) of xz; whether {} has \
+                     it is not known",
+                    reader.name
+                ),
+            ),
+        };
+        Some(Finding::new(
+            verdict,
+            "xz filters",
+            why,
+            Some(Change::Options),
+        ))
+    });
+    findings.collect()
+}
+
+fn xattrs(demands: &Demands, reader: &Reader) -> Option<Finding> {
+    if !demands.has_xattrs || reader.xattrs == Known::Yes {
+        return None;
+    }
+    let name = &reader.name;
+    let (verdict, why, change) = if reader.xattrs == Known::No {
+        let why = format!("{name} does not show extended attributes (CONFIG_SQUASHFS_XATTR)");
+        (Verdict::Partly, why, Some(Change::NoXattrs))
+    } else {
+        let why = format!("whether {name} shows extended attributes is not known");
+        (Verdict::Unknown, why, None)
+    };
+    Some(Finding::new(verdict, "xattrs", why, change))
+}
+
+fn page(demands: &Demands, reader: &Reader) -> Option<Finding> {
+    let (block_bytes, name) = (demands.block_size.bytes(), &reader.name);
+    let Some(page_bytes) = reader.page_bytes else {
+        // No kernel has larger pages than 64 KiB, but for rare ones of PowerPC and Hexagon.
+        let why = format!(
+            "blocks have {block_bytes} bytes, pages of {name} perhaps 65536, and the kernel mounts \
+             no image whose blocks are smaller than its pages"
+        );
+        let finding = Finding::new(Verdict::Unknown, "block size", why, None);
+        return (block_bytes < 64 << 10).then_some(finding);
+    };
+    if block_bytes >= page_bytes {
+        return None;
+    }
+    let why = format!(
+        "blocks have {block_bytes} bytes, pages of {name} {page_bytes}, and the kernel mounts no \
+         image whose blocks are smaller than its pages"
+    );
+    let change = Some(Change::BlockSize(page_bytes));
+    Some(Finding::new(Verdict::No, "block size", why, change))
+}
+
+/// The dictionary of xz, the window of zstd.
+fn window(demands: &Demands) -> Option<Finding> {
+    let (found, limit) = (demands.window_bytes, demands.window_bytes_max());
+    if found <= limit {
+        return None;
+    }
+    let (about, what) = match demands.compressor {
+        Compressor::Xz => ("xz dictionary", "dictionary"),
+        _ => ("zstd window", "window"),
+    };
+    let why = format!(
+        "a block needs a {what} of {found} bytes, the kernel has {limit} for this image: reading it \
+         gives I/O errors"
+    );
+    Some(Finding::new(Verdict::No, about, why, Some(Change::Options)))
+}
+
+/// The kernel's decoder of xz knows CRC32 only.
+fn checksum(demands: &Demands) -> Option<Finding> {
+    let kind = demands.xz_checks.iter().find(|kind| **kind > 1)?;
+    let why = format!(
+        "blocks of xz have checksums of kind {kind} (4 is CRC64, 10 is SHA-256), the kernel knows \
+         CRC32 only"
+    );
+    Some(Finding::new(
+        Verdict::No,
+        "xz checksum",
+        why,
+        Some(Change::Options),
+    ))
+}
+
+fn tail(subject: Subject) -> Option<Finding> {
+    let (size_bytes, used) = (subject.size_bytes, subject.demands.bytes_used);
+    let shown = size_bytes / SECTOR_BYTES * SECTOR_BYTES;
+    if shown >= used {
+        return None;
+    }
+    let why = format!(
+        "a loop device shows whole sectors, so {shown} of {size_bytes} bytes, but the image has {used}"
+    );
+    Some(Finding::new(
+        Verdict::No,
+        "padding",
+        why,
+        Some(Change::Padding),
+    ))
+}
+
+fn target(demands: &Demands) -> Option<Finding> {
+    let (bytes, path) = &demands.longest_target;
+    if *bytes <= TARGET_MAX_BYTES {
+        return None;
+    }
+    let why = format!(
+        "the target of {} has {bytes} bytes, the kernel follows no more than {TARGET_MAX_BYTES}",
+        quoted_bytes(path)
+    );
+    Some(Finding::new(Verdict::Partly, "symlink", why, None))
+}
+
+#[cfg(test)]
+mod tests {
+    use coldpress_format::{BlockSize, CompressorOptions};
+    use coldpress_image::Image;
+
+    use super::super::targets;
+    use super::super::trial::image;
+    use super::*;
+
+    fn demands(compressor: Compressor) -> Demands {
+        let made = image::make(compressor, None).unwrap();
+        Demands::of(&Image::new(Box::new(made.bytes)).unwrap()).unwrap()
+    }
+
+    fn reader(target: &str) -> Reader {
+        targets::find(target).unwrap().reader()
+    }
+
+    /// What is found about an image that was changed so.
+    fn found(
+        target: &str,
+        compressor: Compressor,
+        change: impl FnOnce(&mut Demands),
+    ) -> Vec<(Verdict, &'static str)> {
+        let mut demands = demands(compressor);
+        change(&mut demands);
+        let subject = Subject {
+            demands: &demands,
+            size_bytes: demands.bytes_used.next_multiple_of(4096),
+        };
+        let findings = judge(subject, &reader(target)).into_iter();
+        findings
+            .map(|finding| (finding.verdict, finding.about))
+            .collect()
+    }
+
+    #[test]
+    fn an_image_that_asks_for_nothing_special_is_read() {
+        for compressor in super::super::reader::COMPRESSORS {
+            assert_eq!(found("debian-12", compressor, |_| {}), [], "{compressor}");
+        }
+        assert_eq!(found("openwrt", Compressor::Xz, |_| {}), []);
+        assert_eq!(found("appimage", Compressor::Zstd, |_| {}), []);
+    }
+
+    #[test]
+    fn each_rule_is_broken_by_its_image() {
+        use Compressor::{Gzip, Lz4, Lzma, Xz, Zstd};
+        use Verdict::{No, Partly, Unknown};
+        let debian = "debian-12";
+        let small = |demands: &mut Demands| demands.block_size = BlockSize::MIN;
+        for (found, expected) in [
+            (found("openwrt", Zstd, |_| {}), vec![(No, "compressor")]),
+            (found("enroot", Lz4, |_| {}), vec![(Unknown, "compressor")]),
+            (
+                found(debian, Gzip, |demands| demands.compressor = Lzma),
+                vec![(No, "compressor")],
+            ),
+            (
+                found(debian, Xz, |demands| {
+                    demands.xz_filters.insert(7);
+                }),
+                vec![(No, "xz filters")],
+            ),
+            (
+                found("ubuntu-24.04", Xz, |demands| {
+                    demands.xz_filters.insert(4);
+                }),
+                vec![(Unknown, "xz filters")],
+            ),
+            (
+                found(debian, Xz, |demands| {
+                    demands.xz_filters.insert(3);
+                }),
+                vec![(Unknown, "xz filters")],
+            ),
+            (
+                found("openwrt", Xz, |demands| demands.has_xattrs = true),
+                vec![(Partly, "xattrs")],
+            ),
+            (found("enroot", Gzip, small), vec![(Unknown, "block size")]),
+            (
+                found(debian, Xz, |demands| demands.window_bytes = (64 << 10) + 1),
+                vec![(No, "xz dictionary")],
+            ),
+            (
+                found(debian, Xz, |demands| {
+                    let (dictionary_size, filters) = (32 << 10, 0);
+                    demands.options = Some(CompressorOptions::Xz {
+                        dictionary_size,
+                        filters,
+                    });
+                }),
+                vec![(No, "xz dictionary")],
+            ),
+            (
+                found(debian, Zstd, |demands| demands.window_bytes = 1 << 20),
+                vec![(No, "zstd window")],
+            ),
+            (
+                found(debian, Xz, |demands| {
+                    demands.xz_checks.insert(4);
+                }),
+                vec![(No, "xz checksum")],
+            ),
+            (
+                found(debian, Gzip, |demands| {
+                    demands.longest_target = (4096, b"/l".to_vec());
+                }),
+                vec![(Partly, "symlink")],
+            ),
+        ] {
+            assert_eq!(found, expected);
+        }
+    }
+
+    #[test]
+    fn blocks_are_no_smaller_than_pages() {
+        let mut reader = reader("debian-12");
+        let demands = demands(Compressor::Gzip);
+        let subject = Subject {
+            demands: &demands,
+            size_bytes: 1 << 20,
+        };
+        for (page_bytes, verdict) in [
+            (4 << 10, Verdict::Yes),
+            (64 << 10, Verdict::Yes),
+            (128 << 10, Verdict::No),
+        ] {
+            reader.page_bytes = Some(page_bytes);
+            assert_eq!(
+                super::verdict(&judge(subject, &reader)),
+                verdict,
+                "{page_bytes}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_loop_device_shows_whole_sectors() {
+        let mut demands = demands(Compressor::Gzip);
+        demands.bytes_used = 1000;
+        let reader = reader("debian-12");
+        for (size_bytes, verdict) in [
+            (1000, Verdict::No),
+            (1023, Verdict::No),
+            (1024, Verdict::Yes),
+        ] {
+            let subject = Subject {
+                demands: &demands,
+                size_bytes,
+            };
+            assert_eq!(
+                super::verdict(&judge(subject, &reader)),
+                verdict,
+                "{size_bytes}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_snap_store_compares_with_defaults() {
+        let found = found("snap-store", Compressor::Xz, |demands| {
+            demands.has_fragments = true;
+            demands.has_xattrs = true;
+            demands.ids = vec![0, 1000];
+        });
+        let (no, unknown) = (Verdict::No, Verdict::Unknown);
+        let expected = [
+            (no, "block size"),
+            (no, "fragments"),
+            (unknown, "xattrs"),
+            (unknown, "owners"),
+            (unknown, "resquash"),
+        ];
+        assert_eq!(found, expected);
+    }
+}

@@ -1,0 +1,148 @@
+//! Opening an image: a file, a part of one, and why it cannot be opened.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::anyhow;
+use coldpress_format::{Corrupt, Part, Rule, SUPERBLOCK_SIZE};
+use coldpress_image::{Error, Image, Offset, ReadAt, find_images, open_file};
+
+use crate::args::{ImageOffset, PlaceArgs};
+use crate::failure::hint;
+use crate::text::quoted;
+
+/// The bytes of an image, and what they are.
+pub(crate) struct Opened {
+    pub(crate) image: Image,
+    /// From the first byte of the image to the end of the file.
+    pub(crate) bytes: Arc<dyn ReadAt>,
+}
+
+/// Opens an image.
+///
+/// # Errors
+///
+/// If the file cannot be read, or no SquashFS 4.0 image is at the place.
+pub(crate) fn open(path: &Path, place: &PlaceArgs) -> anyhow::Result<Opened> {
+    let bytes = open_bytes(path, place)?;
+    let image =
+        Image::new(Box::new(Arc::clone(&bytes))).map_err(|error| not_opened(path, place, error))?;
+    Ok(Opened { image, bytes })
+}
+
+/// The bytes from the place on at which the image is said to begin.
+///
+/// # Errors
+///
+/// If the file cannot be read, or an image is looked for in vain.
+pub(crate) fn open_bytes(path: &Path, place: &PlaceArgs) -> anyhow::Result<Arc<dyn ReadAt>> {
+    let file = open_whole(path)?;
+    let start = match place.offset {
+        None | Some(ImageOffset::Bytes(0)) => return Ok(file),
+        Some(ImageOffset::Bytes(start)) => start,
+        Some(ImageOffset::Auto) => first_image(path, &*file)?,
+    };
+    Ok(Arc::new(Offset { inner: file, start }))
+}
+
+fn open_whole(path: &Path) -> anyhow::Result<Arc<dyn ReadAt>> {
+    if let Some(url) = url(path) {
+        return open_url(url);
+    }
+    let file = open_file(path)
+        .map_err(|error| anyhow!(error).context(format!("cannot open {}", quoted(path))))?;
+    Ok(Arc::new(file))
+}
+
+/// The URL that a path is, if it is none of a file.
+fn url(path: &Path) -> Option<&str> {
+    let text = path.to_str()?;
+    let is_url = text.starts_with("http://") || text.starts_with("https://");
+    (is_url && !path.exists()).then_some(text)
+}
+
+#[cfg(feature = "http")]
+fn open_url(url: &str) -> anyhow::Result<Arc<dyn ReadAt>> {
+    use anyhow::Context as _;
+    use coldpress_image::{HttpOptions, HttpRange};
+    let opened = HttpRange::open(url, &HttpOptions::default());
+    Ok(Arc::new(opened.context("cannot open the image")?))
+}
+
+#[cfg(not(feature = "http"))]
+fn open_url(_: &str) -> anyhow::Result<Arc<dyn ReadAt>> {
+    let error = anyhow!("cannot open the image: this coldpress was built without URLs");
+    let advice = "fetch the image first, or build coldpress with `--features https`";
+    Err(hint(error, advice))
+}
+
+fn first_image(path: &Path, file: &dyn ReadAt) -> anyhow::Result<u64> {
+    let quoted = quoted(path);
+    let found = find_images(file)
+        .map_err(|error| anyhow!(error).context(format!("cannot search {quoted}")))?;
+    found.first().copied().ok_or_else(|| {
+        anyhow!(
+            "no SquashFS 4.0 image begins in the first 64 MiB of {quoted}, nor behind the program \
+             there"
+        )
+    })
+}
+
+/// Why an image could not be opened, and what to do.
+pub(crate) fn not_opened(path: &Path, place: &PlaceArgs, error: Error) -> anyhow::Error {
+    let quoted = quoted(path);
+    match error {
+        Error::Open { source, .. } => anyhow!(source).context(format!("cannot open {quoted}")),
+        Error::Corrupt(corrupt) => {
+            if let Some(why) = why_no_image(&corrupt, place) {
+                let error = anyhow!("{quoted} is not a SquashFS image: {why}");
+                return hint(error, where_else(path));
+            }
+            let error = anyhow!(corrupt).context(format!("cannot read {quoted}"));
+            hint(
+                error,
+                "the image is damaged or was cut short; fetch or build it again",
+            )
+        }
+        error => anyhow!(error).context(format!("cannot read {quoted}")),
+    }
+}
+
+/// Where in a file that is no image one may be.
+fn where_else(path: &Path) -> String {
+    let found = open_file(path)
+        .ok()
+        .and_then(|file| find_images(&file).ok());
+    match found.as_deref() {
+        Some([start, ..]) => format!(
+            "a SquashFS image begins at byte {start} of it; verbs that read an image take \
+             `--offset auto`"
+        ),
+        Some([]) => "none begins in its first 64 MiB either, as it would in an AppImage".to_owned(),
+        None => "`--offset auto` looks for an image inside another file".to_owned(),
+    }
+}
+
+/// Why a file is no image at all, if it is not a damaged one.
+pub(crate) fn why_no_image(corrupt: &Corrupt, place: &PlaceArgs) -> Option<String> {
+    if corrupt.part != Part::Superblock {
+        return None;
+    }
+    let start = match place.offset {
+        Some(ImageOffset::Bytes(start)) => Some(start),
+        _ => None,
+    };
+    match corrupt.rule {
+        Rule::Mismatch { field: "magic", .. } => {
+            let at = start.map_or_else(String::new, |start| format!(" at byte {start}"));
+            Some(format!("it does not begin with `hsqs`{at}"))
+        }
+        Rule::Truncated { needed, found } if needed == SUPERBLOCK_SIZE as u64 => {
+            let from = start.map_or_else(String::new, |start| format!(" from byte {start} on"));
+            Some(format!(
+                "it has {found} bytes{from}, the first structure alone takes {needed}"
+            ))
+        }
+        _ => None,
+    }
+}
