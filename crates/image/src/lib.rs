@@ -37,7 +37,10 @@ mod xattr;
 
 pub use check::{PROBLEMS_MAX, Problem, check};
 pub use error::{Error, PathText};
-pub use extract::{Attribute, ExtractOptions, Extracted, NotRestored, extract};
+pub use extract::{
+    Attribute, Change, Choice, ExtractOptions, Extracted, KeepXattr, Metadata, NAMED_MAX,
+    NotRestored, extract,
+};
 pub use file::FileBlock;
 pub use image::Image;
 pub use metadata_map::{MetadataKind, MetadataMap};

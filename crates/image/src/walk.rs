@@ -12,6 +12,8 @@ use crate::region::Region;
 /// Bytes of listings, and of the lists behind inodes, that a walk may read beyond the size of their
 /// table. Honest images need them: every hard link of a file reads its block list again.
 const FREE_BYTES: u64 = 64 << 20;
+/// What a damaged inode counts for: nobody knows how much was read before the damage showed.
+const DAMAGED_INODE_BYTES: u64 = 1 << 10;
 
 /// A path and what it names.
 #[derive(Clone, Copy, Debug)]
@@ -44,13 +46,26 @@ pub fn walk(
     image: &Image,
     visit: &mut dyn FnMut(&Visited) -> Result<(), Error>,
 ) -> Result<(), Error> {
-    walk_into(image, &mut |visited| visit(visited).map(|()| true))
+    let mut visit = |step: Step<'_>| match step {
+        Step::At(visited) => visit(&visited).map(|()| true),
+        Step::Damaged(error) => Err(error),
+    };
+    walk_into(image, &mut visit)
 }
 
-/// As [`walk`], but goes into a directory only if `visit` returns `true` for it.
+/// What a walk comes to.
+pub(crate) enum Step<'a> {
+    /// A path.
+    At(Visited<'a>),
+    /// Something that cannot be read: a listing, which then counts as empty, or an inode.
+    Damaged(Error),
+}
+
+/// As [`walk`], but goes into a directory only if `visit` returns `true` for it, and past damage
+/// if `visit` returns no error for that.
 pub(crate) fn walk_into(
     image: &Image,
-    visit: &mut dyn FnMut(&Visited) -> Result<bool, Error>,
+    visit: &mut dyn FnMut(Step) -> Result<bool, Error>,
 ) -> Result<(), Error> {
     let mut bounds = Bounds::default();
     let mut levels: Vec<Level> = Vec::new();
@@ -64,33 +79,45 @@ pub(crate) fn walk_into(
             inode: &inode,
             depth: levels.len(),
         };
-        let enter = visit(&visited)?;
+        let enter = visit(Step::At(visited))?;
         if let Body::Directory(directory) = &inode.body
             && enter
         {
-            bounds.enter(image, at, directory)?;
-            let entries = image
-                .entries(directory)
-                .map_err(|error| error.in_file(&path))?;
-            levels.push(Level {
-                entries: entries.into_iter(),
-                path_len: path.len(),
-            });
+            let entries = bounds
+                .enter(image, at, directory)
+                .and_then(|()| image.entries(directory));
+            match entries {
+                Ok(entries) => levels.push(Level {
+                    entries: entries.into_iter(),
+                    path_len: path.len(),
+                }),
+                Err(error) => {
+                    visit(Step::Damaged(error.in_file(&path)))?;
+                }
+            }
         }
-        let entry = loop {
+        inode = loop {
             let Some(level) = levels.last_mut() else {
                 return Ok(());
             };
             path.truncate(level.path_len);
-            if let Some(entry) = level.entries.next() {
-                break entry;
+            let Some(entry) = level.entries.next() else {
+                levels.pop();
+                continue;
+            };
+            push_name(&mut path, &entry.name);
+            at = entry.inode;
+            match image.inode(at) {
+                Ok(inode) => {
+                    bounds.read(image, at, &inode)?;
+                    break inode;
+                }
+                Err(error) => {
+                    visit(Step::Damaged(error.in_file(&path)))?;
+                    bounds.read_damaged(image, at)?;
+                }
             }
-            levels.pop();
         };
-        push_name(&mut path, &entry.name);
-        at = entry.inode;
-        inode = image.inode(at).map_err(|error| error.in_file(&path))?;
-        bounds.read(image, at, &inode)?;
     }
 }
 
@@ -150,11 +177,20 @@ impl Bounds {
             }
             _ => 0,
         };
+        self.spend_on_inode(image, at, bytes as u64)
+    }
+
+    /// After an inode could not be read.
+    fn read_damaged(&mut self, image: &Image, at: InodeRef) -> Result<(), Error> {
+        self.spend_on_inode(image, at, DAMAGED_INODE_BYTES)
+    }
+
+    fn spend_on_inode(&mut self, image: &Image, at: InodeRef, bytes: u64) -> Result<(), Error> {
         let (table, field) = (
             image.inode_table,
             "bytes of all block lists, targets and indexes",
         );
-        if let Some(rule) = self.inode_lists.spend(image, table, bytes as u64, field)? {
+        if let Some(rule) = self.inode_lists.spend(image, table, bytes, field)? {
             return Err(Corrupt::new(Part::Inode, image.inode_start(at), rule).into());
         }
         Ok(())

@@ -27,6 +27,7 @@ struct Report {
     hard_links: u64,
     bytes: u64,
     not_restored: Vec<String>,
+    left_out: Vec<String>,
     time_s: f64,
 }
 
@@ -44,7 +45,7 @@ pub(super) fn run(args: &ExtractArgs, ui: &Ui) -> anyhow::Result<Exit> {
     };
     // What the image decompresses to is not known before; a spinner turns.
     let step = ui.step("extracting", 0);
-    let extracted = coldpress_image::extract(&image, &args.directory, &options, &mut |_| {
+    let mut extracted = coldpress_image::extract(&image, &args.directory, &options, &mut |_| {
         ui.interrupt.poll()
     })
     .map_err(explained)?;
@@ -54,15 +55,20 @@ pub(super) fn run(args: &ExtractArgs, ui: &Ui) -> anyhow::Result<Exit> {
         .iter()
         .map(|not_restored| failure::without_os_number(&not_restored.to_string()))
         .collect();
-    for sentence in &not_restored {
+    let left_out: Vec<String> = extracted
+        .left_out
+        .drain(..)
+        .map(|error| failure::sentence(&anyhow!(error)))
+        .collect();
+    for sentence in not_restored.iter().chain(&left_out) {
         ui.error(sentence);
     }
     if args.json {
-        ui.json(&report(args, &extracted, not_restored, started))?;
+        ui.json(&report(args, &extracted, not_restored, left_out, started))?;
     } else {
         ui.say(&summary_line(args, &extracted, started));
     }
-    Ok(Exit::wrong_if(!extracted.not_restored.is_empty()))
+    Ok(Exit::wrong_if(!extracted.is_whole()))
 }
 
 /// Adds what to do.
@@ -90,6 +96,7 @@ fn report(
     args: &ExtractArgs,
     extracted: &Extracted,
     not_restored: Vec<String>,
+    left_out: Vec<String>,
     started: Instant,
 ) -> Report {
     Report {
@@ -103,6 +110,7 @@ fn report(
         hard_links: extracted.hard_links,
         bytes: extracted.bytes,
         not_restored,
+        left_out,
         time_s: started.elapsed().as_secs_f64(),
     }
 }

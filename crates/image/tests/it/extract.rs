@@ -17,7 +17,7 @@ fn run(nodes: &[Node], to: &Path, options: &ExtractOptions) -> Result<Extracted,
     extract(&image, to, options, &mut |_| ControlFlow::Continue(()))
 }
 
-fn overwrite() -> ExtractOptions {
+fn overwrite() -> ExtractOptions<'static> {
     ExtractOptions {
         overwrite: true,
         ..ExtractOptions::default()

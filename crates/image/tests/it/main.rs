@@ -1,6 +1,7 @@
 //! Reading, checking and extracting images that mksquashfs made, that were made by hand, and that
 //! were damaged on purpose.
 
+mod choices;
 mod compare;
 mod defects;
 mod extract;
