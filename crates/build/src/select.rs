@@ -18,6 +18,7 @@
 //! A directory that goes takes with it what is in it, unless something there is to stay.
 
 mod exclusions;
+mod name_pattern;
 pub(crate) mod posix;
 pub(crate) mod prune;
 mod rules;
@@ -29,6 +30,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::sync::Arc;
 
 pub use exclusions::{Exclusions, Matching, exclude_file_lines};
+pub use name_pattern::NamePattern;
 use rules::Progress;
 pub use rules::Rules;
 

@@ -46,5 +46,5 @@ pub use image::Image;
 pub use metadata_map::{MetadataKind, MetadataMap};
 pub use source::{Offset, ReadAt};
 pub use stored::StoredBlock;
-pub use walk::{Visited, walk};
+pub use walk::{Visited, walk, walk_chosen};
 pub use xattr::Xattr;

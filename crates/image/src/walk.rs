@@ -53,6 +53,30 @@ pub fn walk(
     walk_into(image, &mut visit)
 }
 
+/// As [`walk`], but goes into a directory only if `visit` returns `true` for it, and with errors of
+/// the caller's.
+///
+/// # Errors
+///
+/// As [`walk`].
+pub fn walk_chosen<E: From<Error>>(
+    image: &Image,
+    visit: &mut dyn FnMut(&Visited) -> Result<bool, E>,
+) -> Result<(), E> {
+    let mut failed = None;
+    let walked = walk_into(image, &mut |step| match step {
+        Step::At(visited) => visit(&visited).map_err(|error| {
+            failed = Some(error);
+            Error::Interrupted
+        }),
+        Step::Damaged(error) => Err(error),
+    });
+    match failed {
+        Some(error) => Err(error),
+        None => Ok(walked?),
+    }
+}
+
 /// What a walk comes to.
 pub(crate) enum Step<'a> {
     /// A path.

@@ -73,7 +73,7 @@ impl Xattrs {
     }
 
     /// Whether an input's xattr is taken over.
-    pub(crate) fn keeps(&self, name: &[u8]) -> bool {
+    pub fn keeps(&self, name: &[u8]) -> bool {
         let matches = |regex: &Regex| regex.is_match(name);
         let is_included = self.include.is_empty() || self.include.iter().any(matches);
         is_included && !self.exclude.iter().any(matches)

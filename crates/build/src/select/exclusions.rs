@@ -17,10 +17,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use regex::bytes::Regex;
-
-use super::posix;
-use super::wildcard::{Dialect, Wildcard};
+use super::name_pattern::NamePattern;
 use crate::error::Error;
 
 /// Names that mksquashfs would leave out.
@@ -37,15 +34,9 @@ type Level = Vec<Component>;
 #[derive(Clone, Debug)]
 struct Component {
     text: Vec<u8>,
-    pattern: Pattern,
+    pattern: NamePattern,
     /// The level for the entries of what it matches; `None` excludes that.
     below: Option<usize>,
-}
-
-#[derive(Clone, Debug)]
-enum Pattern {
-    Wildcard(Wildcard),
-    Regex(Regex),
 }
 
 /// How the components of patterns are read.
@@ -197,10 +188,7 @@ impl Exclusions {
         matching: Matching,
         is_last: bool,
     ) -> Result<usize, Error> {
-        let pattern = match matching {
-            Matching::Wildcards => Pattern::Wildcard(Wildcard::parse(text, Dialect::Mksquashfs)?),
-            Matching::Regex => Pattern::Regex(posix::compile(text)?),
-        };
+        let pattern = NamePattern::parse(text, matching)?;
         let below = (!is_last).then_some(self.levels.len());
         self.levels[level].push(Component {
             text: text.to_vec(),
@@ -211,15 +199,6 @@ impl Exclusions {
             self.levels.push(Level::new());
         }
         Ok(self.levels[level].len() - 1)
-    }
-}
-
-impl Pattern {
-    fn matches(&self, name: &[u8]) -> bool {
-        match self {
-            Self::Wildcard(wildcard) => wildcard.matches(name),
-            Self::Regex(regex) => regex.is_match(name),
-        }
     }
 }
 

@@ -37,6 +37,8 @@ pub struct ExtractOptions<'a> {
     /// Whether the destination may hold something. Files in the way are replaced; directories are
     /// added to and keep their metadata; nothing that is there is written into or followed.
     pub overwrite: bool,
+    /// Whether directories that are there and belong to the caller get the image's metadata.
+    pub restore_existing: bool,
     /// Absolute paths of the image to extract, with all that is below them; empty for everything.
     pub paths: Vec<Vec<u8>>,
     /// What becomes of a path, asked in the order of the walk for every path below the root, but
@@ -67,6 +69,7 @@ impl Default for ExtractOptions<'_> {
             xattrs: true,
             keep_xattr: None,
             overwrite: false,
+            restore_existing: false,
             paths: Vec::new(),
             choose: None,
             max_depth: None,
@@ -86,6 +89,7 @@ impl fmt::Debug for ExtractOptions<'_> {
             .field("owners", &self.owners)
             .field("xattrs", &self.xattrs)
             .field("overwrite", &self.overwrite)
+            .field("restore_existing", &self.restore_existing)
             .field("paths", &self.paths)
             .field("max_depth", &self.max_depth)
             .field("confine_symlinks", &self.confine_symlinks)

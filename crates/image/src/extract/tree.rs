@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd};
 
 use coldpress_format::{Body, DeviceNumber, Inode, InodeRef, TailEnd};
 use rustix::fs::{AtFlags, Dev, FileType, Mode};
@@ -74,6 +74,7 @@ pub(super) struct Tree<'a> {
     pub(super) files: Vec<FileNode>,
     pub(super) keep_going: bool,
     confine_symlinks: bool,
+    restore_existing: bool,
     /// The inode of each directory of the destination.
     directories: Vec<InodeRef>,
     links: Vec<Link>,
@@ -97,6 +98,7 @@ impl<'a> Tree<'a> {
             files: Vec::new(),
             keep_going: options.keep_going,
             confine_symlinks: options.confine_symlinks,
+            restore_existing: options.restore_existing,
             directories: Vec::new(),
             links: Vec::new(),
             first_names: HashMap::new(),
@@ -340,10 +342,10 @@ impl<'a> Tree<'a> {
 
     /// Restores what the inodes say about directories, children before their parents: a time must
     /// not change again, and a mode may forbid what is still to do. Those that were there keep what
-    /// they have.
+    /// they have, unless the caller wants those of its own to be as in the image.
     pub(super) fn finish_directories(&self, extracted: &mut Extracted) -> Result<(), Error> {
         for (index, at) in self.directories.iter().enumerate().rev() {
-            if self.destination.was_there(index) {
+            if self.destination.was_there(index) && !self.restore_existing {
                 continue;
             }
             if let Err(error) = self.finish_directory(index, *at, extracted) {
@@ -361,6 +363,9 @@ impl<'a> Tree<'a> {
     ) -> Result<(), Error> {
         let inode = self.image.inode(at)?;
         let directory = self.destination.directory(index)?;
+        if self.destination.was_there(index) && !is_own(directory.as_fd()) {
+            return Ok(());
+        }
         let target = Target::Open(directory.as_fd());
         let path = || self.destination.path(index, b"");
         let mut lacks = Vec::new();
@@ -374,4 +379,10 @@ impl<'a> Tree<'a> {
 
 fn is_device(inode: &Inode) -> bool {
     matches!(inode.body, Body::BlockDevice(_) | Body::CharDevice(_))
+}
+
+/// Whether a directory belongs to the caller.
+fn is_own(directory: BorrowedFd<'_>) -> bool {
+    let owner = rustix::fs::fstat(directory).map(|stat| stat.st_uid);
+    owner.is_ok_and(|owner| owner == rustix::process::geteuid().as_raw())
 }
