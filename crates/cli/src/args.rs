@@ -14,6 +14,7 @@ mod record;
 mod source;
 mod tar;
 mod tools;
+mod unsquashfs;
 
 pub(crate) use build::BuildArgs;
 pub(crate) use described::DescribedArgs;
@@ -25,6 +26,7 @@ pub(crate) use record::{CommandArgs, RecordArgs};
 pub(crate) use source::{MetadataArgs, OtherFileSystems, SourceArgs, Syntax};
 pub(crate) use tar::TarArgs;
 pub(crate) use tools::{MksquashfsArgs, SqfstarArgs};
+pub(crate) use unsquashfs::{SqfscatArgs, UnsquashfsArgs};
 
 use std::path::PathBuf;
 
@@ -81,6 +83,8 @@ pub(crate) enum Verb {
     Check(CheckArgs),
     Mksquashfs(MksquashfsArgs),
     Sqfstar(SqfstarArgs),
+    Unsquashfs(UnsquashfsArgs),
+    Sqfscat(SqfscatArgs),
     Man(ManArgs),
     Completions(CompletionsArgs),
 }

@@ -2,19 +2,15 @@
 
 use std::io::Write;
 
-use coldpress_format::{Body, File};
-use coldpress_image::{FileBlock, Image};
+use coldpress_format::Body;
+use coldpress_image::Image;
 
 use crate::args::CatArgs;
 use crate::exit::Exit;
-use crate::failure;
 use crate::image_path::resolve;
-use crate::steps;
 use crate::text::{image_path, quoted_bytes};
 use crate::ui::Ui;
-
-/// Zeros written at once for a hole.
-static ZEROS: [u8; 64 << 10] = [0; 64 << 10];
+use crate::{contents, failure, steps};
 
 pub(super) fn run(args: &CatArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let image = steps::open_image(&args.image)?;
@@ -43,22 +39,8 @@ fn print(image: &Image, path: &[u8], out: &mut impl Write) -> anyhow::Result<()>
         anyhow::bail!("the image has no such file");
     };
     match &found.inode.body {
-        Body::File(file) => print_file(image, file, out),
+        Body::File(file) => contents::write(image, file, out),
         Body::Directory(_) => anyhow::bail!("it is a directory"),
         _ => anyhow::bail!("it is not a regular file"),
     }
-}
-
-fn print_file(image: &Image, file: &File, out: &mut impl Write) -> anyhow::Result<()> {
-    image.for_each_block(file, &mut |block| match block {
-        FileBlock::Data(bytes) => Ok(out.write_all(bytes)?),
-        FileBlock::Hole(mut len) => {
-            while len > 0 {
-                let part = usize::try_from(len).map_or(ZEROS.len(), |len| len.min(ZEROS.len()));
-                out.write_all(&ZEROS[..part])?;
-                len -= part as u64;
-            }
-            anyhow::Ok(())
-        }
-    })
 }

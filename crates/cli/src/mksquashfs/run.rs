@@ -9,12 +9,12 @@ use coldpress_build::{Options, Output, Source, Warning};
 use coldpress_layout::Tails;
 
 use super::contradictions::{self, SettledTimes};
-use super::pace::Pace;
 use super::report;
 use super::request::{Info, Request, Time};
 use super::settle::{self, Settled};
 use super::sort;
 use crate::failure::hint;
+use crate::squashfs_tools::{Pace, Tool};
 use crate::text::quoted;
 use crate::ui::Ui;
 
@@ -60,9 +60,10 @@ fn check_destination(request: &Request) -> anyhow::Result<()> {
     if request.replace || destination.symlink_metadata().is_err() {
         return Ok(());
     }
-    let option = match request.tool {
-        super::Tool::Mksquashfs => "-noappend",
-        super::Tool::Sqfstar => "-force",
+    let option = if request.tool == Tool::Sqfstar {
+        "-force"
+    } else {
+        "-noappend"
     };
     let error = anyhow!(
         "{} exists, and images are not appended to",

@@ -20,4 +20,5 @@ mod run;
 mod select;
 mod skip;
 mod tar;
+mod unsquashfs;
 mod verbs;
