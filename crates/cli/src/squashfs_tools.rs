@@ -20,6 +20,7 @@ pub(crate) mod words;
 
 use std::env;
 use std::ffi::{OsStr, OsString};
+use std::io::Write as _;
 use std::process::ExitCode;
 
 pub(crate) use pace::Pace;
@@ -28,7 +29,7 @@ pub(crate) use value::Value;
 
 use crate::exit::Exit;
 use crate::ui::Ui;
-use crate::{mksquashfs, unsquashfs};
+use crate::{failure, mksquashfs, unsquashfs};
 
 /// The squashfs-tools whose command lines are understood.
 pub(crate) const UNDERSTOOD: &str = "4.7";
@@ -70,4 +71,15 @@ pub(crate) fn verb(tool: Tool, words: &[OsString], ui: &Ui) -> anyhow::Result<Ex
         Tool::Mksquashfs | Tool::Sqfstar => mksquashfs::verb(tool, words, ui),
         Tool::Unsquashfs | Tool::Sqfscat => unsquashfs::verb(tool, words, ui),
     }
+}
+
+/// Prints lines beside the work, such as a summary.
+///
+/// # Errors
+///
+/// If standard output cannot be written; nobody has to read it.
+pub(crate) fn print(ui: &Ui, text: &str) -> anyhow::Result<()> {
+    let mut out = ui.out();
+    let printed = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    failure::unless_stdout_closed(printed.map_err(anyhow::Error::from))
 }

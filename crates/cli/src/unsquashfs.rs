@@ -5,7 +5,8 @@
 //! image      opened, or refused by its version          image.rs
 //! find       patterns to paths of the image             expand.rs, follow.rs, name_match.rs
 //! select     those paths, and what is excluded          selection.rs, path_tree.rs, cursor.rs
-//! print      superblock, names, contents, definitions   superblock.rs, listing.rs, cat.rs, pseudo.rs
+//! print      superblock, names, contents                superblock.rs, listing.rs, cat.rs
+//! dump       as pseudo definitions                      pseudo.rs, definition.rs, first_names.rs
 //! extract    with the counts of unsquashfs              extract.rs, counts.rs
 //! run        which of these                             run.rs
 //! ```
@@ -20,6 +21,7 @@ mod cursor;
 mod definition;
 mod expand;
 mod extract;
+mod first_names;
 mod follow;
 mod help;
 mod image;
@@ -43,7 +45,7 @@ use std::process::ExitCode;
 
 use request::Request;
 
-use crate::exit::Exit;
+use crate::exit::{self, Exit};
 use crate::failure;
 use crate::squashfs_tools::Tool;
 use crate::ui::Ui;
@@ -69,7 +71,7 @@ pub(crate) fn main(tool: Tool, words: &[OsString]) -> ExitCode {
         Err(error) if failure::is_stdout_closed(&error) => ExitCode::SUCCESS,
         Err(_) if ui.interrupt.is_pending() => {
             ui.warn("interrupted; the files that were finished stay");
-            FATAL.into()
+            exit::INTERRUPTED.into()
         }
         Err(error) => {
             ui.fail(&error);

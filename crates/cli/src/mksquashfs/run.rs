@@ -14,7 +14,7 @@ use super::request::{Info, Request, Time};
 use super::settle::{self, Settled};
 use super::sort;
 use crate::failure::hint;
-use crate::squashfs_tools::{Pace, Tool};
+use crate::squashfs_tools::{Pace, Tool, print};
 use crate::text::quoted;
 use crate::ui::Ui;
 
@@ -159,11 +159,4 @@ fn now_s() -> anyhow::Result<u32> {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     let now_s = now.context("the clock stands before 1970")?.as_secs();
     u32::try_from(now_s).context("the clock stands behind 2106")
-}
-
-fn print(ui: &Ui, text: &str) -> anyhow::Result<()> {
-    let mut out = ui.out();
-    out.write_all(text.as_bytes())?;
-    out.flush()?;
-    Ok(())
 }

@@ -33,7 +33,7 @@ pub(crate) fn print(image: &Image, request: &Request, ui: &Ui) -> anyhow::Result
     for path in &request.paths {
         let path = path.as_bytes();
         let all_lead = finder.find(path, &mut |found| printing.file(&found), &mut |problem| {
-            problems.push(problem.to_owned())
+            problems.push(problem.to_owned());
         })?;
         printing.out.flush()?;
         for problem in problems.drain(..) {

@@ -2,7 +2,6 @@
 
 use std::cell::RefCell;
 use std::ffi::OsStr;
-use std::io::Write as _;
 use std::os::unix::ffi::OsStrExt as _;
 
 use anyhow::{anyhow, bail};
@@ -20,10 +19,13 @@ use super::selection::Selection;
 use super::{listing, xattrs};
 use crate::exit::Exit;
 use crate::failure::{self, hint};
-use crate::squashfs_tools::Pace;
+use crate::squashfs_tools::{Pace, print};
 use crate::text::{base_name, quoted};
 use crate::ui::Ui;
 use crate::{memory, resolve};
+
+/// How many things that could not be restored are told.
+const TOLD_MAX: usize = 20;
 
 /// Extracts the paths that are selected.
 ///
@@ -48,7 +50,8 @@ pub(crate) fn extract(
         print(ui, &work.text(threads.get()))?;
     }
     if request.listing.info {
-        listing::print(image, request, selection, ui)?;
+        let printed = listing::print(image, request, selection, ui);
+        failure::unless_stdout_closed(printed)?;
     }
     let kept = xattrs::kept(&request.xattrs)?;
     let keep_xattr = |name: &[u8]| kept.keeps(name);
@@ -172,18 +175,14 @@ fn tell(request: &Request, extracted: Extracted, ui: &Ui) -> anyhow::Result<Exit
         .map(|error| failure::sentence(&anyhow!(error)))
         .chain(not_restored.map(|lack| failure::without_os_number(&lack.to_string())))
         .collect();
-    for lack in &lacks {
+    for lack in lacks.iter().take(TOLD_MAX) {
         ui.error(lack);
+    }
+    if lacks.len() > TOLD_MAX {
+        ui.error(&format!("and {} more of the kind", lacks.len() - TOLD_MAX));
     }
     if request.errors.strict && !lacks.is_empty() {
         bail!("not everything was restored (`-strict-errors`)");
     }
     Ok(Exit::wrong_if(!lacks.is_empty()))
-}
-
-fn print(ui: &Ui, text: &str) -> anyhow::Result<()> {
-    let mut out = ui.out();
-    out.write_all(text.as_bytes())?;
-    out.flush()?;
-    Ok(())
 }

@@ -99,9 +99,9 @@ mod tests {
     fn a_shorter_path_takes_the_longer_ones_in() {
         for paths in [["/a/b/c", "/a/b"], ["/a/b", "/a/b/c"]] {
             let mut tree = PathTree::default();
-            paths
-                .iter()
-                .for_each(|path| tree.add_whole(path.as_bytes()));
+            for path in paths {
+                tree.add_whole(path.as_bytes());
+            }
             for (path, expected) in [
                 ("a", "way"),
                 ("a/b", "whole"),

@@ -9,7 +9,6 @@
 //! root:x:0:0:...
 //! ```
 
-use std::collections::HashMap;
 use std::fs::OpenOptions;
 use std::io::{BufWriter, Write};
 use std::path::Path;
@@ -20,6 +19,7 @@ use coldpress_format::{Body, InodeRef};
 use coldpress_image::{Image, Visited, walk_chosen};
 
 use super::cursor::Verdict;
+use super::first_names::FirstNames;
 use super::request::Request;
 use super::selection::Selection;
 use super::{definition, xattrs};
@@ -70,10 +70,9 @@ struct Dump<'a> {
     request: &'a Request,
     ui: &'a Ui,
     xattrs: Xattrs,
-    /// The first path of each inode that is no directory, by its number.
-    paths: HashMap<u32, Vec<u8>>,
-    /// The files whose data is to follow.
-    files: Vec<InodeRef>,
+    names: FirstNames,
+    /// The files whose data is to follow, each with the place of its path.
+    files: Vec<(InodeRef, usize)>,
     data_bytes: u64,
     is_wrong: bool,
 }
@@ -85,7 +84,7 @@ impl<'a> Dump<'a> {
             request,
             ui,
             xattrs: xattrs::kept(&request.xattrs)?,
-            paths: HashMap::new(),
+            names: FirstNames::default(),
             files: Vec::new(),
             data_bytes: 0,
             is_wrong: false,
@@ -108,7 +107,8 @@ impl<'a> Dump<'a> {
     /// Writes the definitions of a path; `false` if there can be none.
     fn definitions(&mut self, visited: &Visited, out: &mut dyn Write) -> anyhow::Result<bool> {
         let Some(name) = definition::name(visited.path) else {
-            self.leave(visited.path, "its name holds a line break")?;
+            let reason = "its name holds a line break";
+            self.leave(&quoted_bytes(visited.path), reason)?;
             return Ok(false);
         };
         let inode = visited.inode;
@@ -117,21 +117,19 @@ impl<'a> Dump<'a> {
         {
             let reason = "its target begins with white space, ends with a backslash or holds a \
                           line break";
-            self.leave(visited.path, reason)?;
+            self.leave(&quoted_bytes(visited.path), reason)?;
             return Ok(false);
         }
-        if !matches!(inode.body, Body::Directory(_)) {
-            if let Some(first) = self.paths.get(&inode.number) {
-                let line = [&name, b" L ".as_slice(), first, b"\n"].concat();
-                out.write_all(&line)?;
-                return Ok(true);
-            }
-            self.paths.insert(inode.number, name.clone());
+        let (place, is_again) = self.names.note(visited);
+        if is_again {
+            let first = definition::name(&self.names.path(place)).unwrap_or_default();
+            out.write_all(&[&name, b" L ".as_slice(), &first, b"\n"].concat())?;
+            return Ok(true);
         }
         let owner = self.image.owner(inode)?;
         out.write_all(&definition::line(&name, inode, owner, self.data_bytes))?;
         if let Body::File(file) = &inode.body {
-            self.files.push(visited.at);
+            self.files.push((visited.at, place));
             self.data_bytes = self.data_bytes.saturating_add(file.size_bytes);
         }
         self.xattrs(visited, &name, out)?;
@@ -151,13 +149,12 @@ impl<'a> Dump<'a> {
             if !self.xattrs.keeps(&key) {
                 continue;
             }
-            match definition::xattr(&key, &value) {
-                Some(text) => out.write_all(&[name, b" x ", &text, b"\n"].concat())?,
-                None => {
-                    let key = quoted_bytes(&key);
-                    let reason = format!("its attribute {key} is empty or its name holds a `=`");
-                    self.leave(visited.path, &reason)?;
-                }
+            if let Some(text) = definition::xattr(&key, &value) {
+                out.write_all(&[name, b" x ", &text, b"\n"].concat())?;
+            } else {
+                let (key, path) = (quoted_bytes(&key), quoted_bytes(visited.path));
+                let reason = "it is empty, or its name holds a `=` or a line break";
+                self.leave(&format!("the attribute {key} of {path}"), reason)?;
             }
         }
         Ok(())
@@ -171,17 +168,14 @@ impl<'a> Dump<'a> {
             done_bytes: 0,
             total_bytes: self.data_bytes,
         };
-        for at in &self.files {
+        for (at, place) in &self.files {
             let inode = self.image.inode(*at)?;
             let Body::File(file) = &inode.body else {
                 continue;
             };
             contents::write(self.image, file, out).with_context(|| {
-                let path = self.paths.get(&inode.number);
-                format!(
-                    "cannot write {}",
-                    quoted_bytes(path.map_or(b"", Vec::as_slice))
-                )
+                let path = self.names.path(*place);
+                format!("cannot write {}", quoted_bytes(&path))
             })?;
             progress.done_bytes = progress.done_bytes.saturating_add(file.size_bytes);
             if pace.advance(progress).is_break() {
@@ -193,8 +187,8 @@ impl<'a> Dump<'a> {
     }
 
     /// Tells what is left out.
-    fn leave(&mut self, path: &[u8], reason: &str) -> anyhow::Result<()> {
-        let text = format!("{} cannot be a definition: {reason}", quoted_bytes(path));
+    fn leave(&mut self, what: &str, reason: &str) -> anyhow::Result<()> {
+        let text = format!("{what} cannot be a definition: {reason}");
         if self.request.errors.strict {
             bail!("{text}");
         }

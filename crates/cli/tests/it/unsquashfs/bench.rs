@@ -1,5 +1,6 @@
 //! An image to work on, and how outputs are compared.
 
+use std::fmt::Debug;
 use std::fs;
 use std::process::Command;
 
@@ -38,7 +39,7 @@ pub(super) fn both(workshop: &Workshop, name: &str, words: &[&str], zone: &str) 
 }
 
 /// Demands that both ended alike and printed the same on standard output.
-pub(super) fn assert_same(words: &[&str], (ours, theirs): &(Ran, Ran)) {
+pub(super) fn assert_same(words: &impl Debug, (ours, theirs): &(Ran, Ran)) {
     let (text, expected) = (&ours.stdout, &theirs.stdout);
     assert_eq!(ours.code, theirs.code, "{words:?}: {}", ours.stderr);
     let shown = String::from_utf8_lossy(text);

@@ -86,8 +86,7 @@ fn lines_that_print_print_the_same() {
             "Tailends are not packed into fragments",
         );
         theirs.stdout = text.into_bytes();
-        println!("{project}");
-        assert_same(&words, &(ours, theirs));
+        assert_same(&(project, words), &(ours, theirs));
     }
 }
 
