@@ -36,12 +36,11 @@ pub(crate) fn print(request: &Request, ui: &Ui) -> anyhow::Result<()> {
     if request.mkfs_time {
         writeln!(out, "{}", superblock.modification_time_s)?;
     } else {
-        let path = request.image.as_os_str().as_encoded_bytes();
-        out.write_all(b"Found a valid SQUASHFS 4:0 superblock on ")?;
-        out.write_all(path)?;
         let time = LocalTime::new(request.listing.utc);
         let text = text(&file, &superblock, &time)
             .with_context(|| format!("cannot read {}", quoted(&request.image)))?;
+        out.write_all(b"Found a valid SQUASHFS 4:0 superblock on ")?;
+        out.write_all(request.image.as_os_str().as_encoded_bytes())?;
         out.write_all(text.as_bytes())?;
     }
     out.flush()?;

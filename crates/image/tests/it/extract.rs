@@ -108,6 +108,27 @@ fn a_file_behind_a_link_of_the_same_name_stays_inside() {
 }
 
 #[test]
+fn directories_that_are_there_keep_their_metadata_unless_they_shall_not() {
+    let nodes = handmade::nodes();
+    for restore_existing in [false, true] {
+        let scratch = tempfile::tempdir().unwrap();
+        let to = scratch.path().join("to");
+        run(&nodes, &to, &ExtractOptions::default()).unwrap();
+        let mode = |mode| fs::set_permissions(&to, Permissions::from_mode(mode)).unwrap();
+        let found = || fs::metadata(&to).unwrap().mode() & 0o7777;
+        let restored = found();
+        mode(0o700);
+        let options = ExtractOptions {
+            restore_existing,
+            ..overwrite()
+        };
+        run(&nodes, &to, &options).unwrap();
+        assert_ne!(restored, 0o700);
+        assert_eq!(found(), if restore_existing { restored } else { 0o700 });
+    }
+}
+
+#[test]
 fn names_that_lead_outside_are_refused() {
     let scratch = tempfile::tempdir().unwrap();
     for (number, name) in [&b".."[..], b"../x", b"/x"].into_iter().enumerate() {
