@@ -17,6 +17,7 @@
 //!
 //! A directory that goes takes with it what is in it, unless something there is to stay.
 
+mod descent;
 mod exclusions;
 mod name_pattern;
 pub(crate) mod posix;
@@ -29,6 +30,7 @@ use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt as _;
 use std::sync::Arc;
 
+pub use descent::{Descent, Fate};
 pub use exclusions::{Exclusions, Matching, exclude_file_lines};
 pub use name_pattern::NamePattern;
 use rules::Progress;

@@ -5,6 +5,7 @@
 
 mod build;
 mod described;
+mod extract;
 mod image;
 mod number;
 mod plan;
@@ -18,10 +19,11 @@ mod unsquashfs;
 
 pub(crate) use build::BuildArgs;
 pub(crate) use described::DescribedArgs;
+pub(crate) use extract::{ChangeArgs, ChoiceArgs, ExtractArgs};
 pub(crate) use image::{CompressorName, ImageArgs, PartName, TailsName, TuningArgs};
 pub(crate) use plan::{ConvertArgs, FormatName, LintArgs, PlanArgs, PlanVerb};
 pub(crate) use press::PressArgs;
-pub(crate) use read::{CatArgs, CheckArgs, ExtractArgs, InfoArgs, LsArgs};
+pub(crate) use read::{CatArgs, CheckArgs, InfoArgs, LsArgs};
 pub(crate) use record::{CommandArgs, RecordArgs};
 pub(crate) use source::{MetadataArgs, OtherFileSystems, SourceArgs, Syntax};
 pub(crate) use tar::TarArgs;
@@ -76,7 +78,7 @@ pub(crate) enum Verb {
     Record(RecordArgs),
     Build(Box<BuildArgs>),
     Plan(PlanArgs),
-    Extract(ExtractArgs),
+    Extract(Box<ExtractArgs>),
     Ls(LsArgs),
     Cat(CatArgs),
     Info(InfoArgs),

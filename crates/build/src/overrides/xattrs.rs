@@ -72,7 +72,7 @@ impl Xattrs {
         Ok(())
     }
 
-    /// Whether an input's xattr is taken over.
+    /// Whether the xattr of this full name is taken over.
     pub fn keeps(&self, name: &[u8]) -> bool {
         let matches = |regex: &Regex| regex.is_match(name);
         let is_included = self.include.is_empty() || self.include.iter().any(matches);

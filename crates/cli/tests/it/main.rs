@@ -5,6 +5,7 @@ mod architecture;
 mod determinism;
 mod docs;
 mod errors;
+mod extract;
 mod fuse;
 mod help;
 mod interop;

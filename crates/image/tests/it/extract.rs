@@ -1,9 +1,9 @@
 //! Extraction: what it writes, and where it does not.
 
-use std::fs;
+use std::fs::{self, Permissions};
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
-use std::os::unix::fs::{MetadataExt, symlink};
+use std::os::unix::fs::{MetadataExt, PermissionsExt as _, symlink};
 use std::path::Path;
 
 use coldpress_format::{BlockWord, Body, Corrupt, Part};
