@@ -28,15 +28,13 @@ begin() {
         echo "- kernel: $(uname -sr)"
         echo "- processor: $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | sed 1q), $(nproc) cores"
         echo "- source: $(du -sm --apparent-size "$source" | cut -f1) MB, $(find "$source" | wc -l) entries"
-        echo
-        echo "Command lines:"
-        echo
     } >"$run/README.md"
 }
 
 # The plan and the trace of the start, in the run directory: plan OPTIONS... -- COMMAND...
 plan() {
     echo "== plan" >&2
+    printf '\nCommand lines:\n\n' >>"$run/README.md"
     press "$work/first.sqfs" --runs 1 --plan-out "$run/plan" --trace-out "$run/trace" "$@" >/dev/null
 }
 
@@ -62,6 +60,6 @@ press() {
 
 # Takes the paths of this machine out of what was recorded.
 finish() {
-    sed -i "s|$work/||g" "$run"/*
+    sed -i "s|$work/||g; s|$PWD/||g; s|${MKSQUASHFS_NEWER:-newer-mksquashfs}|newer-mksquashfs|g" "$run"/*
     echo "recorded in $run"
 }

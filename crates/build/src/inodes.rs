@@ -4,10 +4,9 @@
 //! entries lie; and positions are those of compressed blocks. mksquashfs breaks this cycle by
 //! writing children before their parents, one block after the other.
 //!
-//! The cold part of an order has children before parents too, but in batches: first many inodes
-//! that are no directories, then the listings that name them, then the inodes of these
-//! directories. So many blocks are complete at once and are compressed in parallel
-//! (`inodes/dense.rs`).
+//! The cold part of an order has children before parents too. All full blocks whose content is known
+//! are compressed side by side: those of a large directory, and, with nothing but files in between,
+//! those of many (`inodes/dense.rs`).
 //!
 //! The hot part behind it has any order, so there the cycle is broken otherwise: metadata blocks that
 //! hold a byte of a directory's inode are stored as they are. Their size is then known before

@@ -3,23 +3,21 @@
 //! A directory's inode states where its listing lies, a listing where the inodes of its entries
 //! lie, and both in compressed blocks. So that everything that is referred to lies in front, the
 //! part without a plan stands first in both tables, children before parents
-//! ([`batches`]). Behind it stands the part that the plan asks for, in its order, as the
+//! ([`cold`]). Behind it stands the part that the plan asks for, in its order, as the
 //! writer can store directory inodes uncompressed. That part must hold each directory that names
 //! something of it, up to the root: references lead back, never forth.
 //!
 //! At the end of both tables is also the best place: the inode table ends beside the directory
 //! table, and that beside the tables that each mount reads.
 
-use coldpress_format::BlockSize;
-
 use crate::finder::Finder;
 use crate::order::Unmatched;
 use crate::plan::Plan;
-use crate::tree::{Kind, Node, NodeId, Tree};
+use crate::tree::{NodeId, Tree};
 
-mod batches;
+mod cold;
 
-use batches::Batches;
+use cold::Cold;
 
 /// The order of both tables; see [`Order`](crate::Order).
 pub(crate) struct MetadataOrder {
@@ -34,7 +32,6 @@ pub(crate) fn order<'plan>(
     tree: &Tree,
     finder: &Finder<'_>,
     plan: &'plan Plan,
-    block_size: BlockSize,
     unmatched: &mut Unmatched<'plan>,
 ) -> MetadataOrder {
     let inodes = named(finder, &plan.inodes, |_| true, unmatched);
@@ -48,16 +45,18 @@ pub(crate) fn order<'plan>(
     for id in inodes.iter().chain(&listings) {
         hot[id.index()] = true;
     }
-    let directories = post_order(tree, block_size, &mut hot);
-    let mut order = Batches::new(tree, block_size, &hot).pack(&directories);
-    order.cold_inodes = order.inodes.len();
-    order.cold_directories = order.directories.len();
+    let directories = post_order(tree, &mut hot);
+    let cold = Cold::new(tree, &directories, &hot);
+    let mut order = MetadataOrder {
+        cold_inodes: cold.inodes.len(),
+        inodes: cold.inodes,
+        cold_directories: cold.directories.len(),
+        directories: cold.directories,
+    };
     // Those that the plan leaves out follow from the root down.
     let rest = || {
-        let directories = directories.iter().rev();
-        directories
-            .map(|directory| directory.id)
-            .filter(|id| hot[id.index()])
+        let directories = directories.iter().rev().copied();
+        directories.filter(|id| hot[id.index()])
     };
     order
         .inodes
@@ -89,60 +88,27 @@ fn first_of_each(tree: &Tree, ids: impl Iterator<Item = NodeId>) -> Vec<NodeId> 
         .collect()
 }
 
-/// A directory on the way up.
-struct Directory {
-    id: NodeId,
-    /// Names from the root to here.
-    depth: u32,
-    /// Bytes of the inodes of all that is below it.
-    below_bytes: u64,
-}
-
 /// All directories, each behind those below it, names in byte order. Makes those hot that name
 /// something hot.
-fn post_order(tree: &Tree, block_size: BlockSize, hot: &mut [bool]) -> Vec<Directory> {
-    let open = |id| (id, tree.entries(id).iter(), 0);
+fn post_order(tree: &Tree, hot: &mut [bool]) -> Vec<NodeId> {
+    let open = |id| (id, tree.entries(id).iter());
     let mut done = Vec::new();
     let mut levels = vec![open(NodeId::ROOT)];
-    let mut depth = 0;
-    while let Some((id, entries, below_bytes)) = levels.last_mut() {
+    while let Some((id, entries)) = levels.last_mut() {
         let id = *id;
         match entries.next() {
-            Some(&(_, child)) if tree.is_directory(child) => {
-                levels.push(open(child));
-                depth += 1;
-            }
-            Some(&(_, child)) => {
-                *below_bytes += inode_bytes(&tree[child], block_size);
-                hot[id.index()] |= hot[child.index()];
-            }
+            Some(&(_, child)) if tree.is_directory(child) => levels.push(open(child)),
+            Some(&(_, child)) => hot[id.index()] |= hot[child.index()],
             None => {
-                let below_bytes = *below_bytes;
-                done.push(Directory {
-                    id,
-                    depth,
-                    below_bytes,
-                });
+                done.push(id);
                 levels.pop();
-                if let Some((parent, _, parent_bytes)) = levels.last_mut() {
-                    depth -= 1;
-                    *parent_bytes += below_bytes + inode_bytes(&tree[id], block_size);
+                if let Some((parent, _)) = levels.last() {
                     hot[parent.index()] |= hot[id.index()];
                 }
             }
         }
     }
     done
-}
-
-/// About how many bytes an inode takes before compression.
-fn inode_bytes(node: &Node, block_size: BlockSize) -> u64 {
-    match &node.kind {
-        Kind::File { size_bytes } => 32 + 4 * block_size.full_blocks(*size_bytes),
-        Kind::Symlink { target } => 24 + target.len() as u64,
-        Kind::Directory { .. } => 32,
-        _ => 24,
-    }
 }
 
 #[cfg(test)]
@@ -173,7 +139,7 @@ mod tests {
         let tree = example();
         let finder = Finder::new(&tree, plan);
         let mut unmatched = Unmatched::default();
-        order(&tree, &finder, plan, BlockSize::DEFAULT, &mut unmatched)
+        order(&tree, &finder, plan, &mut unmatched)
     }
 
     fn numbers(ids: &[NodeId]) -> Vec<u32> {
@@ -181,9 +147,9 @@ mod tests {
     }
 
     #[test]
-    fn entries_lie_together_before_their_directory_and_the_plan_behind() {
+    fn entries_stand_before_their_directory_and_the_plan_behind() {
         let cases: &[(&[&str], &[u32], &[u32])] = &[
-            (&[], &[4, 2, 7, 3, 5, 1, 6, 0], &[]),
+            (&[], &[5, 4, 3, 2, 1, 7, 6, 0], &[]),
             // Whatever names something of the plan comes too, from the root down.
             (&["/b/x"], &[4, 5, 7, 3], &[2, 0, 6, 1]),
             (
@@ -210,9 +176,9 @@ mod tests {
     #[test]
     fn listings_stand_before_those_of_their_parents_and_the_plan_behind() {
         let cases: &[(&[&str], &[u32], &[u32])] = &[
-            (&[], &[3, 6, 1, 0], &[]),
+            (&[], &[3, 1, 6, 0], &[]),
             (&["/c", "/a", "/gone", "/c", "/b/d"], &[], &[6, 3, 0, 1]),
-            (&["/"], &[3, 6, 1], &[0]),
+            (&["/"], &[3, 1, 6], &[0]),
         ];
         for (plan, cold, hot) in cases {
             let plan = Plan {

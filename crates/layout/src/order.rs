@@ -100,7 +100,7 @@ pub fn order(
     let hot_items = placing.data.len();
     cold::place_rest(&mut placing);
     let data = placing.data;
-    let metadata = metadata::order(tree, &finder, plan, block_size, &mut unmatched);
+    let metadata = metadata::order(tree, &finder, plan, &mut unmatched);
     let rules = packing::rules(&finder, plan, &mut unmatched);
     let order = Order {
         packing: packing::of_items(tree, &data, &rules, block_size),

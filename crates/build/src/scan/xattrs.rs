@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use coldpress_format::XattrPrefix;
+use rustix::io::Errno;
 
 use crate::error::{self, Error};
 use crate::overrides::Xattrs;
@@ -11,21 +12,28 @@ use crate::warning::Warning;
 /// A full name and its value.
 type Xattr = (Vec<u8>, Vec<u8>);
 
-/// The xattrs of a file that the format can hold, ascending by name.
+/// The xattrs of a file that the format can hold, ascending by name. Those that cannot be read are
+/// warned of; the file stays.
+///
+/// # Errors
+///
+/// If the file has vanished.
 pub(super) fn read(
     path: &Path,
     overrides: &Xattrs,
     warnings: &mut Vec<Warning>,
 ) -> Result<Vec<Xattr>, Error> {
     let mut xattrs = Vec::new();
-    for name in names(path)?.into_iter().filter(|it| overrides.keeps(it)) {
+    let names = or_warn(names(path), "list the xattrs of", path, warnings)?;
+    for name in names.into_iter().filter(|it| overrides.keeps(it)) {
         if XattrPrefix::split(&name).is_none() {
             let path = path.to_path_buf();
             warnings.push(Warning::Xattr { path, name });
             continue;
         }
         // Removed since it was listed: as if it had never been there.
-        if let Some(value) = value(path, &name)? {
+        let value = or_warn(value(path, &name), "read an xattr of", path, warnings)?;
+        if let Some(value) = value {
             xattrs.push((name, value));
         }
     }
@@ -35,28 +43,44 @@ pub(super) fn read(
 }
 
 /// Names of a file's xattrs; none where the file system has no xattrs.
-fn names(path: &Path) -> Result<Vec<Vec<u8>>, Error> {
-    let names = read_growing(|buffer| rustix::fs::llistxattr(path, buffer));
-    match names {
+fn names(path: &Path) -> rustix::io::Result<Vec<Vec<u8>>> {
+    match read_growing(|buffer| rustix::fs::llistxattr(path, buffer)) {
         Ok(names) => {
             let names = names
                 .split(|byte| *byte == 0)
                 .filter(|name| !name.is_empty());
             Ok(names.map(<[u8]>::to_vec).collect())
         }
-        Err(rustix::io::Errno::OPNOTSUPP) => Ok(Vec::new()),
-        Err(error) => Err(error::source("list the xattrs of", path)(error.into())),
+        Err(Errno::OPNOTSUPP) => Ok(Vec::new()),
+        Err(error) => Err(error),
     }
 }
 
-fn value(path: &Path, name: &[u8]) -> Result<Option<Vec<u8>>, Error> {
+fn value(path: &Path, name: &[u8]) -> rustix::io::Result<Option<Vec<u8>>> {
     match read_growing(|buffer| rustix::fs::lgetxattr(path, name, buffer)) {
         Ok(mut value) => {
             value.shrink_to_fit();
             Ok(Some(value))
         }
-        Err(rustix::io::Errno::NODATA) => Ok(None),
-        Err(error) => Err(error::source("read an xattr of", path)(error.into())),
+        Err(Errno::NODATA) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// What was read, or nothing and a warning.
+fn or_warn<T: Default>(
+    read: rustix::io::Result<T>,
+    action: &'static str,
+    path: &Path,
+    warnings: &mut Vec<Warning>,
+) -> Result<T, Error> {
+    match read {
+        Ok(found) => Ok(found),
+        Err(Errno::NOENT) => Err(error::source(action, path)(Errno::NOENT.into())),
+        Err(error) => {
+            warnings.push(Warning::unreadable(action, path, &error.into()));
+            Ok(T::default())
+        }
     }
 }
 
@@ -67,7 +91,7 @@ fn read_growing(
     let mut small = [0; 256];
     match read(&mut small) {
         Ok(len) => return Ok(small[..len].to_vec()),
-        Err(rustix::io::Errno::RANGE) => {}
+        Err(Errno::RANGE) => {}
         Err(error) => return Err(error),
     }
     let mut buffer = vec![0; 1 << 10];
@@ -77,7 +101,7 @@ fn read_growing(
                 buffer.truncate(len);
                 return Ok(buffer);
             }
-            Err(rustix::io::Errno::RANGE) if buffer.len() < 1 << 17 => {
+            Err(Errno::RANGE) if buffer.len() < 1 << 17 => {
                 buffer.resize(buffer.len() * 4, 0);
             }
             Err(error) => return Err(error),

@@ -53,6 +53,13 @@ pub(crate) fn check_source(source: &Path, chroot: bool) -> anyhow::Result<()> {
 /// If they do.
 pub(crate) fn check_outputs(outputs: &[&Path], sources: &[PathBuf]) -> anyhow::Result<()> {
     for (index, output) in outputs.iter().enumerate() {
+        if *output == Path::new("-") {
+            let error = anyhow!("nothing is written to standard output");
+            return Err(hint(
+                error,
+                "name a file, which takes its place when it is complete; `./-` is one of that name",
+            ));
+        }
         let parent = canonical_parent(output);
         let places = [output.canonicalize().ok(), parent];
         for source in sources {
@@ -64,8 +71,13 @@ pub(crate) fn check_outputs(outputs: &[&Path], sources: &[PathBuf]) -> anyhow::R
                 .flatten()
                 .any(|place| place.starts_with(&inside))
             {
+                let is_itself = is_same(output, source);
                 let (output, source) = (text::quoted(output), text::quoted(source));
-                let error = anyhow!("{output} would lie inside the source {source}");
+                let error = if is_itself {
+                    anyhow!("{output} is a source itself")
+                } else {
+                    anyhow!("{output} would lie inside the source {source}")
+                };
                 return Err(hint(
                     error,
                     "write it elsewhere, and move it there if it must be",
@@ -105,6 +117,10 @@ mod tests {
     fn outputs_lie_outside_of_sources_and_apart() {
         let directory = tempfile::tempdir().unwrap();
         let at = |path: &str| directory.path().join(path);
+        let place = |path: &str| match path {
+            "-" | "./-" => PathBuf::from(path),
+            path => at(path),
+        };
         fs::create_dir_all(at("source/below")).unwrap();
         fs::create_dir(at("other")).unwrap();
         symlink(at("source"), at("link")).unwrap();
@@ -120,10 +136,12 @@ mod tests {
             (&["link/a"], false),
             (&["other/into"], false),
             (&["source"], false),
+            (&["-"], false),
+            (&["./-"], true),
             (&["other/b", "other/../other/b"], false),
             (&["other/a", "other/alias"], false),
         ] {
-            let outputs: Vec<_> = outputs.iter().map(|path| at(path)).collect();
+            let outputs: Vec<_> = outputs.iter().map(|path| place(path)).collect();
             let outputs: Vec<_> = outputs.iter().map(PathBuf::as_path).collect();
             let checked = check_outputs(&outputs, &[at("source")]);
             assert_eq!(checked.is_ok(), legal, "{outputs:?}: {checked:?}");

@@ -73,8 +73,28 @@ fn check_cold(tree: &Tree, order: &Order) -> Result<(), String> {
                 return Err(format!("{child:?} is behind its directory {id:?}"));
             }
         }
+        if order.cold_inodes == tree.nodes.len() {
+            check_together(tree, inodes, *id)?;
+        }
     }
     Ok(())
+}
+
+/// Whether nothing else stands between the directories below a directory and itself.
+fn check_together(tree: &Tree, inodes: &[NodeId], id: NodeId) -> Result<(), String> {
+    let mut below = vec![id];
+    let mut next = 0;
+    while let Some(directory) = below.get(next).copied() {
+        below.extend(tree.entries(directory).iter().map(|(_, child)| *child));
+        next += 1;
+    }
+    let is_below = |id: &NodeId| below.contains(id) && tree.is_directory(*id);
+    let first = inodes.iter().position(is_below).unwrap_or(0);
+    let between = inodes.iter().skip(first).take_while(|other| **other != id);
+    match between.into_iter().find(|other| !below.contains(other)) {
+        Some(stranger) => Err(format!("{stranger:?} is among what is below {id:?}")),
+        None => Ok(()),
+    }
 }
 
 /// Whether the tails that share a fragment are those that the policy allows.
