@@ -4,12 +4,13 @@
 usage: turns.py NAME TURNS RESULT.json < contestants
 
 Each line of the standard input is LABEL<tab>OUTPUT<tab>COMMAND. The first is the reference of the ratios. OUTPUT is the
-file whose size is told ("-" for none); it is removed before each run. A command that prints "SECONDS s" as its first
+file whose size is told, or a directory ("-" for none); it is removed before each run. A command that prints "SECONDS s" as its first
 words is timed by that (a limit that leaves its preparation out). Prints a table in Markdown.
 """
 
 import json
 import os
+import shutil
 import statistics
 import subprocess
 import sys
@@ -17,7 +18,9 @@ import time
 
 
 def run(output, command):
-    if output != "-" and os.path.exists(output):
+    if os.path.isdir(output):
+        shutil.rmtree(output)
+    elif output != "-" and os.path.exists(output):
         os.unlink(output)
     os.sync()
     started = time.monotonic()
@@ -35,7 +38,7 @@ def run(output, command):
         "seconds": seconds,
         "cpu_seconds": usage.ru_utime + usage.ru_stime,
         "peak_kib": usage.ru_maxrss,
-        "bytes": os.path.getsize(output) if output != "-" else None,
+        "bytes": os.path.getsize(output) if os.path.isfile(output) else None,
     }
 
 

@@ -54,7 +54,10 @@ pub use output::Output;
 pub use overrides::{FileContexts, Mode, Overrides, Owners, Time, Times, Xattrs, parse_time};
 pub use progress::Progress;
 pub use reuse::{NotReusable, Reuse};
-pub use select::{Exclusions, Matching, Mounts, Pattern, Rules, Selection, exclude_file_lines};
+pub use select::{
+    Descent, Exclusions, Fate, Matching, Mounts, NamePattern, Pattern, Rules, Selection,
+    exclude_file_lines,
+};
 pub use source::Source;
 pub use tar::{TarDefaults, TarDefect, TarInput, TarOrigin, is_tar};
 pub use uncompressed::Uncompressed;

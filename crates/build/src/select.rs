@@ -17,7 +17,9 @@
 //!
 //! A directory that goes takes with it what is in it, unless something there is to stay.
 
+mod descent;
 mod exclusions;
+mod name_pattern;
 mod pattern;
 pub(crate) mod posix;
 pub(crate) mod prune;
@@ -29,7 +31,9 @@ use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt as _;
 use std::sync::Arc;
 
+pub use descent::{Descent, Fate};
 pub use exclusions::{Exclusions, Matching, exclude_file_lines};
+pub use name_pattern::NamePattern;
 pub use pattern::Pattern;
 use rules::Progress;
 pub use rules::Rules;

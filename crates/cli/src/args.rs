@@ -7,6 +7,7 @@ mod archive;
 mod build;
 mod described;
 mod doctor;
+mod extract;
 mod find;
 mod image;
 mod number;
@@ -21,17 +22,19 @@ mod stat;
 mod tar;
 mod tools;
 mod tree;
+mod unsquashfs;
 
 pub(crate) use archive::ArchiveArgs;
 pub(crate) use build::BuildArgs;
 pub(crate) use described::DescribedArgs;
 pub(crate) use doctor::DoctorArgs;
+pub(crate) use extract::{ChangeArgs, ChoiceArgs, ExtractArgs};
 pub(crate) use find::{Amount, FindArgs, ModeTest, TestArgs, TypeLetter};
 pub(crate) use image::{CompressorName, ImageArgs, PartName, TailsName, TuningArgs};
 pub(crate) use place::{ImageOffset, PlaceArgs};
 pub(crate) use plan::{ConvertArgs, FormatName, LintArgs, PlanArgs, PlanVerb};
 pub(crate) use press::PressArgs;
-pub(crate) use read::{CatArgs, CheckArgs, ExtractArgs, InfoArgs, LsArgs};
+pub(crate) use read::{CatArgs, CheckArgs, InfoArgs, LsArgs};
 pub(crate) use reading::ReadingArgs;
 pub(crate) use record::{CommandArgs, RecordArgs};
 pub(crate) use source::{MetadataArgs, OtherFileSystems, SourceArgs, Syntax};
@@ -39,6 +42,7 @@ pub(crate) use stat::StatArgs;
 pub(crate) use tar::TarArgs;
 pub(crate) use tools::{MksquashfsArgs, SqfstarArgs};
 pub(crate) use tree::TreeArgs;
+pub(crate) use unsquashfs::{SqfscatArgs, UnsquashfsArgs};
 
 use std::path::PathBuf;
 
@@ -88,7 +92,7 @@ pub(crate) enum Verb {
     Record(RecordArgs),
     Build(Box<BuildArgs>),
     Plan(PlanArgs),
-    Extract(ExtractArgs),
+    Extract(Box<ExtractArgs>),
     Tar(ArchiveArgs),
     Ls(LsArgs),
     Tree(TreeArgs),
@@ -100,6 +104,8 @@ pub(crate) enum Verb {
     Doctor(DoctorArgs),
     Mksquashfs(MksquashfsArgs),
     Sqfstar(SqfstarArgs),
+    Unsquashfs(UnsquashfsArgs),
+    Sqfscat(SqfscatArgs),
     Man(ManArgs),
     Completions(CompletionsArgs),
 }

@@ -18,7 +18,7 @@ mod tree;
 
 use crate::args::Verb;
 use crate::exit::Exit;
-use crate::mksquashfs::{self, Tool};
+use crate::squashfs_tools::{self, Tool};
 use crate::ui::Ui;
 
 /// Does what the command line asks for.
@@ -42,8 +42,10 @@ pub(crate) fn run(verb: &Verb, ui: &Ui) -> anyhow::Result<Exit> {
         Verb::Info(args) => info::run(args, ui),
         Verb::Check(args) => check::run(args, ui),
         Verb::Doctor(args) => doctor::run(args, ui),
-        Verb::Mksquashfs(args) => mksquashfs::verb(Tool::Mksquashfs, &args.words, ui),
-        Verb::Sqfstar(args) => mksquashfs::verb(Tool::Sqfstar, &args.words, ui),
+        Verb::Mksquashfs(args) => squashfs_tools::verb(Tool::Mksquashfs, &args.words, ui),
+        Verb::Sqfstar(args) => squashfs_tools::verb(Tool::Sqfstar, &args.words, ui),
+        Verb::Unsquashfs(args) => squashfs_tools::verb(Tool::Unsquashfs, &args.words, ui),
+        Verb::Sqfscat(args) => squashfs_tools::verb(Tool::Sqfscat, &args.words, ui),
         Verb::Man(args) => generate::man(args, ui),
         Verb::Completions(args) => generate::completions(args, ui),
     }

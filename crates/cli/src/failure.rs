@@ -93,6 +93,19 @@ pub(crate) fn is_stdout_closed(error: &anyhow::Error) -> bool {
     stdout_failure(error) == Some(io::ErrorKind::BrokenPipe)
 }
 
+/// What was printed beside the work itself: if nobody reads it any more, the work is wanted all the
+/// same.
+///
+/// # Errors
+///
+/// All others.
+pub(crate) fn unless_stdout_closed(printed: anyhow::Result<()>) -> anyhow::Result<()> {
+    match printed {
+        Err(error) if is_stdout_closed(&error) => Ok(()),
+        printed => printed,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use anyhow::anyhow;

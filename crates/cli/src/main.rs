@@ -11,6 +11,7 @@
 
 mod args;
 mod commands;
+mod contents;
 mod described;
 mod doctor;
 mod exit;
@@ -27,9 +28,11 @@ mod privileges;
 mod program;
 mod recording;
 mod resolve;
+mod squashfs_tools;
 mod steps;
 mod text;
 mod ui;
+mod unsquashfs;
 mod work_dir;
 
 use std::process::ExitCode;
@@ -40,8 +43,8 @@ use crate::args::Cli;
 use crate::ui::Ui;
 
 fn main() -> ExitCode {
-    if let Some((tool, words)) = mksquashfs::called() {
-        return mksquashfs::main(tool, &words);
+    if let Some((tool, words)) = squashfs_tools::called() {
+        return squashfs_tools::main(tool, &words);
     }
     let cli = Cli::parse();
     let ui = Ui::new(cli.quiet);

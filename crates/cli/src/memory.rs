@@ -15,6 +15,28 @@ const DEFAULT_BYTES: u64 = 256 << 20;
 /// written and other processes of the group need the rest.
 const SHARE: u64 = 4;
 
+/// A limit of the memory for blocks in flight that is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Limit {
+    Bytes(u64),
+    /// Of the machine's.
+    Percent(u32),
+}
+
+impl Limit {
+    /// The limit in bytes.
+    ///
+    /// # Errors
+    ///
+    /// If the memory of the machine is not known.
+    pub(crate) fn bytes(self) -> anyhow::Result<u64> {
+        match self {
+            Self::Bytes(bytes) => Ok(bytes),
+            Self::Percent(percent) => Ok(machine_bytes()? / 100 * u64::from(percent)),
+        }
+    }
+}
+
 /// The default of `--memory`, in bytes.
 pub(crate) fn default_bytes() -> u64 {
     let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
@@ -23,11 +45,7 @@ pub(crate) fn default_bytes() -> u64 {
 }
 
 /// The memory of the machine in bytes, for limits that are a part of it.
-///
-/// # Errors
-///
-/// If `/proc/meminfo` does not tell.
-pub(crate) fn machine_bytes() -> anyhow::Result<u64> {
+fn machine_bytes() -> anyhow::Result<u64> {
     let text = fs::read_to_string("/proc/meminfo").context("cannot read `/proc/meminfo`")?;
     let total = text.lines().find_map(|line| line.strip_prefix("MemTotal:"));
     let kib = total.and_then(|total| total.trim().strip_suffix(" kB")?.parse::<u64>().ok());

@@ -1,11 +1,10 @@
 //! The command lines of mksquashfs and sqfstar.
 //!
 //! ```text
-//! tool     which of the two was called                      tool.rs
-//! parse    words to options, by a table                     parse.rs, options.rs, value.rs
+//! parse    words to options, by a table                     parse.rs, options.rs
 //! request  what is asked for, a field for each meaning      request.rs, contradictions.rs
 //! settle   the same in the terms of the other crates        settle.rs, inputs.rs, compression.rs, definitions.rs, sort.rs
-//! run      the steps of `coldpress build` with other words  run.rs, pace.rs, report.rs
+//! run      the steps of `coldpress build` with other words  run.rs, report.rs
 //! ```
 //!
 //! An option means what it means to squashfs-tools 4.7, has no effect for a stated reason, or is
@@ -18,50 +17,27 @@ mod definitions;
 mod help;
 mod inputs;
 mod options;
-mod pace;
 mod parse;
 mod report;
 mod request;
 mod run;
 mod settle;
 mod sort;
-mod tool;
-mod value;
 
-use std::env;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::io::Write as _;
 use std::process::ExitCode;
 
 use request::{Info, Request};
-pub(crate) use tool::Tool;
 
 use crate::exit::Exit;
 use crate::failure;
 use crate::resolve;
+use crate::squashfs_tools::Tool;
 use crate::ui::Ui;
 
 /// Exit status of mksquashfs and sqfstar for everything that went wrong.
 const FAILED: u8 = 1;
-
-/// The tool whose command line this process was given, and the words behind its name: because it
-/// was called by that name, or the name is the first word.
-///
-/// This comes before all other reading of the command line, which would take `-help` apart into
-/// letters. Only `--help`, which mksquashfs does not know, is left to it.
-pub(crate) fn called() -> Option<(Tool, Vec<OsString>)> {
-    let mut words = env::args_os();
-    let program = words.next()?;
-    if let Some(tool) = Tool::called_as(&program) {
-        return Some((tool, words.collect()));
-    }
-    let tool = Tool::from_name(&words.next()?)?;
-    let words: Vec<OsString> = words.collect();
-    let asks_coldpress = words
-        .first()
-        .is_some_and(|word| word == OsStr::new("--help"));
-    (!asks_coldpress).then_some((tool, words))
-}
 
 /// Does what the words behind a tool's name ask for, and tells how it ended.
 pub(crate) fn main(tool: Tool, words: &[OsString]) -> ExitCode {

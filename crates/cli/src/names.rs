@@ -1,5 +1,6 @@
 //! What this system knows of users, groups and dates.
 
+use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
@@ -54,6 +55,16 @@ pub(crate) fn name_in(database: &[u8], number: u32) -> Option<String> {
     Some(String::from_utf8_lossy(found.0).into_owned())
 }
 
+/// The names of all numbers in such lines; the first one of each.
+pub(crate) fn all_in(database: &[u8]) -> HashMap<u32, String> {
+    let mut names = HashMap::new();
+    for (name, number) in entries(database) {
+        let name = || String::from_utf8_lossy(name).into_owned();
+        names.entry(number).or_insert_with(name);
+    }
+    names
+}
+
 /// Names and their numbers; lines that have none are skipped.
 fn entries(database: &[u8]) -> impl Iterator<Item = (&[u8], u32)> {
     database.split(|byte| *byte == b'\n').filter_map(|line| {
@@ -82,6 +93,8 @@ mod tests {
         }
         assert_eq!(name_in(database, 0).as_deref(), Some("root"));
         assert_eq!(name_in(database, 7), None);
+        let all = HashMap::from([(0, "root".to_owned()), (1000, "user".to_owned())]);
+        assert_eq!(all_in(database), all);
         assert_eq!(user(b"root"), Some(0));
         assert_eq!(group(b"no such group"), None);
     }

@@ -1,10 +1,12 @@
 //! Flags and environment to settings. Everything that a default depends on is asked here.
 
 mod compression;
+mod extraction;
 mod places;
 mod source;
 
 pub(crate) use compression::{block_size, tails};
+pub(crate) use extraction::Extraction;
 pub(crate) use places::{check_outputs, check_source, is_same};
 
 use std::env;

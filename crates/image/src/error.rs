@@ -74,6 +74,18 @@ pub enum Error {
         /// Why.
         source: io::Error,
     },
+    /// A symbolic link was left out because it leads out of the destination.
+    #[error(
+        "`{}` was left out: it leads out of the directory, to `{}`",
+        PathText(path),
+        PathText(target)
+    )]
+    LeadsOutside {
+        /// Path in the image.
+        path: Vec<u8>,
+        /// Where it leads.
+        target: Vec<u8>,
+    },
     /// More problems than a check lists.
     #[error("{count} more problems are not listed")]
     NotListed {

@@ -82,7 +82,10 @@ mod xattr;
 pub use check::{PROBLEMS_MAX, Problem, check};
 pub use demands::Demands;
 pub use error::{Error, PathText};
-pub use extract::{Attribute, ExtractOptions, Extracted, NotRestored, extract};
+pub use extract::{
+    Attribute, Change, Choice, ExtractOptions, Extracted, KeepXattr, Metadata, NAMED_MAX,
+    NotRestored, extract,
+};
 pub use file::FileBlock;
 pub use find::find_images;
 #[cfg(feature = "http")]
@@ -94,5 +97,5 @@ pub use place::MetadataPlace;
 pub use source::{Offset, ReadAt, open_file};
 pub use stored::StoredBlock;
 pub use tar::{Archived, LeftOut, TarOptions, write_tar};
-pub use walk::{Visited, Walker, walk};
+pub use walk::{Visited, Walker, walk, walk_chosen};
 pub use xattr::Xattr;

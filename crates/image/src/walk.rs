@@ -12,6 +12,8 @@ use crate::region::Region;
 /// Bytes of listings, and of the lists behind inodes, that a walk may read beyond the size of their
 /// table. Honest images need them: every hard link of a file reads its block list again.
 const FREE_BYTES: u64 = 64 << 20;
+/// What a damaged inode counts for: nobody knows how much was read before the damage showed.
+const DAMAGED_INODE_BYTES: u64 = 1 << 10;
 
 /// A path and what it names.
 #[derive(Clone, Copy, Debug)]
@@ -44,21 +46,75 @@ pub fn walk(
     image: &Image,
     visit: &mut dyn FnMut(&Visited) -> Result<(), Error>,
 ) -> Result<(), Error> {
-    walk_into(image, &mut |visited| visit(visited).map(|()| true))
+    let mut visit = |step: Step<'_>| match step {
+        Step::At(visited) => visit(&visited).map(|()| true),
+        Step::Damaged(error) => Err(error),
+    };
+    walk_into(image, &mut visit)
 }
 
-/// As [`walk`], but goes into a directory only if `visit` returns `true` for it.
+/// As [`walk`], but goes into a directory only if `visit` returns `true` for it, and with errors of
+/// the caller's.
+///
+/// # Errors
+///
+/// As [`walk`].
+pub fn walk_chosen<E: From<Error>>(
+    image: &Image,
+    visit: &mut dyn FnMut(&Visited) -> Result<bool, E>,
+) -> Result<(), E> {
+    let mut failed = None;
+    let walked = walk_into(image, &mut |step| match step {
+        Step::At(visited) => visit(&visited).map_err(|error| {
+            failed = Some(error);
+            Error::Interrupted
+        }),
+        Step::Damaged(error) => Err(error),
+    });
+    match failed {
+        Some(error) => Err(error),
+        None => Ok(walked?),
+    }
+}
+
+/// What a walk comes to.
+pub(crate) enum Step<'a> {
+    /// A path.
+    At(Visited<'a>),
+    /// Something that cannot be read: a listing, which then counts as empty, or an inode.
+    Damaged(Error),
+}
+
+/// As [`walk`], but goes into a directory only if `visit` returns `true` for it, and past damage
+/// if `visit` returns no error for that.
 pub(crate) fn walk_into(
     image: &Image,
-    visit: &mut dyn FnMut(&Visited) -> Result<bool, Error>,
+    visit: &mut dyn FnMut(Step) -> Result<bool, Error>,
 ) -> Result<(), Error> {
     let mut walker = Walker::new(image)?;
-    while let Some(visited) = walker.next_path()? {
-        if !visit(&visited)? {
-            walker.skip();
+    loop {
+        match walker.step()? {
+            Moved::To => {
+                if !visit(Step::At(walker.visited()))? {
+                    walker.skip();
+                }
+            }
+            Moved::Against(error) => {
+                visit(Step::Damaged(error))?;
+            }
+            Moved::Past => return Ok(()),
         }
     }
-    Ok(())
+}
+
+/// Where a step led.
+enum Moved {
+    /// To a path.
+    To,
+    /// Against damage; the next step leads past it.
+    Against(Error),
+    /// Past the last path.
+    Past,
 }
 
 /// The same visits as those of [`walk`], one at a time: for callers that do other things between
@@ -124,13 +180,10 @@ impl<'a> Walker<'a> {
     ///
     /// As [`walk`]. Nothing is visited behind an error.
     pub fn next_path(&mut self) -> Result<Option<Visited<'_>>, Error> {
-        if !mem::replace(&mut self.has_begun, true) {
-            return Ok(Some(self.visited()));
-        }
-        match self.advance() {
-            Ok(true) => Ok(Some(self.visited())),
-            Ok(false) => Ok(None),
-            Err(error) => {
+        match self.step() {
+            Ok(Moved::To) => Ok(Some(self.visited())),
+            Ok(Moved::Past) => Ok(None),
+            Ok(Moved::Against(error)) | Err(error) => {
                 self.levels.clear();
                 Err(error)
             }
@@ -158,30 +211,42 @@ impl<'a> Walker<'a> {
         }
     }
 
-    fn advance(&mut self) -> Result<bool, Error> {
+    /// Goes on to the next path, or to the next damage.
+    fn step(&mut self) -> Result<Moved, Error> {
         let image = self.image;
+        if !mem::replace(&mut self.has_begun, true) {
+            return Ok(Moved::To);
+        }
         if let Body::Directory(directory) = &self.inode.body
             && mem::take(&mut self.enters)
         {
-            self.bounds.enter(image, self.at, directory)?;
-            let entries = image
-                .entries(directory)
-                .map_err(|error| error.in_file(&self.path))?;
-            self.levels.push(Level {
-                entries: entries.into_iter(),
-                path_len: self.path.len(),
-            });
+            let entered = self.bounds.enter(image, self.at, directory);
+            match entered.and_then(|()| image.entries(directory)) {
+                Ok(entries) => self.levels.push(Level {
+                    entries: entries.into_iter(),
+                    path_len: self.path.len(),
+                }),
+                Err(error) => return Ok(Moved::Against(error.in_file(&self.path))),
+            }
         }
         let Some(entry) = self.next_entry() else {
-            return Ok(false);
+            return Ok(Moved::Past);
         };
         push_name(&mut self.path, &entry.name);
         self.at = entry.inode;
-        let inode = image.inode(self.at);
-        self.inode = inode.map_err(|error| error.in_file(&self.path))?;
-        self.bounds.read(image, self.at, &self.inode)?;
-        self.enters = true;
-        Ok(true)
+        match image.inode(self.at) {
+            Ok(inode) => {
+                self.bounds.read(image, self.at, &inode)?;
+                self.inode = inode;
+                self.enters = true;
+                Ok(Moved::To)
+            }
+            Err(error) => {
+                self.bounds.read_damaged(image, self.at)?;
+                self.enters = false;
+                Ok(Moved::Against(error.in_file(&self.path)))
+            }
+        }
     }
 
     /// The next entry of the deepest directory that has one left.
@@ -253,11 +318,20 @@ impl Bounds {
             }
             _ => 0,
         };
+        self.spend_on_inode(image, at, bytes as u64)
+    }
+
+    /// After an inode could not be read.
+    fn read_damaged(&mut self, image: &Image, at: InodeRef) -> Result<(), Error> {
+        self.spend_on_inode(image, at, DAMAGED_INODE_BYTES)
+    }
+
+    fn spend_on_inode(&mut self, image: &Image, at: InodeRef, bytes: u64) -> Result<(), Error> {
         let (table, field) = (
             image.inode_table,
             "bytes of all block lists, targets and indexes",
         );
-        if let Some(rule) = self.inode_lists.spend(image, table, bytes as u64, field)? {
+        if let Some(rule) = self.inode_lists.spend(image, table, bytes, field)? {
             return Err(Corrupt::new(Part::Inode, image.inode_start(at), rule).into());
         }
         Ok(())

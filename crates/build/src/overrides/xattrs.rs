@@ -72,8 +72,8 @@ impl Xattrs {
         Ok(())
     }
 
-    /// Whether an input's xattr is taken over.
-    pub(crate) fn keeps(&self, name: &[u8]) -> bool {
+    /// Whether the xattr of this full name is taken over.
+    pub fn keeps(&self, name: &[u8]) -> bool {
         let matches = |regex: &Regex| regex.is_match(name);
         let is_included = self.include.is_empty() || self.include.iter().any(matches);
         is_included && !self.exclude.iter().any(matches)

@@ -17,10 +17,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use regex::bytes::Regex;
-
-use super::posix;
-use super::wildcard::{Dialect, Wildcard};
+use super::name_pattern::NamePattern;
 use crate::error::Error;
 
 /// Names that mksquashfs would leave out.
@@ -30,6 +27,8 @@ pub struct Exclusions {
     inodes: BTreeSet<(u64, u64)>,
     /// Components that are tried in one directory. The first two are [`ANCHORED`] and [`FLOATING`].
     levels: Vec<Level>,
+    /// The patterns as they were given.
+    texts: Vec<Vec<u8>>,
 }
 
 type Level = Vec<Component>;
@@ -37,15 +36,11 @@ type Level = Vec<Component>;
 #[derive(Clone, Debug)]
 struct Component {
     text: Vec<u8>,
-    pattern: Pattern,
+    pattern: NamePattern,
     /// The level for the entries of what it matches; `None` excludes that.
     below: Option<usize>,
-}
-
-#[derive(Clone, Debug)]
-enum Pattern {
-    Wildcard(Wildcard),
-    Regex(Regex),
+    /// The index of the first pattern that ends here.
+    ends: Option<usize>,
 }
 
 /// How the components of patterns are read.
@@ -108,6 +103,32 @@ impl Exclusions {
             exclusions.add(pattern, matching)?;
         }
         Ok(exclusions)
+    }
+
+    /// Excludes files by device and inode number.
+    pub fn by_inode(inodes: impl IntoIterator<Item = (u64, u64)>) -> Self {
+        Self {
+            inodes: inodes.into_iter().collect(),
+            ..Self::default()
+        }
+    }
+
+    /// The patterns as they were given.
+    pub(super) fn texts(&self) -> impl Iterator<Item = &[u8]> {
+        self.texts.iter().map(Vec::as_slice)
+    }
+
+    /// Which patterns match an entry of the directory with these levels; of several that are
+    /// equal the first.
+    pub(super) fn matching(&self, levels: &[usize], name: &[u8]) -> impl Iterator<Item = usize> {
+        let floating = (!self.levels.is_empty()).then_some(&FLOATING);
+        let components = floating
+            .into_iter()
+            .chain(levels)
+            .flat_map(|&level| &self.levels[level]);
+        components
+            .filter(|component| component.pattern.matches(name))
+            .filter_map(|component| component.ends)
     }
 
     /// Whether nothing is excluded.
@@ -180,6 +201,7 @@ impl Exclusions {
             let component = &mut self.levels[level][place];
             if is_last {
                 component.below = None;
+                component.ends.get_or_insert(self.texts.len());
             }
             match component.below {
                 Some(below) => level = below,
@@ -187,6 +209,7 @@ impl Exclusions {
                 None => break,
             }
         }
+        self.texts.push(pattern.to_vec());
         Ok(())
     }
 
@@ -197,29 +220,18 @@ impl Exclusions {
         matching: Matching,
         is_last: bool,
     ) -> Result<usize, Error> {
-        let pattern = match matching {
-            Matching::Wildcards => Pattern::Wildcard(Wildcard::parse(text, Dialect::Mksquashfs)?),
-            Matching::Regex => Pattern::Regex(posix::compile(text)?),
-        };
+        let pattern = NamePattern::parse(text, matching)?;
         let below = (!is_last).then_some(self.levels.len());
         self.levels[level].push(Component {
             text: text.to_vec(),
             pattern,
             below,
+            ends: None,
         });
         if !is_last {
             self.levels.push(Level::new());
         }
         Ok(self.levels[level].len() - 1)
-    }
-}
-
-impl Pattern {
-    fn matches(&self, name: &[u8]) -> bool {
-        match self {
-            Self::Wildcard(wildcard) => wildcard.matches(name),
-            Self::Regex(regex) => regex.is_match(name),
-        }
     }
 }
 

@@ -20,6 +20,7 @@ pub struct Rules {
 
 #[derive(Clone, Debug)]
 struct Rule {
+    text: Vec<u8>,
     steps: Vec<Step>,
     is_negated: bool,
     directories_only: bool,
@@ -67,6 +68,7 @@ impl Rules {
     ///
     /// As [`Rules::add_file`].
     pub fn add(&mut self, pattern: &[u8]) -> Result<(), Error> {
+        let text = pattern;
         let is_negated = pattern.starts_with(b"!");
         let pattern = trim_end(&pattern[usize::from(is_negated)..]);
         let (pattern, directories_only) = match pattern.strip_suffix(b"/") {
@@ -96,6 +98,7 @@ impl Rules {
             steps.push(Step::Name(Wildcard::parse(b"*", Dialect::Git)?));
         }
         self.rules.push(Rule {
+            text: text.to_vec(),
             steps,
             is_negated,
             directories_only,
@@ -106,6 +109,29 @@ impl Rules {
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.rules.is_empty()
+    }
+
+    /// The patterns as they were given.
+    pub(super) fn texts(&self) -> impl Iterator<Item = &[u8]> {
+        self.rules.iter().map(|rule| rule.text.as_slice())
+    }
+
+    /// Which patterns match an entry, whether or not another has the last word.
+    pub(super) fn matching(
+        &self,
+        progress: &Progress,
+        name: &[u8],
+        is_directory: bool,
+    ) -> impl Iterator<Item = usize> {
+        let matches = move |&(index, step): &(usize, usize)| {
+            let rule = &self.rules[index];
+            let step = step + usize::from(rule.steps[step] == Step::Any);
+            step + 1 == rule.steps.len()
+                && (is_directory || !rule.directories_only)
+                && matches!(&rule.steps[step], Step::Name(wildcard) if wildcard.matches(name))
+        };
+        let places = progress.0.iter().copied().filter(matches);
+        places.map(|(index, _)| index)
     }
 
     /// The progress at the directory in which the patterns are anchored.

@@ -1,67 +1,13 @@
-//! The verbs that read an image: `extract`, `ls`, `cat`, `info`, `check`.
+//! The verbs that look into an image: `ls`, `cat`, `info`, `check`.
 
 use std::ffi::OsString;
-use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::Args;
 
-use super::number::{parse_positive, parse_size_bytes};
+use super::number::parse_size_bytes;
 use super::place::PlaceArgs;
 use super::reading::ReadingArgs;
-
-/// Extract an image, or some of its paths, into a directory
-///
-/// Restores content, holes, hard links, modes, times, device files, and, as far as the caller may,
-/// owners and extended attributes. Nothing is written outside DIR, whatever the image says.
-///
-/// What could not be restored is named; the rest is still extracted, and the exit status is 1.
-/// After an error or an interruption the files that were finished stay, and no other.
-/// Who is not root gets files of their own without set-id bits, as from other archives.
-#[derive(Debug, Args)]
-#[command(after_long_help = "\
-Example:
-  coldpress extract rootfs.sqfs out /usr/bin /etc/passwd")]
-pub(crate) struct ExtractArgs {
-    /// The image to read
-    #[arg(value_name = "IMAGE")]
-    pub(crate) image: PathBuf,
-
-    /// Where the files go; created if it is missing
-    #[arg(value_name = "DIR")]
-    pub(crate) directory: PathBuf,
-
-    /// Paths inside the image, with all below them [default: everything]
-    #[arg(value_name = "PATH")]
-    pub(crate) paths: Vec<OsString>,
-
-    /// Extract into a directory that holds something
-    ///
-    /// Files in the way are replaced; directories are kept and added to.
-    #[arg(short, long)]
-    pub(crate) force: bool,
-
-    /// Leave extended attributes out
-    #[arg(long)]
-    pub(crate) no_xattrs: bool,
-
-    /// Threads that decompress [default: as many as this process may use]
-    #[arg(short = 'j', long, value_name = "N", value_parser = parse_positive::<NonZeroUsize>)]
-    pub(crate) threads: Option<NonZeroUsize>,
-
-    /// Memory for blocks in flight [default: 256M, or less if limited]
-    ///
-    /// At most a quarter of the memory limit of the control group.
-    #[arg(long, value_name = "SIZE", value_parser = parse_size_bytes)]
-    pub(crate) memory: Option<u64>,
-
-    /// Print the summary as JSON
-    #[arg(long)]
-    pub(crate) json: bool,
-
-    #[command(flatten)]
-    pub(crate) place: PlaceArgs,
-}
 
 /// List the files of an image
 ///

@@ -3,18 +3,15 @@
 use std::io::Write;
 use std::ops::Range;
 
-use coldpress_format::{Body, File};
-use coldpress_image::{FileBlock, Image, ReadLimits};
+use coldpress_format::Body;
+use coldpress_image::{Image, ReadLimits};
 
 use crate::args::CatArgs;
 use crate::exit::Exit;
 use crate::image_path::resolve;
 use crate::text::{image_path, quoted_bytes};
 use crate::ui::{Stdout, Ui};
-use crate::{failure, resolve as settings, steps};
-
-/// Zeros written at once for a hole.
-static ZEROS: [u8; 64 << 10] = [0; 64 << 10];
+use crate::{contents, failure, resolve as settings, steps};
 
 /// What is printed of a file, and what reading it may take.
 struct Printing<'a> {
@@ -58,26 +55,15 @@ impl Printing<'_> {
             anyhow::bail!("the image has no such file");
         };
         match &found.inode.body {
-            Body::File(file) => self.file(file),
+            Body::File(file) => contents::write(
+                self.image,
+                file,
+                self.range.clone(),
+                &self.limits,
+                &mut self.out,
+            ),
             Body::Directory(_) => anyhow::bail!("it is a directory"),
             _ => anyhow::bail!("it is not a regular file"),
         }
-    }
-
-    fn file(&mut self, file: &File) -> anyhow::Result<()> {
-        let (range, out) = (self.range.clone(), &mut self.out);
-        self.image
-            .visit_range(file, range, &self.limits, &mut |block| match block {
-                FileBlock::Data(bytes) => Ok(out.write_all(bytes)?),
-                FileBlock::Hole(mut len) => {
-                    while len > 0 {
-                        let part =
-                            usize::try_from(len).map_or(ZEROS.len(), |len| len.min(ZEROS.len()));
-                        out.write_all(&ZEROS[..part])?;
-                        len -= part as u64;
-                    }
-                    anyhow::Ok(())
-                }
-            })
     }
 }

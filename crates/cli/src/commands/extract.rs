@@ -1,47 +1,47 @@
 //! `coldpress extract`.
 
+mod report;
+
+use std::cell::RefCell;
+use std::io::ErrorKind;
 use std::time::Instant;
 
 use anyhow::anyhow;
-use coldpress_bench::format_units;
-use coldpress_image::{Error, ExtractOptions, Extracted};
-use serde::Serialize;
+use coldpress_build::{Descent, Fate};
+use coldpress_format::Body;
+use coldpress_image::{Choice, Error, ExtractOptions, Visited};
 
 use crate::args::ExtractArgs;
 use crate::exit::Exit;
 use crate::failure::hint;
-use crate::text::{image_path, plural, quoted, quoted_bytes};
+use crate::resolve::{self, Extraction};
+use crate::steps;
+use crate::text::{base_name, image_path, quoted, quoted_bytes};
 use crate::ui::Ui;
-use crate::{failure, resolve, steps};
 
-/// What was extracted, for `--json`.
-#[derive(Debug, Serialize)]
-struct Report {
-    directory: String,
-    files: u64,
-    directories: u64,
-    symlinks: u64,
-    devices: u64,
-    fifos: u64,
-    sockets: u64,
-    hard_links: u64,
-    bytes: u64,
-    not_restored: Vec<String>,
-    time_s: f64,
-}
+use report::Report;
 
 pub(super) fn run(args: &ExtractArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let started = Instant::now();
     let image = steps::open_image_at(&args.image, &args.place)?;
-    let _hold = ui.interrupt.hold();
+    let extraction = Extraction::resolve(&args.choice, &args.changes, &image)?;
+    let descent = RefCell::new(Descent::new(&extraction.selection));
+    let choose = |visited: &Visited| choose(&mut descent.borrow_mut(), visited);
     let options = ExtractOptions {
         paths: args.paths.iter().map(|path| image_path(path)).collect(),
-        xattrs: !args.no_xattrs,
+        choose: (!extraction.selection.is_everything()).then_some(&choose),
+        max_depth: args.choice.max_depth,
+        change: Some(&|inode, metadata| extraction.change(inode, metadata)),
+        xattrs: !args.changes.no_xattrs,
+        keep_xattr: Some(&|name| extraction.keeps_xattr(name)),
         overwrite: args.force,
+        confine_symlinks: args.confine_symlinks,
+        keep_going: args.keep_going,
         threads: resolve::threads(args.threads),
         memory_bytes: resolve::memory_bytes(args.memory),
         ..ExtractOptions::default()
     };
+    let _hold = ui.interrupt.hold();
     // What the image decompresses to is not known before; a spinner turns.
     let step = ui.step("extracting", 0);
     let extracted = coldpress_image::extract(&image, &args.directory, &options, &mut |_| {
@@ -49,20 +49,44 @@ pub(super) fn run(args: &ExtractArgs, ui: &Ui) -> anyhow::Result<Exit> {
     })
     .map_err(explained)?;
     step.finish("");
-    let not_restored: Vec<String> = extracted
-        .not_restored
-        .iter()
-        .map(|not_restored| failure::without_os_number(&not_restored.to_string()))
-        .collect();
-    for sentence in &not_restored {
+    let unused = descent.borrow().unused();
+    let vain = extraction.missing.iter().map(Vec::as_slice).chain(unused);
+    let is_vain = warn_of_vain(vain, ui);
+    let is_whole = extracted.is_whole();
+    let report = Report::new(args, extracted, started);
+    for sentence in report.not_restored.iter().chain(&report.left_out) {
         ui.error(sentence);
     }
     if args.json {
-        ui.json(&report(args, &extracted, not_restored, started))?;
+        ui.json(&report)?;
     } else {
-        ui.say(&summary_line(args, &extracted, started));
+        ui.say(&report.summary_line());
     }
-    Ok(Exit::wrong_if(!extracted.not_restored.is_empty()))
+    Ok(Exit::wrong_if(!is_whole || is_vain))
+}
+
+/// What becomes of a path by the patterns.
+fn choose(descent: &mut Descent, visited: &Visited) -> Choice {
+    let is_directory = matches!(visited.inode.body, Body::Directory(_));
+    let inode = (0, visited.at.word());
+    match descent.enter(visited.depth, base_name(visited.path), is_directory, inode) {
+        Fate::Kept | Fate::KeptEmpty => Choice::Take,
+        Fate::Passage => Choice::Pass,
+        Fate::Dropped => Choice::Leave,
+    }
+}
+
+/// Warns of patterns that matched nothing; returns whether there are any.
+fn warn_of_vain<'a>(patterns: impl Iterator<Item = &'a [u8]>, ui: &Ui) -> bool {
+    let mut is_vain = false;
+    for pattern in patterns {
+        let pattern = quoted_bytes(pattern);
+        ui.warn(&format!(
+            "nothing that could be extracted matches {pattern}"
+        ));
+        is_vain = true;
+    }
+    is_vain
 }
 
 /// Adds what to do.
@@ -82,41 +106,14 @@ fn explained(error: Error) -> anyhow::Error {
                 "`coldpress ls -R IMAGE` lists what it has; links are not followed here",
             )
         }
+        Error::Write { ref source, .. } if source.kind() == ErrorKind::StorageFull => hint(
+            anyhow!(error),
+            "the files that were finished stay; make room, and go on with `--force`",
+        ),
+        Error::InFile { .. } => hint(
+            anyhow!(error),
+            "`--keep-going` leaves out what is damaged and extracts the rest",
+        ),
         error => anyhow!(error),
     }
-}
-
-fn report(
-    args: &ExtractArgs,
-    extracted: &Extracted,
-    not_restored: Vec<String>,
-    started: Instant,
-) -> Report {
-    Report {
-        directory: args.directory.display().to_string(),
-        files: extracted.files,
-        directories: extracted.directories,
-        symlinks: extracted.symlinks,
-        devices: extracted.devices,
-        fifos: extracted.fifos,
-        sockets: extracted.sockets,
-        hard_links: extracted.hard_links,
-        bytes: extracted.bytes,
-        not_restored,
-        time_s: started.elapsed().as_secs_f64(),
-    }
-}
-
-/// `out: 20,517 files, 4 directories, 911 MiB; 2.51 s; 2 things not restored`
-fn summary_line(args: &ExtractArgs, extracted: &Extracted, started: Instant) -> String {
-    let files = plural(extracted.files, "file", "files");
-    let directories = plural(extracted.directories, "directory", "directories");
-    let bytes = format_units::bytes(extracted.bytes);
-    let seconds = format_units::seconds(started.elapsed().as_secs_f64());
-    let not_restored = match extracted.not_restored.len() as u64 {
-        0 => String::new(),
-        count => format!("; {} not restored", plural(count, "thing", "things")),
-    };
-    let directory = args.directory.display();
-    format!("{directory}: {files}, {directories}, {bytes}; {seconds}{not_restored}")
 }

@@ -8,8 +8,8 @@ use coldpress_codec::{
 };
 use coldpress_format::{BlockSize, Compressor};
 
-use super::value::Value;
 use crate::failure::hint;
+use crate::squashfs_tools::Value;
 
 /// Which compressors have an option.
 const OPTIONS: [(&str, &[Compressor]); 13] = [

@@ -1,21 +1,14 @@
 //! What the options that only print print.
 
-use std::fmt::Write as _;
-
-use anyhow::{anyhow, bail};
+use anyhow::anyhow;
 use coldpress_format::Compressor;
 
 use super::compression::options_of;
-use super::options::{Row, SECTIONS, Section, Treatment};
+use super::options::SECTIONS;
 use super::request::{Print, Request};
-use super::tool::Tool;
 use crate::failure::hint;
-use crate::{memory, text};
-
-/// The squashfs-tools whose command line is understood.
-const UNDERSTOOD: &str = "4.7";
-/// Columns of a remark, indented by six.
-const WIDTH: usize = 74;
+use crate::memory;
+use crate::squashfs_tools::{Tool, help};
 
 /// What an option asks to be printed.
 ///
@@ -25,51 +18,16 @@ const WIDTH: usize = 74;
 pub(crate) fn text(request: &Request, print: &Print) -> anyhow::Result<String> {
     let tool = request.tool;
     match print {
-        Print::Help => Ok(help(tool)),
-        Print::Options(part) => some(tool, |_, row| row.names().any(|name| name.contains(part))),
-        Print::Sections(part) if part == "list" => {
-            let titles = SECTIONS.iter().map(|section| section.title);
-            Ok(titles.fold(String::new(), |text, title| text + title + "\n"))
-        }
-        Print::Sections(part) => {
-            let part = part.to_lowercase();
-            some(tool, |section, _| {
-                section.title.to_lowercase().contains(&part)
-            })
-        }
+        Print::Help => Ok(help::all(&SECTIONS, tool)),
+        Print::Options(part) => help::some(&SECTIONS, tool, |_, row| {
+            row.names().any(|name| name.contains(part))
+        }),
+        Print::Sections(part) => help::sections(&SECTIONS, tool, part),
         Print::CompressorInUse => compressor(tool, request.compression.compressor()),
         Print::Compressor(name) => compressors(tool, name),
-        Print::Version => Ok(version(tool)),
+        Print::Version => Ok(help::version(tool)),
         Print::MemoryDefault => Ok(format!("{}\n", memory::default_bytes() >> 20)),
     }
-}
-
-/// The first line begins as that of squashfs-tools, whose version scripts compare.
-fn version(tool: Tool) -> String {
-    let (name, ours) = (tool.name(), env!("CARGO_PKG_VERSION"));
-    format!(
-        "{name} version {UNDERSTOOD} (coldpress {ours})\n\
-         coldpress {ours}, which understands the command line of {name} {UNDERSTOOD}\n"
-    )
-}
-
-fn help(tool: Tool) -> String {
-    let mut text = format!("usage: {}\n", tool.usage());
-    for section in &SECTIONS {
-        write_section(&mut text, section, tool, |_| true);
-    }
-    text
-}
-
-fn some(tool: Tool, is_wanted: impl Fn(&Section, &Row) -> bool) -> anyhow::Result<String> {
-    let mut text = String::new();
-    for section in &SECTIONS {
-        write_section(&mut text, section, tool, |row| is_wanted(section, row));
-    }
-    if text.is_empty() {
-        bail!("there is no such option or section");
-    }
-    Ok(text)
 }
 
 fn compressors(tool: Tool, name: &str) -> anyhow::Result<String> {
@@ -91,44 +49,11 @@ fn compressors(tool: Tool, name: &str) -> anyhow::Result<String> {
 }
 
 fn compressor(tool: Tool, compressor: Compressor) -> anyhow::Result<String> {
-    let text = some(tool, |_, row| {
+    let text = help::some(&SECTIONS, tool, |_, row| {
         row.names()
             .any(|name| options_of(compressor).any(|other| other == name))
     })?;
     Ok(format!("{compressor}:\n{text}"))
-}
-
-fn write_section(
-    text: &mut String,
-    section: &Section,
-    tool: Tool,
-    is_wanted: impl Fn(&Row) -> bool,
-) {
-    let rows = section.rows.iter();
-    let mut rows = rows
-        .filter(|row| row.is_of(tool) && is_wanted(row))
-        .peekable();
-    if rows.peek().is_none() {
-        return;
-    }
-    // Writing to a string does not fail.
-    let _ = writeln!(text, "\n{}", section.title);
-    for row in rows {
-        let names: Vec<&str> = row.names().collect();
-        let value = row
-            .value()
-            .map_or(String::new(), |value| format!(" {value}"));
-        let remark = match row.treatment {
-            Treatment::Flag(_) | Treatment::Value(_) => row.remark.to_owned(),
-            Treatment::NoEffect | Treatment::Refused => {
-                format!("{}: {}", row.treatment, row.remark)
-            }
-        };
-        let _ = writeln!(text, "  {}{value}", names.join(", "));
-        for line in text::wrapped(&remark, Some(WIDTH)).lines() {
-            let _ = writeln!(text, "      {line}");
-        }
-    }
 }
 
 #[cfg(test)]

@@ -8,11 +8,11 @@ use std::ffi::{OsStr, OsString};
 
 use anyhow::{anyhow, bail};
 
-use super::options::{self, Treatment};
+use super::options::SECTIONS;
 use super::request::{Excludes, Request};
-use super::tool::Tool;
-use super::value::Value;
 use crate::failure::hint;
+use crate::squashfs_tools::Tool;
+use crate::squashfs_tools::words::{is_option, missing, option};
 use crate::text;
 
 /// Reads the words behind the name of the program.
@@ -23,32 +23,29 @@ use crate::text;
 /// are missing.
 pub(crate) fn parse(tool: Tool, words: &[OsString]) -> anyhow::Result<Request> {
     let mut request = Request::new(tool);
-    match tool {
-        Tool::Mksquashfs => {
-            let paths = words.iter().take_while(|word| !is_option(word)).count();
-            let (paths, words) = words.split_at(paths);
-            let left = options(&mut request, words)?;
-            if request.print.is_some() {
-                return Ok(request);
-            }
-            if let Some(word) = left.first() {
-                return Err(misplaced(word));
-            }
-            places(&mut request, paths)?;
+    if tool == Tool::Sqfstar {
+        let left = options(&mut request, words)?;
+        if request.print.is_some() {
+            return Ok(request);
         }
-        Tool::Sqfstar => {
-            let left = options(&mut request, words)?;
-            if request.print.is_some() {
-                return Ok(request);
-            }
-            let Some((destination, excludes)) = left.split_first() else {
-                return Err(missing(tool, "no destination is given"));
-            };
-            request.destination = destination.into();
-            let excludes = excludes.iter().cloned().map(Excludes::One);
-            request.excludes.extend(excludes);
-        }
+        let Some((destination, excludes)) = left.split_first() else {
+            return Err(missing(tool, "no destination is given"));
+        };
+        request.destination = destination.into();
+        let excludes = excludes.iter().cloned().map(Excludes::One);
+        request.excludes.extend(excludes);
+        return Ok(request);
     }
+    let paths = words.iter().take_while(|word| !is_option(word)).count();
+    let (paths, words) = words.split_at(paths);
+    let left = options(&mut request, words)?;
+    if request.print.is_some() {
+        return Ok(request);
+    }
+    if let Some(word) = left.first() {
+        return Err(misplaced(word));
+    }
+    places(&mut request, paths)?;
     Ok(request)
 }
 
@@ -80,60 +77,10 @@ fn options<'a>(request: &mut Request, words: &'a [OsString]) -> anyhow::Result<&
             request.excludes.extend(excludes);
             return Ok(&[]);
         }
-        left = option(request, word, rest)?;
+        let tool = request.tool;
+        left = option(request, &SECTIONS, tool, word, rest)?;
     }
     Ok(left)
-}
-
-/// Obeys one option; returns the words behind it and its value.
-fn option<'a>(
-    request: &mut Request,
-    word: &OsStr,
-    rest: &'a [OsString],
-) -> anyhow::Result<&'a [OsString]> {
-    let tool = request.tool;
-    let row = word.to_str().and_then(|name| options::find(name, tool));
-    let (Some(row), Some(name)) = (row, word.to_str()) else {
-        return Err(unknown(tool, word));
-    };
-    let (value, rest) = match (row.value(), rest.split_first()) {
-        (None, _) => (OsStr::new(""), rest),
-        (Some(_), Some((value, rest))) => (value.as_os_str(), rest),
-        (Some(value), None) => bail!("`{name}` needs a value: `{name} {value}`"),
-    };
-    match row.treatment {
-        Treatment::Flag(set) => set(request),
-        Treatment::Value(set) => {
-            let value = Value {
-                option: name,
-                text: value,
-            };
-            set(request, value)?;
-        }
-        Treatment::NoEffect => {}
-        Treatment::Refused => {
-            let error = anyhow!("`{name}` is not supported: {}", row.remark);
-            let list = format!("`coldpress {} -help` lists what is", tool.name());
-            return Err(hint(error, list));
-        }
-    }
-    Ok(rest)
-}
-
-/// Whether a word is an option; `-` is standard input.
-fn is_option(word: &OsStr) -> bool {
-    word != "-" && word.as_encoded_bytes().starts_with(b"-")
-}
-
-fn unknown(tool: Tool, word: &OsStr) -> anyhow::Error {
-    let name = text::escaped(word.as_encoded_bytes());
-    let tool = tool.name();
-    let error = anyhow!("`{name}` is not an option of {tool} 4.7");
-    hint(error, format!("`coldpress {tool} -help` lists all options"))
-}
-
-fn missing(tool: Tool, what: &str) -> anyhow::Error {
-    hint(anyhow!("{what}"), format!("usage: {}", tool.usage()))
 }
 
 fn misplaced(word: &OsStr) -> anyhow::Error {

@@ -10,7 +10,8 @@ use coldpress_format::BlockSize;
 use coldpress_layout::Tails;
 
 use super::compression::Compression;
-use super::tool::Tool;
+use crate::memory::Limit;
+use crate::squashfs_tools::Tool;
 
 /// What a command line asks for. The defaults are those of the tool.
 #[derive(Debug)]
@@ -367,15 +368,7 @@ pub(crate) enum Info {
 #[derive(Debug, Default)]
 pub(crate) struct Work {
     pub(crate) threads: Option<NonZeroUsize>,
-    pub(crate) memory: Option<Memory>,
+    pub(crate) memory: Option<Limit>,
     /// The part of the time that is rested, 0 to 99.
     pub(crate) rest_percent: u32,
-}
-
-/// A limit of the memory for blocks in flight.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Memory {
-    Bytes(u64),
-    /// Of the machine's.
-    Percent(u32),
 }

@@ -9,12 +9,12 @@ use coldpress_build::{Options, Output, Source, Warning};
 use coldpress_layout::Tails;
 
 use super::contradictions::{self, SettledTimes};
-use super::pace::Pace;
 use super::report;
 use super::request::{Info, Request, Time};
 use super::settle::{self, Settled};
 use super::sort;
 use crate::failure::hint;
+use crate::squashfs_tools::{Pace, Tool, print};
 use crate::text::quoted;
 use crate::ui::Ui;
 
@@ -60,9 +60,10 @@ fn check_destination(request: &Request) -> anyhow::Result<()> {
     if request.replace || destination.symlink_metadata().is_err() {
         return Ok(());
     }
-    let option = match request.tool {
-        super::Tool::Mksquashfs => "-noappend",
-        super::Tool::Sqfstar => "-force",
+    let option = if request.tool == Tool::Sqfstar {
+        "-force"
+    } else {
+        "-noappend"
     };
     let error = anyhow!(
         "{} exists, and images are not appended to",
@@ -158,11 +159,4 @@ fn now_s() -> anyhow::Result<u32> {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     let now_s = now.context("the clock stands before 1970")?.as_secs();
     u32::try_from(now_s).context("the clock stands behind 2106")
-}
-
-fn print(ui: &Ui, text: &str) -> anyhow::Result<()> {
-    let mut out = ui.out();
-    out.write_all(text.as_bytes())?;
-    out.flush()?;
-    Ok(())
 }

@@ -12,7 +12,7 @@ use coldpress_build::{
 };
 
 use super::contradictions::SettledTimes;
-use super::request::{Boundary, Excludes, Memory, Patterns, Request};
+use super::request::{Boundary, Excludes, Patterns, Request};
 use super::{definitions, inputs};
 use crate::text::quoted;
 use crate::ui::Ui;
@@ -74,8 +74,7 @@ fn options(request: &Request, threads: NonZeroUsize) -> anyhow::Result<Options> 
         threads,
         memory_bytes: match request.work.memory {
             None => memory::default_bytes(),
-            Some(Memory::Bytes(bytes)) => bytes,
-            Some(Memory::Percent(percent)) => memory::machine_bytes()? / 100 * u64::from(percent),
+            Some(limit) => limit.bytes()?,
         },
         modification_time_s: 0,
         tails: request.tails(),

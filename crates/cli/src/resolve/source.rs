@@ -18,7 +18,7 @@ use crate::text::quoted;
 /// # Errors
 ///
 /// If a file of patterns cannot be read, or a pattern means nothing.
-pub(super) fn selection(args: &SourceArgs, sources: &[PathBuf]) -> anyhow::Result<Selection> {
+pub(crate) fn selection(args: &SourceArgs, sources: &[PathBuf]) -> anyhow::Result<Selection> {
     let mut selection = Selection {
         mounts: match args.one_file_system {
             None => Mounts::Enter,
@@ -75,7 +75,7 @@ fn patterns(args: &SourceArgs, matching: Matching) -> anyhow::Result<Exclusions>
 }
 
 /// The patterns of files and flags, as mksquashfs reads them.
-fn lines(args: &SourceArgs) -> anyhow::Result<Vec<Vec<u8>>> {
+pub(super) fn lines(args: &SourceArgs) -> anyhow::Result<Vec<Vec<u8>>> {
     let mut lines = Vec::new();
     for file in &args.exclude_from {
         lines.extend(exclude_file_lines(&read(file)?));
@@ -91,7 +91,7 @@ fn lines(args: &SourceArgs) -> anyhow::Result<Vec<Vec<u8>>> {
 /// # Errors
 ///
 /// If a value means nothing, or a file cannot be read.
-pub(super) fn overrides(args: &MetadataArgs, epoch_s: Option<u32>) -> anyhow::Result<Overrides> {
+pub(crate) fn overrides(args: &MetadataArgs, epoch_s: Option<u32>) -> anyhow::Result<Overrides> {
     let mode = |text: &Option<String>| text.as_deref().map(Mode::parse).transpose();
     let contexts = args.selinux.as_ref().map(|file| {
         FileContexts::parse(&read(file)?).with_context(|| format!("cannot use {}", quoted(file)))

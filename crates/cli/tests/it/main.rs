@@ -7,6 +7,7 @@ mod determinism;
 mod docs;
 mod doctor;
 mod errors;
+mod extract;
 mod fuse;
 mod help;
 mod interop;
@@ -24,6 +25,7 @@ mod run;
 mod select;
 mod skip;
 mod tar;
+mod unsquashfs;
 #[cfg(feature = "http")]
 mod url;
 mod verbs;

@@ -5,5 +5,5 @@
 
 mod behavior;
 mod lines;
-mod tools;
-mod tree;
+pub(crate) mod tools;
+pub(crate) mod tree;

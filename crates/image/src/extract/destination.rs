@@ -28,6 +28,10 @@ const BENEATH: ResolveFlags = ResolveFlags::BENEATH
 struct Node {
     parent: usize,
     name: Box<[u8]>,
+    /// Whether it was there: its metadata is the caller's and stays, and what is in it may be
+    /// replaced. In a directory of our own, something in the way is of our own too: a name that the
+    /// file system does not tell from another.
+    was_there: bool,
 }
 
 /// The destination and its directories, which are known by index; 0 is the destination itself.
@@ -35,8 +39,6 @@ pub(super) struct Destination {
     path: PathBuf,
     root: Arc<OwnedFd>,
     overwrite: bool,
-    /// Whether the destination's own attributes are the caller's and stay.
-    pub(super) keep_root: bool,
     nodes: Vec<Node>,
     open: Slots<OwnedFd>,
 }
@@ -63,12 +65,12 @@ impl Destination {
         let node = Node {
             parent: 0,
             name: Box::default(),
+            was_there: !empty,
         };
         Ok(Self {
             path: path.to_path_buf(),
             root: Arc::new(root),
             overwrite,
-            keep_root: !empty,
             nodes: vec![node],
             open: Slots::new(DIRECTORY_SLOTS),
         })
@@ -108,6 +110,12 @@ impl Destination {
             path: self.path(directory, name),
             source: source.into(),
         }
+    }
+
+    /// Whether a directory was there before, so that its metadata stays.
+    pub(super) fn was_there(&self, directory: usize) -> bool {
+        let node = self.nodes.get(directory);
+        node.is_some_and(|node| node.was_there)
     }
 
     fn name(&self, directory: usize) -> &[u8] {
@@ -161,28 +169,38 @@ impl Destination {
             let found = rustix::fs::statat(&parent_fd, name, AtFlags::SYMLINK_NOFOLLOW);
             found.is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Directory)
         };
-        match make() {
-            Err(Errno::EXIST) if self.overwrite && is_directory() => Ok(()),
-            Err(Errno::EXIST) => self.replace(parent_fd.as_fd(), name, &make),
+        let result = make();
+        let was_there = result == Err(Errno::EXIST) && self.may_replace(parent) && is_directory();
+        match result {
+            _ if was_there => Ok(()),
+            Err(Errno::EXIST) => self.replace((parent, parent_fd.as_fd()), name, &make),
             result => result,
         }
         .map_err(|error| self.error("create the directory", parent, name, error))?;
-        let name = name.into();
-        self.nodes.push(Node { parent, name });
+        self.nodes.push(Node {
+            parent,
+            name: name.into(),
+            was_there,
+        });
         Ok(self.nodes.len() - 1)
+    }
+
+    /// Whether something in the way in a directory may give way.
+    fn may_replace(&self, directory: usize) -> bool {
+        self.overwrite && self.was_there(directory)
     }
 
     /// Makes something new under `name`; what is there and no directory is removed before, if the
     /// caller allowed it.
     pub(super) fn replace<T>(
         &self,
-        directory: BorrowedFd,
+        (directory, opened): (usize, BorrowedFd),
         name: &[u8],
         make: &dyn Fn() -> rustix::io::Result<T>,
     ) -> rustix::io::Result<T> {
         match make() {
-            Err(Errno::EXIST) if self.overwrite => {
-                rustix::fs::unlinkat(directory, name, AtFlags::empty())?;
+            Err(Errno::EXIST) if self.may_replace(directory) => {
+                rustix::fs::unlinkat(opened, name, AtFlags::empty())?;
                 make()
             }
             result => result,
@@ -195,7 +213,7 @@ impl Destination {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
         let mode = Mode::RUSR | Mode::WUSR;
         let make = || open(parent.as_fd(), name, flags, mode);
-        let created = self.replace(parent.as_fd(), name, &make);
+        let created = self.replace((directory, parent.as_fd()), name, &make);
         Ok(created
             .map_err(|error| self.error("create", directory, name, error))?
             .into())

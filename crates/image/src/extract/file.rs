@@ -6,75 +6,67 @@
 //! file that several jobs write to is created when the first of them is given out and gets its
 //! attributes when the last is done, both by the calling thread.
 
+use std::collections::HashSet;
 use std::fs::File;
+use std::io;
 use std::num::NonZeroUsize;
-use std::ops::{ControlFlow, Range};
+use std::ops::ControlFlow;
 use std::os::fd::AsFd;
 use std::os::unix::fs::FileExt;
 
 use coldpress_codec::{Workers, ordered};
 use coldpress_format::{Body, Inode, Part};
 
-use super::jobs::{Job, Jobs, Limits, Parts, Plan};
-use super::metadata::{Target, restore};
+use super::jobs::{Job, Jobs, Limits, Plan};
+use super::metadata::Target;
+use super::parts::Parts;
 use super::tree::{FileNode, Tree};
-use super::{Extracted, NotRestored};
+use super::{ExtractOptions, Extracted, NotRestored};
 use crate::error::Error;
 use crate::file::{DataBlock, data_blocks, tail_bytes};
 
 /// Jobs that may be given out for each thread. They are lists of positions and hold no content.
 const JOBS_PER_THREAD: NonZeroUsize = NonZeroUsize::MIN.saturating_add(7);
 
-/// Writes all files of a tree.
+/// Writes all files of a tree; returns those that were left out.
 pub(super) fn write_files(
     tree: &Tree,
+    options: &ExtractOptions,
     extracted: &mut Extracted,
     progress: &mut dyn FnMut(u64) -> ControlFlow<()>,
-) -> Result<(), Error> {
+) -> Result<HashSet<usize>, Error> {
     let block_bytes = tree.image.superblock().block_size.bytes();
-    let limits = Limits::new(tree.options.threads, tree.options.memory_bytes, block_bytes);
+    let limits = Limits::new(options.threads, options.memory_bytes, block_bytes);
     let workers = Workers {
         threads: limits.threads,
         window: limits.threads.saturating_mul(JOBS_PER_THREAD),
     };
-    let mut plan = Plan::new(tree)?;
-    let tails = plan.tails.clone();
     let parts = Parts::default();
+    let mut plan = Plan::new(tree, &mut |file, error| parts.leave_out(tree, file, error))?;
     let jobs = Jobs::new(tree, &mut plan, limits, &parts);
-    let writer = Writer {
-        tree,
-        tails: &tails,
-    };
+    let writer = Writer { tree };
     let written = ordered(
         jobs,
         &workers,
         || Ok(Buffers::default()),
         |buffers, job| writer.run(buffers, job),
         |done| {
-            extracted.bytes += done.bytes;
-            extracted.not_restored.extend(done.not_restored);
-            for file in done.parts {
-                let mut parts = parts.borrow_mut();
-                let left = parts.get_mut(&file);
-                if left.is_some_and(|left| {
-                    *left = left.saturating_sub(1);
-                    *left == 0
-                }) {
-                    writer.finish(file, &mut extracted.not_restored)?;
-                }
-            }
+            writer.take(done, &parts, extracted)?;
             match progress(extracted.bytes) {
                 ControlFlow::Continue(()) => Ok(()),
                 ControlFlow::Break(()) => Err(Error::Interrupted),
             }
         },
     );
-    if written.is_err() {
-        // All have their full length by now: nobody could tell that content is missing.
-        let unfinished = parts.take().into_iter().filter(|(_, left)| *left > 0);
-        unfinished.for_each(|(file, _)| writer.discard(file));
+    for error in parts.take_errors() {
+        extracted.note_left_out(error);
     }
-    written
+    let (unfinished, left_out) = parts.into_ends();
+    // All have their full length by now: nobody could tell that content is missing.
+    for file in unfinished {
+        writer.discard(file);
+    }
+    written.map(|()| left_out)
 }
 
 /// Compressed and decompressed bytes of a worker.
@@ -87,16 +79,19 @@ struct Buffers {
 /// What a job did.
 #[derive(Default)]
 struct Done {
+    /// Files written whole.
+    files: u64,
     /// Bytes of content written, holes included.
     bytes: u64,
     /// Files of which it wrote one of several parts.
     parts: Vec<usize>,
+    /// Files that could not be written.
+    failed: Vec<(usize, Error)>,
     not_restored: Vec<NotRestored>,
 }
 
 struct Writer<'a> {
     tree: &'a Tree<'a>,
-    tails: &'a [usize],
 }
 
 impl Writer<'_> {
@@ -105,24 +100,76 @@ impl Writer<'_> {
         match job {
             Job::Files(files) => {
                 for file in files {
-                    self.write_whole(buffers, file, &mut done)?;
+                    let written = self.write_whole(buffers, file, &mut done);
+                    self.settle(file, written, &mut done)?;
                 }
             }
             Job::Chunk(file, blocks) => {
-                if let Some(node) = self.tree.files.get(file) {
-                    let opened = self
-                        .tree
-                        .destination
-                        .reopen_file(node.directory, &node.name)?;
-                    self.write_blocks(buffers, node, &opened, &blocks, &mut done)?;
-                    done.parts.push(file);
-                }
+                let written = self.write_chunk(buffers, file, &blocks, &mut done);
+                self.settle(file, written, &mut done)?;
+                done.parts.push(file);
             }
-            Job::Fragment(number, range) => {
-                self.write_tails(buffers, number, range, &mut done)?;
+            Job::Fragment(number, files) => {
+                self.write_tails(buffers, number, &files, &mut done)?;
             }
         }
         Ok(done)
+    }
+
+    /// Keeps the error of a file for later if the extraction goes on in spite of it.
+    fn settle(
+        &self,
+        file: usize,
+        written: Result<(), Error>,
+        done: &mut Done,
+    ) -> Result<(), Error> {
+        match written {
+            Err(error) if self.tree.keep_going => done.failed.push((file, error)),
+            written => return written,
+        }
+        Ok(())
+    }
+
+    /// Takes over what a job did, and completes the files whose last part it wrote.
+    fn take(&self, done: Done, parts: &Parts, extracted: &mut Extracted) -> Result<(), Error> {
+        extracted.files += done.files;
+        extracted.bytes += done.bytes;
+        extracted.note_not_restored(done.not_restored);
+        for (file, error) in done.failed {
+            parts.leave_out(self.tree, file, error)?;
+        }
+        for file in done.parts.into_iter().filter(|file| parts.end_one(*file)) {
+            if parts.is_left_out(file) {
+                self.discard(file);
+                continue;
+            }
+            match self.finish(file, extracted) {
+                Ok(()) => extracted.files += 1,
+                Err(error) => {
+                    self.discard(file);
+                    parts.leave_out(self.tree, file, error)?;
+                }
+            }
+        }
+        for error in parts.take_errors() {
+            extracted.note_left_out(error);
+        }
+        Ok(())
+    }
+
+    fn write_chunk(
+        &self,
+        buffers: &mut Buffers,
+        file: usize,
+        blocks: &[DataBlock],
+        done: &mut Done,
+    ) -> Result<(), Error> {
+        let Some(node) = self.tree.files.get(file) else {
+            return Ok(());
+        };
+        let destination = &self.tree.destination;
+        let opened = destination.reopen_file(node.directory, &node.name)?;
+        self.write_blocks(buffers, node, &opened, blocks, done)
     }
 
     /// Writes a file that no other job writes to.
@@ -141,8 +188,11 @@ impl Writer<'_> {
             .destination
             .create_file(node.directory, &node.name)?;
         let written = self.write_content(buffers, node, &created, &inode, done);
-        written.inspect_err(|_| self.discard(file))?;
-        self.restore(node, &created, &inode, &mut done.not_restored)
+        written
+            .and_then(|()| self.restore(node, &created, &inode, &mut done.not_restored))
+            .inspect_err(|_| self.discard(file))?;
+        done.files += 1;
+        Ok(())
     }
 
     /// Writes all data blocks of a file that was just created.
@@ -229,12 +279,10 @@ impl Writer<'_> {
         &self,
         buffers: &mut Buffers,
         number: u32,
-        range: Range<usize>,
+        files: &[usize],
         done: &mut Done,
     ) -> Result<(), Error> {
         let image = self.tree.image;
-        let block_size = image.superblock().block_size;
-        let files = self.tails.get(range).unwrap_or_default();
         let nodes = files
             .iter()
             .filter_map(|file| Some((*file, self.tree.files.get(*file)?)));
@@ -243,44 +291,57 @@ impl Writer<'_> {
             return Ok(());
         };
         let Buffers { input, output } = buffers;
-        image
-            .read_fragment(fragment, input, output)
-            .map_err(|error| {
-                let path = nodes.clone().next().map(|(_, node)| self.image_path(node));
-                error.in_file(&path.unwrap_or_default())
-            })?;
+        let read = image.read_fragment(fragment, input, output);
         for (file, node) in nodes {
-            let Some(tail) = node.tail else { continue };
-            let len = u64::from(block_size.tail_bytes(node.size_bytes));
-            let bytes = tail_bytes(
-                output,
-                tail,
-                usize::try_from(len).unwrap_or(0),
-                fragment.start,
-            );
-            let bytes =
-                bytes.map_err(|error| Error::from(error).in_file(&self.image_path(node)))?;
-            let write = |opened: &File| {
-                let written = opened.write_all_at(bytes, node.size_bytes - len);
-                written.map_err(|error| self.write_error("write", node, error))
+            let written = match &read {
+                Ok(()) => self.write_tail(file, node, (fragment.start, output), done),
+                Err(error) => Err(once_more(error).in_file(&self.image_path(node))),
             };
-            done.bytes += len;
-            let destination = &self.tree.destination;
-            if node.block_count == 0 {
-                let created = destination.create_file(node.directory, &node.name)?;
-                write(&created).inspect_err(|_| self.discard(file))?;
-                let inode = self.inode(node)?;
-                self.restore(node, &created, &inode, &mut done.not_restored)?;
-            } else {
-                write(&destination.reopen_file(node.directory, &node.name)?)?;
+            self.settle(file, written, done)?;
+            if node.block_count > 0 {
                 done.parts.push(file);
             }
         }
         Ok(())
     }
 
+    /// Writes the tail end of a file, which is the whole file if that has no data blocks.
+    ///
+    /// * `start`, `block`: image byte and content of the fragment block.
+    fn write_tail(
+        &self,
+        file: usize,
+        node: &FileNode,
+        (start, block): (u64, &[u8]),
+        done: &mut Done,
+    ) -> Result<(), Error> {
+        let Some(tail) = node.tail else {
+            return Ok(());
+        };
+        let block_size = self.tree.image.superblock().block_size;
+        let len = u64::from(block_size.tail_bytes(node.size_bytes));
+        let bytes = tail_bytes(block, tail, usize::try_from(len).unwrap_or(0), start);
+        let bytes = bytes.map_err(|error| Error::from(error).in_file(&self.image_path(node)))?;
+        let write = |opened: &File| {
+            let written = opened.write_all_at(bytes, node.size_bytes - len);
+            written.map_err(|error| self.write_error("write", node, error))
+        };
+        done.bytes += len;
+        let destination = &self.tree.destination;
+        if node.block_count > 0 {
+            return write(&destination.reopen_file(node.directory, &node.name)?);
+        }
+        let inode = self.inode(node)?;
+        let created = destination.create_file(node.directory, &node.name)?;
+        write(&created)
+            .and_then(|()| self.restore(node, &created, &inode, &mut done.not_restored))
+            .inspect_err(|_| self.discard(file))?;
+        done.files += 1;
+        Ok(())
+    }
+
     /// Restores the attributes of a file that several jobs wrote to.
-    fn finish(&self, file: usize, not_restored: &mut Vec<NotRestored>) -> Result<(), Error> {
+    fn finish(&self, file: usize, extracted: &mut Extracted) -> Result<(), Error> {
         let Some(node) = self.tree.files.get(file) else {
             return Ok(());
         };
@@ -288,7 +349,10 @@ impl Writer<'_> {
             .tree
             .destination
             .reopen_file(node.directory, &node.name)?;
-        self.restore(node, &opened, &self.inode(node)?, not_restored)
+        let mut lacks = Vec::new();
+        self.restore(node, &opened, &self.inode(node)?, &mut lacks)?;
+        extracted.note_not_restored(lacks);
+        Ok(())
     }
 
     /// Removes a file that lacks content.
@@ -311,17 +375,11 @@ impl Writer<'_> {
         inode: &Inode,
         not_restored: &mut Vec<NotRestored>,
     ) -> Result<(), Error> {
-        let (image, options) = (self.tree.image, self.tree.options);
         let path = || self.tree.destination.path(node.directory, &node.name);
-        restore(
-            image,
-            options,
-            Target::Open(file.as_fd()),
-            inode,
-            &path,
-            not_restored,
-        )
-        .map_err(|error| error.in_file(&self.image_path(node)))
+        self.tree
+            .restoring
+            .restore(Target::Open(file.as_fd()), inode, &path, not_restored)
+            .map_err(|error| error.in_file(&self.image_path(node)))
     }
 
     fn image_path(&self, node: &FileNode) -> Vec<u8> {
@@ -332,5 +390,20 @@ impl Writer<'_> {
         self.tree
             .destination
             .error(action, node.directory, &node.name, error)
+    }
+}
+
+/// An error that was told of one file, for another.
+fn once_more(error: &Error) -> Error {
+    match error {
+        Error::Corrupt(corrupt) => Error::Corrupt(*corrupt),
+        Error::Read { start, source } => Error::Read {
+            start: *start,
+            source: source.kind().into(),
+        },
+        other => Error::Read {
+            start: 0,
+            source: io::Error::other(other.to_string()),
+        },
     }
 }

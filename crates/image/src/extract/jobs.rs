@@ -1,7 +1,5 @@
 //! What is to be written, in pieces for one thread each and in the order of the image.
 
-use std::cell::RefCell;
-use std::collections::HashMap;
 use std::iter::Peekable;
 use std::num::NonZeroUsize;
 use std::ops::Range;
@@ -9,6 +7,7 @@ use std::vec;
 
 use coldpress_format::{Body, Inode};
 
+use super::parts::Parts;
 use super::tree::Tree;
 use crate::error::Error;
 use crate::file::{DataBlock, data_blocks_from};
@@ -50,9 +49,9 @@ pub(super) enum Job {
     Files(Vec<usize>),
     /// Some blocks of a file that was created.
     Chunk(usize, Vec<DataBlock>),
-    /// A fragment block, and the range of [`Plan::tails`] that it holds. Files that also have data
-    /// blocks were created.
-    Fragment(u32, Range<usize>),
+    /// A fragment block, and the files whose tail ends it holds. Those that also have data blocks
+    /// were created.
+    Fragment(u32, Vec<usize>),
 }
 
 /// Something at a position in the image.
@@ -70,10 +69,21 @@ pub(super) struct Plan {
 
 impl Plan {
     /// Orders the files of a tree.
-    pub(super) fn new(tree: &Tree) -> Result<Self, Error> {
+    ///
+    /// Of files whose tail end lies in no fragment block, which `left_out` is told, nothing is
+    /// ordered.
+    pub(super) fn new(
+        tree: &Tree,
+        left_out: &mut dyn FnMut(usize, Error) -> Result<(), Error>,
+    ) -> Result<Self, Error> {
         let (mut items, mut tails) = (Vec::new(), Vec::new());
         for (index, file) in tree.files.iter().enumerate() {
             if let Some(tail) = file.tail {
+                if let Err(error) = tree.image.fragment_of(tail) {
+                    let path = tree.destination.image_path(file.directory, &file.name);
+                    left_out(index, Error::from(error).in_file(&path))?;
+                    continue;
+                }
                 tails.push((tail.fragment, tail.offset, index));
             }
             if file.block_count > 0 || file.tail.is_none() {
@@ -85,18 +95,13 @@ impl Plan {
         for run in tails.chunk_by(|left, right| left.0 == right.0) {
             let range = begin..begin + run.len();
             begin = range.end;
-            let Some((number, _, file)) = run.first() else {
+            let Some((number, ..)) = run.first() else {
                 continue;
             };
-            let file = tree.files.get(*file);
-            let Some((file, tail)) = file.and_then(|file| Some((file, file.tail?))) else {
+            let index = usize::try_from(*number).unwrap_or(usize::MAX);
+            let Some(fragment) = tree.image.fragments().get(index) else {
                 continue;
             };
-            let fragment = tree.image.fragment_of(tail);
-            let fragment = fragment.map_err(|error| {
-                let path = tree.destination.image_path(file.directory, &file.name);
-                Error::from(error).in_file(&path)
-            })?;
             items.push((fragment.start, Item::Fragment(*number, range)));
         }
         items.sort_by_key(|(start, _)| *start);
@@ -104,9 +109,6 @@ impl Plan {
         Ok(Self { tails, items })
     }
 }
-
-/// For each file that several jobs write to and that was created: how many are not done.
-pub(super) type Parts = RefCell<HashMap<usize, u64>>;
 
 /// The jobs of a plan.
 pub(super) struct Jobs<'a> {
@@ -149,22 +151,23 @@ impl<'a> Jobs<'a> {
 
     /// Creates a file that several jobs will write to, unless it was.
     fn begin(&self, index: usize) -> Result<(), Error> {
-        let mut parts = self.parts.borrow_mut();
-        let Some(file) = self
-            .tree
-            .files
-            .get(index)
-            .filter(|_| !parts.contains_key(&index))
-        else {
+        let file = self.tree.files.get(index);
+        let Some(file) = file.filter(|_| !self.parts.is_begun(index)) else {
             return Ok(());
         };
         let destination = &self.tree.destination;
-        let created = destination.create_file(file.directory, &file.name)?;
-        created.set_len(file.size_bytes).map_err(|error| {
-            destination.error("set the length of", file.directory, &file.name, error)
-        })?;
+        let created = destination.create_file(file.directory, &file.name);
+        if let Err(error) = created.and_then(|created| {
+            created.set_len(file.size_bytes).map_err(|error| {
+                destination.discard_file(file.directory, &file.name);
+                destination.error("set the length of", file.directory, &file.name, error)
+            })
+        }) {
+            return self.parts.leave_out(self.tree, index, error);
+        }
         let chunks = file.block_count.div_ceil(self.chunk_blocks()) as u64;
-        parts.insert(index, chunks + u64::from(file.tail.is_some()));
+        self.parts
+            .begin(index, chunks + u64::from(file.tail.is_some()));
         Ok(())
     }
 
@@ -175,7 +178,8 @@ impl<'a> Jobs<'a> {
 
     fn begin_large(&mut self, index: usize) -> Result<(), Error> {
         self.begin(index)?;
-        let Some(file) = self.tree.files.get(index) else {
+        let file = self.tree.files.get(index);
+        let Some(file) = file.filter(|_| !self.parts.is_left_out(index)) else {
             return Ok(());
         };
         self.large = Some(Large {
@@ -215,17 +219,15 @@ impl<'a> Jobs<'a> {
     }
 
     fn begin_fragment(&mut self, number: u32, range: Range<usize>) -> Result<Job, Error> {
-        for file in self.tails.get(range.clone()).unwrap_or_default() {
-            if self
-                .tree
-                .files
-                .get(*file)
-                .is_some_and(|file| file.block_count > 0)
-            {
+        let mut files = self.tails.get(range).unwrap_or_default().to_vec();
+        for file in &files {
+            let node = self.tree.files.get(*file);
+            if node.is_some_and(|node| node.block_count > 0) {
                 self.begin(*file)?;
             }
         }
-        Ok(Job::Fragment(number, range))
+        files.retain(|file| !self.parts.is_left_out(*file));
+        Ok(Job::Fragment(number, files))
     }
 }
 

@@ -11,13 +11,18 @@ use coldpress_format::{Body, Inode};
 use rustix::fs::{AtFlags, Gid, Mode, OFlags, Timespec, Timestamps, Uid, XattrFlags};
 
 use super::destination::open;
-use super::{Attribute, ExtractOptions, NotRestored};
+use super::options::{Change, ExtractOptions, KeepXattr, Metadata};
+use super::report::{Attribute, NotRestored};
 use crate::error::Error;
 use crate::image::Image;
 use crate::walk::push_name;
+use crate::xattr::Xattr;
 
-/// The set-user-id and set-group-id bits.
-const SET_ID_BITS: u16 = 0o6000;
+const SET_UID_BIT: u16 = 0o4000;
+const SET_GID_BIT: u16 = 0o2000;
+const SET_ID_BITS: u16 = SET_UID_BIT | SET_GID_BIT;
+/// All that `chmod(2)` takes.
+const MODE_BITS: u16 = 0o7777;
 
 /// What is to be restored: an open file or directory, or a name that cannot be opened.
 #[derive(Clone, Copy)]
@@ -29,8 +34,7 @@ pub(super) enum Target<'a> {
 }
 
 impl Target<'_> {
-    fn change_owner(self, uid: Uid, gid: Gid) -> rustix::io::Result<()> {
-        let (uid, gid) = (Some(uid), Some(gid));
+    fn change_owner(self, uid: Option<Uid>, gid: Option<Gid>) -> rustix::io::Result<()> {
         match self {
             Self::Open(file) => rustix::fs::fchown(file, uid, gid),
             Self::Named(directory, name) => {
@@ -85,69 +89,162 @@ fn link_of(descriptor: BorrowedFd) -> Vec<u8> {
     format!("/proc/self/fd/{}", descriptor.as_raw_fd()).into_bytes()
 }
 
-/// Restores everything that an inode says beside content.
-///
-/// # Errors
-///
-/// Only if the image cannot tell it; what the system refuses goes to `not_restored`.
-pub(super) fn restore(
-    image: &Image,
-    options: &ExtractOptions,
-    target: Target,
-    inode: &Inode,
-    path: &dyn Fn() -> Vec<u8>,
-    not_restored: &mut Vec<NotRestored>,
-) -> Result<(), Error> {
-    let mut try_to = |what: &dyn Fn() -> Attribute, done: rustix::io::Result<()>| {
+/// What is restored of every inode, and with what changes.
+pub(super) struct Restoring<'a> {
+    image: &'a Image,
+    owners: bool,
+    xattrs: bool,
+    keep_xattr: Option<&'a KeepXattr<'a>>,
+    change: Option<&'a Change<'a>>,
+    keep_going: bool,
+}
+
+impl<'a> Restoring<'a> {
+    pub(super) fn new(image: &'a Image, options: &ExtractOptions<'a>) -> Self {
+        Self {
+            image,
+            owners: options.owners,
+            xattrs: options.xattrs,
+            keep_xattr: options.keep_xattr,
+            change: options.change,
+            keep_going: options.keep_going,
+        }
+    }
+
+    /// Restores everything that an inode says beside content.
+    ///
+    /// What the system refuses goes to `not_restored`; so does what the image cannot tell, if the
+    /// extraction is to keep going.
+    ///
+    /// # Errors
+    ///
+    /// If the image cannot tell it.
+    pub(super) fn restore(
+        &self,
+        target: Target,
+        inode: &Inode,
+        path: &dyn Fn() -> Vec<u8>,
+        not_restored: &mut Vec<NotRestored>,
+    ) -> Result<(), Error> {
+        let mut lacks = Lacks { path, not_restored };
+        let metadata = self.metadata(inode, &mut lacks)?;
+        // The owner comes first: changing it clears set-id bits.
+        let set_id_bits = lacks.owner(target, metadata);
+        for (name, value) in self.kept_xattrs(inode, &mut lacks)? {
+            let set = target.set_xattr(&name, &value);
+            lacks.unless_done(set, || Attribute::Xattr(name));
+        }
+        if !matches!(inode.body, Body::Symlink(_)) {
+            // On a directory the group bit only passes the group on.
+            let directory = matches!(inode.body, Body::Directory(_));
+            let lost = if directory {
+                0
+            } else {
+                SET_ID_BITS & !set_id_bits
+            };
+            let mode = metadata.mode & MODE_BITS & !lost;
+            let changed = target.change_mode(Mode::from_raw_mode(mode.into()));
+            if lacks.unless_done(changed, || Attribute::Mode) && metadata.mode & lost != 0 {
+                lacks.add(Attribute::SetIdBits, io::ErrorKind::PermissionDenied.into());
+            }
+        }
+        let changed = target.change_time(metadata.mtime_s);
+        lacks.unless_done(changed, || Attribute::Time);
+        Ok(())
+    }
+
+    /// What the inode and the caller say.
+    fn metadata(&self, inode: &Inode, lacks: &mut Lacks) -> Result<Metadata, Error> {
+        let owner = if self.owners {
+            let owner = self.image.owner(inode);
+            self.told(owner, lacks, Attribute::Owner)?
+        } else {
+            None
+        };
+        let mut metadata = Metadata {
+            uid: owner.map(|(uid, _)| uid),
+            gid: owner.map(|(_, gid)| gid),
+            mode: inode.mode,
+            mtime_s: inode.mtime_s,
+        };
+        if let Some(change) = self.change {
+            change(inode, &mut metadata);
+        }
+        Ok(metadata)
+    }
+
+    fn kept_xattrs(&self, inode: &Inode, lacks: &mut Lacks) -> Result<Vec<Xattr>, Error> {
+        if !self.xattrs {
+            return Ok(Vec::new());
+        }
+        let xattrs = self.image.xattrs(inode);
+        let mut xattrs = self
+            .told(xattrs, lacks, Attribute::Xattrs)?
+            .unwrap_or_default();
+        if let Some(keep) = self.keep_xattr {
+            xattrs.retain(|(name, _)| keep(name));
+        }
+        Ok(xattrs)
+    }
+
+    /// What the image told; `None` if it could not and the extraction is to keep going.
+    fn told<T>(
+        &self,
+        told: Result<T, Error>,
+        lacks: &mut Lacks,
+        what: Attribute,
+    ) -> Result<Option<T>, Error> {
+        match told {
+            Ok(told) => Ok(Some(told)),
+            Err(error) if self.keep_going => {
+                lacks.add(what, io::Error::other(error));
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// Where it is noted what one path lacks.
+struct Lacks<'a> {
+    path: &'a dyn Fn() -> Vec<u8>,
+    not_restored: &'a mut Vec<NotRestored>,
+}
+
+impl Lacks<'_> {
+    fn add(&mut self, what: Attribute, error: io::Error) {
+        let path = (self.path)();
+        self.not_restored.push(NotRestored { path, what, error });
+    }
+
+    /// Notes an attribute that was not set; returns whether it was.
+    fn unless_done(
+        &mut self,
+        done: rustix::io::Result<()>,
+        what: impl FnOnce() -> Attribute,
+    ) -> bool {
         if let Err(error) = done {
-            not_restored.push(NotRestored {
-                path: path(),
-                what: what(),
-                error: error.into(),
-            });
+            self.add(what(), error.into());
         }
         done.is_ok()
-    };
-    let mut owner_restored = false;
-    if options.owners {
-        let (uid, gid) = image.owner(inode)?;
+    }
+
+    /// Restores the owner; returns which of the set-id bits may be restored too.
+    fn owner(&mut self, target: Target, metadata: Metadata) -> u16 {
+        let Metadata { uid, gid, .. } = metadata;
+        if uid.is_none() && gid.is_none() {
+            return 0;
+        }
         // To the system call, all ones mean "leave as it is".
-        let changed = if uid == u32::MAX || gid == u32::MAX {
+        let changed = if uid == Some(u32::MAX) || gid == Some(u32::MAX) {
             Err(rustix::io::Errno::INVAL)
         } else {
-            target.change_owner(Uid::from_raw(uid), Gid::from_raw(gid))
+            target.change_owner(uid.map(Uid::from_raw), gid.map(Gid::from_raw))
         };
-        owner_restored = try_to(&|| Attribute::Owner, changed);
-    }
-    if options.xattrs {
-        for (name, value) in image.xattrs(inode)? {
-            let set = target.set_xattr(&name, &value);
-            try_to(&|| Attribute::Xattr(name.clone()), set);
+        if !self.unless_done(changed, || Attribute::Owner) {
+            return 0;
         }
+        let bit = |id: Option<u32>, bit| if id.is_some() { bit } else { 0 };
+        bit(uid, SET_UID_BIT) | bit(gid, SET_GID_BIT)
     }
-    if !matches!(inode.body, Body::Symlink(_)) {
-        let mut mode = inode.mode;
-        // On a directory the group bit only passes the group on.
-        let directory = matches!(inode.body, Body::Directory(_));
-        if !owner_restored && !directory {
-            mode &= !SET_ID_BITS;
-        }
-        let changed = target.change_mode(Mode::from_raw_mode(mode.into()));
-        if try_to(&|| Attribute::Mode, changed) && mode != inode.mode {
-            not_restored.push(NotRestored {
-                path: path(),
-                what: Attribute::SetIdBits,
-                error: io::ErrorKind::PermissionDenied.into(),
-            });
-        }
-    }
-    let changed = target.change_time(inode.mtime_s);
-    if let Err(error) = changed {
-        not_restored.push(NotRestored {
-            path: path(),
-            what: Attribute::Time,
-            error: error.into(),
-        });
-    }
-    Ok(())
 }

@@ -1,21 +1,24 @@
 //! Everything but the content of regular files: directories, links, devices, and a list of what
 //! is to be written.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd};
 
 use coldpress_format::{Body, DeviceNumber, Inode, InodeRef, TailEnd};
 use rustix::fs::{AtFlags, Dev, FileType, Mode};
 use rustix::io::Errno;
 
+use super::ExtractOptions;
+use super::choose::{Choice, Chooser, TakenBy};
+use super::confine::leads_outside;
 use super::destination::Destination;
-use super::metadata::{Target, restore};
-use super::{Attribute, ExtractOptions, Extracted, NotRestored};
+use super::metadata::{Restoring, Target};
+use super::report::{Attribute, Extracted, NotRestored, is_of_one_path};
 use crate::error::Error;
 use crate::file::tail_len;
 use crate::image::Image;
-use crate::walk::{Visited, walk_into};
+use crate::walk::{Step, Visited, walk_into};
 
 /// Inodes between two calls of the progress callback while nothing is written yet.
 const PROGRESS_INODES: u64 = 256;
@@ -42,20 +45,41 @@ pub(super) struct FileNode {
 struct Link {
     directory: usize,
     name: Box<[u8]>,
-    of: (usize, Box<[u8]>),
+    of: First,
+}
+
+/// The name under which an inode was or will be created.
+#[derive(Clone)]
+struct First {
+    directory: usize,
+    name: Box<[u8]>,
+    /// Its index, if it is a regular file.
+    file: Option<usize>,
+}
+
+/// A directory that the walk is in.
+struct Level {
+    name: Box<[u8]>,
+    at: InodeRef,
+    /// Its index, once it is made.
+    made: Option<usize>,
+    taken_by: TakenBy,
 }
 
 /// What was created, and what is still to do.
 pub(super) struct Tree<'a> {
     pub(super) image: &'a Image,
-    pub(super) options: &'a ExtractOptions,
+    pub(super) restoring: Restoring<'a>,
     pub(super) destination: Destination,
     pub(super) files: Vec<FileNode>,
+    pub(super) keep_going: bool,
+    confine_symlinks: bool,
+    restore_existing: bool,
     /// The inode of each directory of the destination.
     directories: Vec<InodeRef>,
     links: Vec<Link>,
     /// The first name of each inode that may have several.
-    first_names: HashMap<InodeRef, (usize, Box<[u8]>)>,
+    first_names: HashMap<InodeRef, First>,
 }
 
 impl<'a> Tree<'a> {
@@ -63,76 +87,148 @@ impl<'a> Tree<'a> {
     pub(super) fn create(
         image: &'a Image,
         destination: Destination,
-        options: &'a ExtractOptions,
+        options: &ExtractOptions<'a>,
         extracted: &mut Extracted,
         progress: &mut dyn FnMut(u64) -> ControlFlow<()>,
     ) -> Result<Self, Error> {
         let mut tree = Self {
             image,
-            options,
+            restoring: Restoring::new(image, options),
             destination,
             files: Vec::new(),
+            keep_going: options.keep_going,
+            confine_symlinks: options.confine_symlinks,
+            restore_existing: options.restore_existing,
             directories: Vec::new(),
             links: Vec::new(),
             first_names: HashMap::new(),
         };
-        let chosen: Vec<_> = options.paths.iter().map(|path| normalize(path)).collect();
-        let mut ancestors = Vec::new();
+        let chooser = Chooser::new(options);
+        let mut levels = Vec::new();
         let mut visits = 0_u64;
-        walk_into(image, &mut |visited| {
+        walk_into(image, &mut |step| {
             visits += 1;
             if visits.is_multiple_of(PROGRESS_INODES) && progress(0).is_break() {
                 return Err(Error::Interrupted);
             }
-            if !is_chosen(&chosen, visited) {
-                return Ok(false);
+            let visited = match step {
+                Step::At(visited) => visited,
+                Step::Damaged(error) => {
+                    tree.leave_out(error, extracted)?;
+                    return Ok(false);
+                }
+            };
+            levels.truncate(visited.depth);
+            match tree.visit(&visited, &chooser, &mut levels, extracted) {
+                Ok(enter) => Ok(enter && options.max_depth != Some(visited.depth)),
+                Err(error) => {
+                    tree.leave_out(error, extracted)?;
+                    Ok(false)
+                }
             }
-            ancestors.truncate(visited.depth);
-            let parent = ancestors.last().copied().unwrap_or(0);
-            let directory = tree.visit(visited, parent, extracted)?;
-            ancestors.extend(directory);
-            Ok(true)
         })?;
         Ok(tree)
     }
 
-    /// Creates one thing; returns the index of a directory.
+    /// Notes an error if the extraction goes on in spite of it, or hands it back.
+    pub(super) fn leave_out(&self, error: Error, extracted: &mut Extracted) -> Result<(), Error> {
+        if !self.keep_going || !is_of_one_path(&error) {
+            return Err(error);
+        }
+        extracted.note_left_out(error);
+        Ok(())
+    }
+
+    /// Creates what is chosen; returns whether something below may be.
     fn visit(
         &mut self,
         visited: &Visited,
-        parent: usize,
+        chooser: &Chooser,
+        levels: &mut Vec<Level>,
         extracted: &mut Extracted,
-    ) -> Result<Option<usize>, Error> {
-        let (at, inode) = (visited.at, visited.inode);
-        let name = visited
-            .path
-            .rsplit(|byte| *byte == b'/')
-            .next()
-            .unwrap_or_default();
-        if let Body::Directory(_) = inode.body {
-            extracted.directories += 1;
-            let root = visited.depth == 0;
-            let index = if root {
-                0
-            } else {
-                self.destination.create_directory(parent, name)?
-            };
-            self.directories.push(at);
-            return Ok(Some(index));
+    ) -> Result<bool, Error> {
+        let above = levels.last().map(|level| level.taken_by);
+        let (choice, taken_by) = chooser.choose(visited, above.unwrap_or_default());
+        if choice == Choice::Leave {
+            return Ok(false);
         }
-        if inode.link_count != 1 {
-            if let Some(of) = self.first_names.get(&at) {
-                self.links.push(Link {
-                    directory: parent,
-                    name: name.into(),
-                    of: of.clone(),
-                });
-                return Ok(None);
+        let name = visited.path.rsplit(|byte| *byte == b'/').next();
+        let name = name.unwrap_or_default();
+        if let Body::Directory(_) = visited.inode.body {
+            levels.push(Level {
+                name: name.into(),
+                at: visited.at,
+                made: None,
+                taken_by,
+            });
+            if choice != Choice::Pass {
+                self.make_directories(levels, extracted)?;
             }
-            self.first_names.insert(at, (parent, name.into()));
+            return Ok(true);
+        }
+        let parent = self.make_directories(levels, extracted)?;
+        self.create_file(parent, name, visited, extracted)?;
+        Ok(false)
+    }
+
+    /// Makes the directories that the walk is in, as far as they are missing; returns the index of
+    /// the innermost.
+    fn make_directories(
+        &mut self,
+        levels: &mut [Level],
+        extracted: &mut Extracted,
+    ) -> Result<usize, Error> {
+        let made = levels.iter().rposition(|level| level.made.is_some());
+        let first_missing = made.map_or(0, |made| made + 1);
+        let mut parent = made.and_then(|made| levels.get(made)?.made);
+        for level in levels.iter_mut().skip(first_missing) {
+            let index = match parent {
+                None => 0,
+                Some(parent) => self.destination.create_directory(parent, &level.name)?,
+            };
+            extracted.directories += 1;
+            self.directories.push(level.at);
+            level.made = Some(index);
+            parent = level.made;
+        }
+        Ok(parent.unwrap_or(0))
+    }
+
+    /// Creates anything but a directory, or notes that it is to be.
+    fn create_file(
+        &mut self,
+        parent: usize,
+        name: &[u8],
+        visited: &Visited,
+        extracted: &mut Extracted,
+    ) -> Result<(), Error> {
+        let (at, inode) = (visited.at, visited.inode);
+        if let Body::Symlink(target) = &inode.body
+            && self.confine_symlinks
+            && leads_outside(target, visited.depth.saturating_sub(1))
+        {
+            extracted.note_left_out(Error::LeadsOutside {
+                path: visited.path.to_vec(),
+                target: target.clone(),
+            });
+            return Ok(());
+        }
+        let first = First {
+            directory: parent,
+            name: name.into(),
+            file: matches!(inode.body, Body::File(_)).then_some(self.files.len()),
+        };
+        if inode.link_count != 1
+            && let Some(of) = self.first_names.get(&at)
+        {
+            self.links.push(Link {
+                directory: parent,
+                name: name.into(),
+                of: of.clone(),
+            });
+            return Ok(());
         }
         if let Body::File(file) = &inode.body {
-            extracted.files += 1;
             let tail_len = tail_len(file, self.image.superblock().block_size);
             self.files.push(FileNode {
                 directory: parent,
@@ -143,9 +239,7 @@ impl<'a> Tree<'a> {
                 tail: file.tail.filter(|_| tail_len > 0),
                 block_count: file.blocks.len(),
             });
-            return Ok(None);
-        }
-        if self.create_special(parent, name, visited, extracted)? {
+        } else if self.create_special(parent, name, visited, extracted)? {
             *match inode.body {
                 Body::Symlink(_) => &mut extracted.symlinks,
                 Body::Fifo => &mut extracted.fifos,
@@ -153,9 +247,12 @@ impl<'a> Tree<'a> {
                 _ => &mut extracted.devices,
             } += 1;
         } else {
-            self.first_names.remove(&at);
+            return Ok(());
         }
-        Ok(None)
+        if inode.link_count != 1 {
+            self.first_names.insert(at, first);
+        }
+        Ok(())
     }
 
     /// Creates a symbolic link, device, pipe or socket; `false` if this process may not.
@@ -177,75 +274,105 @@ impl<'a> Tree<'a> {
             Body::Socket => node(FileType::Socket, 0),
             Body::Fifo | Body::File(_) | Body::Directory(_) => node(FileType::Fifo, 0),
         };
-        match self.destination.replace(directory.as_fd(), name, &create) {
+        let place = (parent, directory.as_fd());
+        match self.destination.replace(place, name, &create) {
             Ok(()) => {}
             Err(error @ Errno::PERM) if is_device(visited.inode) => {
-                extracted.not_restored.push(NotRestored {
+                extracted.note_not_restored([NotRestored {
                     path: self.destination.path(parent, name),
                     what: Attribute::Device,
                     error: error.into(),
-                });
+                }]);
                 return Ok(false);
             }
             Err(error) => return Err(self.destination.error("create", parent, name, error)),
         }
         let target = Target::Named(directory.as_fd(), name);
-        let not_restored = &mut extracted.not_restored;
         let path = || self.destination.path(parent, name);
-        restore(
-            self.image,
-            self.options,
-            target,
-            visited.inode,
-            &path,
-            not_restored,
-        )
-        .map_err(|error| error.in_file(visited.path))?;
+        let mut lacks = Vec::new();
+        self.restoring
+            .restore(target, visited.inode, &path, &mut lacks)
+            .map_err(|error| error.in_file(visited.path))?;
+        extracted.note_not_restored(lacks);
         Ok(true)
     }
 
     /// Gives inodes their further names.
-    pub(super) fn link(&self, extracted: &mut Extracted) -> Result<(), Error> {
+    ///
+    /// * `missing`: the files that were left out.
+    pub(super) fn link(
+        &self,
+        missing: &HashSet<usize>,
+        extracted: &mut Extracted,
+    ) -> Result<(), Error> {
         for link in &self.links {
-            let (of_directory, of_name) = &link.of;
-            let from = self.destination.directory(*of_directory)?;
-            let to = self.destination.directory(link.directory)?;
-            let make = || {
-                let flags = AtFlags::empty();
-                rustix::fs::linkat(&from, &**of_name, &to, &*link.name, flags)
+            let is_missing = link.of.file.is_some_and(|file| missing.contains(&file));
+            let linked = if is_missing {
+                // Something else may stand under its name.
+                let error = Errno::NOENT;
+                let error = self
+                    .destination
+                    .error("link", link.directory, &link.name, error);
+                Err(error)
+            } else {
+                self.link_one(link)
             };
-            self.destination
-                .replace(to.as_fd(), &link.name, &make)
-                .map_err(|error| {
-                    self.destination
-                        .error("link", link.directory, &link.name, error)
-                })?;
-            extracted.hard_links += 1;
+            match linked {
+                Ok(()) => extracted.hard_links += 1,
+                Err(error) => self.leave_out(error, extracted)?,
+            }
         }
         Ok(())
     }
 
+    fn link_one(&self, link: &Link) -> Result<(), Error> {
+        let from = self.destination.directory(link.of.directory)?;
+        let to = self.destination.directory(link.directory)?;
+        let make = || {
+            let flags = AtFlags::empty();
+            rustix::fs::linkat(&from, &*link.of.name, &to, &*link.name, flags)
+        };
+        let place = (link.directory, to.as_fd());
+        let linked = self.destination.replace(place, &link.name, &make);
+        linked.map_err(|error| {
+            self.destination
+                .error("link", link.directory, &link.name, error)
+        })
+    }
+
     /// Restores what the inodes say about directories, children before their parents: a time must
-    /// not change again, and a mode may forbid what is still to do.
+    /// not change again, and a mode may forbid what is still to do. Those that were there keep what
+    /// they have, unless the caller wants those of its own to be as in the image.
     pub(super) fn finish_directories(&self, extracted: &mut Extracted) -> Result<(), Error> {
         for (index, at) in self.directories.iter().enumerate().rev() {
-            if index == 0 && self.destination.keep_root {
+            if self.destination.was_there(index) && !self.restore_existing {
                 continue;
             }
-            let inode = self.image.inode(*at)?;
-            let directory = self.destination.directory(index)?;
-            let target = Target::Open(directory.as_fd());
-            let path = || self.destination.path(index, b"");
-            let not_restored = &mut extracted.not_restored;
-            restore(
-                self.image,
-                self.options,
-                target,
-                &inode,
-                &path,
-                not_restored,
-            )?;
+            if let Err(error) = self.finish_directory(index, *at, extracted) {
+                self.leave_out(error, extracted)?;
+            }
         }
+        Ok(())
+    }
+
+    fn finish_directory(
+        &self,
+        index: usize,
+        at: InodeRef,
+        extracted: &mut Extracted,
+    ) -> Result<(), Error> {
+        let inode = self.image.inode(at)?;
+        let directory = self.destination.directory(index)?;
+        if self.destination.was_there(index) && !is_own(directory.as_fd()) {
+            return Ok(());
+        }
+        let target = Target::Open(directory.as_fd());
+        let path = || self.destination.path(index, b"");
+        let mut lacks = Vec::new();
+        self.restoring
+            .restore(target, &inode, &path, &mut lacks)
+            .map_err(|error| error.in_file(&self.destination.image_path(index, b"")))?;
+        extracted.note_not_restored(lacks);
         Ok(())
     }
 }
@@ -254,73 +381,8 @@ fn is_device(inode: &Inode) -> bool {
     matches!(inode.body, Body::BlockDevice(_) | Body::CharDevice(_))
 }
 
-/// The path with one slash before each name and none at the end; the root is empty.
-fn normalize(path: &[u8]) -> Vec<u8> {
-    let mut normal = Vec::new();
-    for name in path
-        .split(|byte| *byte == b'/')
-        .filter(|name| !name.is_empty())
-    {
-        normal.push(b'/');
-        normal.extend_from_slice(name);
-    }
-    normal
-}
-
-/// Whether a path is to be created: it is one of the chosen ones, below one, or a directory above.
-fn is_chosen(chosen: &[Vec<u8>], visited: &Visited) -> bool {
-    let below = |path: &[u8], top: &[u8]| {
-        path.strip_prefix(top)
-            .is_some_and(|rest| matches!(rest.first(), None | Some(b'/')))
-    };
-    let path = if visited.depth == 0 {
-        b""
-    } else {
-        visited.path
-    };
-    let directory = matches!(visited.inode.body, Body::Directory(_));
-    chosen.is_empty()
-        || chosen
-            .iter()
-            .any(|chosen| below(path, chosen) || directory && below(chosen, path))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn chosen_paths_include_what_is_below_and_the_directories_above() {
-        let inode = Inode {
-            mode: 0,
-            uid_index: 0,
-            gid_index: 0,
-            mtime_s: 0,
-            number: 1,
-            link_count: 2,
-            xattr: None,
-            body: Body::Directory(coldpress_format::Directory::default()),
-        };
-        let chosen = [normalize(b"//usr/bin/")];
-        for (path, depth, expected) in [
-            (&b"/"[..], 0, true),
-            (b"/usr", 1, true),
-            (b"/us", 1, false),
-            (b"/usr/bin", 2, true),
-            (b"/usr/bin/x", 3, true),
-            (b"/usr/bin2", 2, false),
-            (b"/usr/lib", 2, false),
-        ] {
-            let visited = Visited {
-                path,
-                at: InodeRef {
-                    block_start: 0,
-                    offset: 0,
-                },
-                inode: &inode,
-                depth,
-            };
-            assert_eq!(is_chosen(&chosen, &visited), expected, "{path:?}");
-        }
-    }
+/// Whether a directory belongs to the caller.
+fn is_own(directory: BorrowedFd<'_>) -> bool {
+    let owner = rustix::fs::fstat(directory).map(|stat| stat.st_uid);
+    owner.is_ok_and(|owner| owner == rustix::process::geteuid().as_raw())
 }

@@ -1,9 +1,9 @@
 //! Extraction: what it writes, and where it does not.
 
-use std::fs;
+use std::fs::{self, Permissions};
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
-use std::os::unix::fs::{MetadataExt, symlink};
+use std::os::unix::fs::{MetadataExt, PermissionsExt as _, symlink};
 use std::path::Path;
 
 use coldpress_format::{BlockWord, Body, Corrupt, Part};
@@ -17,7 +17,7 @@ fn run(nodes: &[Node], to: &Path, options: &ExtractOptions) -> Result<Extracted,
     extract(&image, to, options, &mut |_| ControlFlow::Continue(()))
 }
 
-fn overwrite() -> ExtractOptions {
+fn overwrite() -> ExtractOptions<'static> {
     ExtractOptions {
         overwrite: true,
         ..ExtractOptions::default()
@@ -104,6 +104,27 @@ fn a_file_behind_a_link_of_the_same_name_stays_inside() {
         let part = Part::DirectoryEntry;
         assert!(matches!(*source, Error::Corrupt(Corrupt { part: found, .. }) if found == part));
         assert_eq!(names(&outside), [""]);
+    }
+}
+
+#[test]
+fn directories_that_are_there_keep_their_metadata_unless_they_shall_not() {
+    let nodes = handmade::nodes();
+    for restore_existing in [false, true] {
+        let scratch = tempfile::tempdir().unwrap();
+        let to = scratch.path().join("to");
+        run(&nodes, &to, &ExtractOptions::default()).unwrap();
+        let mode = |mode| fs::set_permissions(&to, Permissions::from_mode(mode)).unwrap();
+        let found = || fs::metadata(&to).unwrap().mode() & 0o7777;
+        let restored = found();
+        mode(0o700);
+        let options = ExtractOptions {
+            restore_existing,
+            ..overwrite()
+        };
+        run(&nodes, &to, &options).unwrap();
+        assert_ne!(restored, 0o700);
+        assert_eq!(found(), if restore_existing { restored } else { 0o700 });
     }
 }
 

@@ -2,6 +2,7 @@
 //! were damaged on purpose.
 
 mod archive;
+mod choices;
 mod compare;
 mod defects;
 mod demands;

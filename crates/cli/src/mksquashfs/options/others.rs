@@ -1,7 +1,8 @@
 //! Images that are there, actions, expert options, help.
 
-use super::{Section, flag, no_effect, refused, value};
+use super::{Row, Section};
 use crate::mksquashfs::request::Print;
+use crate::squashfs_tools::Tool;
 
 const REPLACED: &str = "replaces DESTINATION; otherwise one that exists is refused";
 const IN_PLACE: &str = "nothing is changed in place, so there is nothing to recover";
@@ -12,12 +13,14 @@ const ACTION: &str = "actions are not understood; excludes, -force-uid, -force-f
 pub(super) const EXISTING: Section = Section {
     title: "Existing images",
     rows: &[
-        flag("-noappend", |request| request.replace = true, REPLACED).mksquashfs_only(),
-        flag("-force", |request| request.replace = true, REPLACED).sqfstar_only(),
-        refused("-root-becomes NAME", "nothing is appended to an image").mksquashfs_only(),
-        no_effect("-no-recovery", IN_PLACE).mksquashfs_only(),
-        no_effect("-recovery-path DIRECTORY", IN_PLACE).mksquashfs_only(),
-        refused("-recover FILE", "recovery files are those of mksquashfs").mksquashfs_only(),
+        Row::flag("-noappend", |request| request.replace = true, REPLACED).only(Tool::Mksquashfs),
+        Row::flag("-force", |request| request.replace = true, REPLACED).only(Tool::Sqfstar),
+        Row::refused("-root-becomes NAME", "nothing is appended to an image")
+            .only(Tool::Mksquashfs),
+        Row::no_effect("-no-recovery", IN_PLACE).only(Tool::Mksquashfs),
+        Row::no_effect("-recovery-path DIRECTORY", IN_PLACE).only(Tool::Mksquashfs),
+        Row::refused("-recover FILE", "recovery files are those of mksquashfs")
+            .only(Tool::Mksquashfs),
     ],
 };
 
@@ -25,15 +28,15 @@ pub(super) const EXISTING: Section = Section {
 pub(super) const ACTIONS: Section = Section {
     title: "Actions",
     rows: &[
-        refused("-action|-a ACTION", ACTION).mksquashfs_only(),
-        refused("-log-action|-va ACTION", ACTION).mksquashfs_only(),
-        refused("-true-action|-ta ACTION", ACTION).mksquashfs_only(),
-        refused("-false-action|-fa ACTION", ACTION).mksquashfs_only(),
-        refused("-action-file|-af FILE", ACTION).mksquashfs_only(),
-        refused("-log-action-file|-vaf FILE", ACTION).mksquashfs_only(),
-        refused("-true-action-file|-taf FILE", ACTION).mksquashfs_only(),
-        refused("-false-action-file|-faf FILE", ACTION).mksquashfs_only(),
-        refused("-log FILE", ACTION).mksquashfs_only(),
+        Row::refused("-action|-a ACTION", ACTION).only(Tool::Mksquashfs),
+        Row::refused("-log-action|-va ACTION", ACTION).only(Tool::Mksquashfs),
+        Row::refused("-true-action|-ta ACTION", ACTION).only(Tool::Mksquashfs),
+        Row::refused("-false-action|-fa ACTION", ACTION).only(Tool::Mksquashfs),
+        Row::refused("-action-file|-af FILE", ACTION).only(Tool::Mksquashfs),
+        Row::refused("-log-action-file|-vaf FILE", ACTION).only(Tool::Mksquashfs),
+        Row::refused("-true-action-file|-taf FILE", ACTION).only(Tool::Mksquashfs),
+        Row::refused("-false-action-file|-faf FILE", ACTION).only(Tool::Mksquashfs),
+        Row::refused("-log FILE", ACTION).only(Tool::Mksquashfs),
     ],
 };
 
@@ -41,27 +44,27 @@ pub(super) const ACTIONS: Section = Section {
 pub(super) const OTHERS: Section = Section {
     title: "Others",
     rows: &[
-        flag(
+        Row::flag(
             "-nopad",
             |request| request.pad = false,
             "the image is not padded to a multiple of 4 KiB",
         ),
-        value(
+        Row::value(
             "-offset|-o BYTES",
             |request, value| value.size_bytes().map(|bytes| request.offset_bytes = bytes),
             "leaves so many bytes free in front of the image",
         ),
-        refused(
+        Row::refused(
             "-stream",
             "an image with the superblock at its end cannot be mounted; write to a file",
         ),
-        refused("-fix FILE", "streamed images are those of mksquashfs"),
-        flag(
+        Row::refused("-fix FILE", "streamed images are those of mksquashfs"),
+        Row::flag(
             "-help|-h|-help-all|-ha",
             |request| request.print(Print::Help),
             "prints all options",
         ),
-        value(
+        Row::value(
             "-help-option|-ho NAME",
             |request, value| {
                 value
@@ -70,7 +73,7 @@ pub(super) const OTHERS: Section = Section {
             },
             "prints the options with this in their name",
         ),
-        value(
+        Row::value(
             "-help-section|-hs SECTION",
             |request, value| {
                 value
@@ -79,7 +82,7 @@ pub(super) const OTHERS: Section = Section {
             },
             "prints the sections with this in their title; `list` names all",
         ),
-        value(
+        Row::value(
             "-help-comp NAME",
             |request, value| {
                 value
@@ -88,7 +91,7 @@ pub(super) const OTHERS: Section = Section {
             },
             "prints the options of a compressor",
         ),
-        no_effect("-no-pager", "help is never paged"),
-        no_effect("-cols COLUMNS", "help does not depend on the terminal"),
+        Row::no_effect("-no-pager", "help is never paged"),
+        Row::no_effect("-cols COLUMNS", "help does not depend on the terminal"),
     ],
 };

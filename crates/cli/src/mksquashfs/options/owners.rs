@@ -1,18 +1,18 @@
 //! Owners and modes, pseudo definitions, and what a tar stream does not say.
 
-use super::{Section, flag, no_effect, value};
+use super::{Row, Section};
 use crate::mksquashfs::request::{Definitions, Input};
 
 /// Owners and modes.
 pub(super) const OWNERS: Section = Section {
     title: "Owners and modes",
     rows: &[
-        flag(
+        Row::flag(
             "-all-root|-root-owned",
             |request| request.owners.all_root(),
             "everything belongs to user 0 and group 0",
         ),
-        value(
+        Row::value(
             "-root-mode MODE",
             |request, value| {
                 value
@@ -21,17 +21,17 @@ pub(super) const OWNERS: Section = Section {
             },
             "of the root directory, octal or symbolic",
         ),
-        value(
+        Row::value(
             "-root-uid USER",
             |request, value| value.user().map(|uid| request.owners.root_uid = Some(uid)),
             "of the root directory, a number or a name",
         ),
-        value(
+        Row::value(
             "-root-gid GROUP",
             |request, value| value.group().map(|gid| request.owners.root_gid = Some(gid)),
             "of the root directory, a number or a name",
         ),
-        value(
+        Row::value(
             "-force-file-mode MODE",
             |request, value| {
                 value
@@ -40,7 +40,7 @@ pub(super) const OWNERS: Section = Section {
             },
             "of everything but directories",
         ),
-        value(
+        Row::value(
             "-force-dir-mode MODE",
             |request, value| {
                 value
@@ -49,17 +49,17 @@ pub(super) const OWNERS: Section = Section {
             },
             "of directories",
         ),
-        value(
+        Row::value(
             "-force-uid USER",
             |request, value| value.user().map(|uid| request.owners.uid = Some(uid)),
             "of everything",
         ),
-        value(
+        Row::value(
             "-force-gid GROUP",
             |request, value| value.group().map(|gid| request.owners.gid = Some(gid)),
             "of everything",
         ),
-        value(
+        Row::value(
             "-uid-gid-offset N",
             |request, value| value.u32().map(|offset| request.owners.offset = offset),
             "is added to all user and group numbers",
@@ -71,7 +71,7 @@ pub(super) const OWNERS: Section = Section {
 pub(super) const PSEUDO: Section = Section {
     title: "Pseudo definitions",
     rows: &[
-        value(
+        Row::value(
             "-p DEFINITION",
             |request, value| {
                 request
@@ -81,7 +81,7 @@ pub(super) const PSEUDO: Section = Section {
             },
             "adds or changes an inode",
         ),
-        value(
+        Row::value(
             "-pf FILE",
             |request, value| {
                 if value.text == "-" {
@@ -92,7 +92,7 @@ pub(super) const PSEUDO: Section = Section {
             },
             "reads definitions from FILE, `-` for standard input",
         ),
-        value(
+        Row::value(
             "-pd|-pseudo-dir DEFINITION",
             |request, value| {
                 request.pseudo_directory = Some(value.text.to_owned());
@@ -100,7 +100,7 @@ pub(super) const PSEUDO: Section = Section {
             },
             "`d MODE UID GID` or `D TIME MODE UID GID`: directories that definitions lack",
         ),
-        flag(
+        Row::flag(
             "-pseudo-override",
             |request| request.pseudo_override = true,
             "owners and modes of definitions win over -all-root and the -force options",
@@ -112,7 +112,7 @@ pub(super) const PSEUDO: Section = Section {
 pub(super) const TAR: Section = Section {
     title: "Tar streams",
     rows: &[
-        value(
+        Row::value(
             "-default-mode MODE",
             |request, value| {
                 let mode = value.mode()?;
@@ -122,7 +122,7 @@ pub(super) const TAR: Section = Section {
             },
             "of directories that the stream lacks, and of the root; default 0755",
         ),
-        value(
+        Row::value(
             "-default-uid USER",
             |request, value| {
                 let uid = value.user()?;
@@ -132,7 +132,7 @@ pub(super) const TAR: Section = Section {
             },
             "of such directories",
         ),
-        value(
+        Row::value(
             "-default-gid GROUP",
             |request, value| {
                 let gid = value.group()?;
@@ -142,12 +142,12 @@ pub(super) const TAR: Section = Section {
             },
             "of such directories",
         ),
-        flag(
+        Row::flag(
             "-ignore-zeros",
             |request| request.tar.ignore_zeros = true,
             "reads on behind the end of an archive",
         ),
-        no_effect(
+        Row::no_effect(
             "-numeric-owner",
             "owners are always taken by number, never by name",
         ),

@@ -1,9 +1,9 @@
 //! Threads, memory, messages.
 
-use std::num::NonZeroUsize;
-
-use super::{Section, flag, no_effect, value};
-use crate::mksquashfs::request::{Info, Memory, Print};
+use super::{Row, Section};
+use crate::memory::Limit;
+use crate::mksquashfs::request::{Info, Print};
+use crate::squashfs_tools::Tool;
 
 const READERS: &str = "there are no threads that only read";
 const QUEUES: &str = "-mem is the one limit of blocks in flight";
@@ -12,27 +12,27 @@ const QUEUES: &str = "-mem is the one limit of blocks in flight";
 pub(super) const RUNNING: Section = Section {
     title: "Running",
     rows: &[
-        flag(
+        Row::flag(
             "-version|--version",
             |request| request.print(Print::Version),
             "prints the version",
         ),
-        flag(
+        Row::flag(
             "-exit-on-error",
             |request| request.talk.exit_on_error = true,
             "what cannot be stored as found is an error, not a warning",
         ),
-        flag(
+        Row::flag(
             "-quiet",
             |request| request.talk.quiet = true,
             "prints no summary",
         ),
-        flag(
+        Row::flag(
             "-info",
             |request| request.talk.info = Info::Stdout,
             "prints what is stored, and no progress bar",
         ),
-        value(
+        Row::value(
             "-info-file FILE",
             |request, value| {
                 request.talk.info = Info::File(value.path());
@@ -40,22 +40,22 @@ pub(super) const RUNNING: Section = Section {
             },
             "writes that to FILE, which must not exist",
         ),
-        flag(
+        Row::flag(
             "-no-progress",
             |request| request.talk.no_progress = true,
             "no progress bar",
         ),
-        flag(
+        Row::flag(
             "-progress",
             |request| request.talk.progress = true,
             "a progress bar, also with -info",
         ),
-        flag(
+        Row::flag(
             "-percentage",
             |request| request.talk.percentage = true,
             "prints whole percents on standard output, each on a line",
         ),
-        value(
+        Row::value(
             "-throttle PERCENT",
             |request, value| {
                 value
@@ -64,7 +64,7 @@ pub(super) const RUNNING: Section = Section {
             },
             "rests for this part of the time, 0 to 99",
         ),
-        value(
+        Row::value(
             "-limit PERCENT",
             |request, value| {
                 value
@@ -73,49 +73,47 @@ pub(super) const RUNNING: Section = Section {
             },
             "works for this part of the time, 1 to 100",
         ),
-        value(
+        Row::value(
             "-processors N",
             |request, value| {
-                let threads = value.usize()?;
-                let threads = NonZeroUsize::new(threads);
-                let threads = threads.ok_or_else(|| value.wrong("must be 1 or more"))?;
-                request.work.threads = Some(threads);
-                Ok(())
+                value
+                    .threads()
+                    .map(|threads| request.work.threads = Some(threads))
             },
             "threads that compress; default as many as this process may use",
         ),
-        value(
+        Row::value(
             "-mem SIZE",
             |request, value| {
                 value
                     .size_bytes()
-                    .map(|bytes| request.work.memory = Some(Memory::Bytes(bytes)))
+                    .map(|bytes| request.work.memory = Some(Limit::Bytes(bytes)))
             },
             "memory for blocks in flight",
         ),
-        value(
+        Row::value(
             "-mem-percent PERCENT",
             |request, value| {
                 let percent = value.percent(1..=75)?;
-                request.work.memory = Some(Memory::Percent(percent));
+                request.work.memory = Some(Limit::Percent(percent));
                 Ok(())
             },
             "the same in percent of the machine's memory, 1 to 75",
         ),
-        flag(
+        Row::flag(
             "-mem-default",
             |request| request.print(Print::MemoryDefault),
             "prints the default of -mem in MiB",
         ),
-        no_effect("-single-reader", READERS).mksquashfs_only(),
-        no_effect("-small-readers N", READERS).mksquashfs_only(),
-        no_effect("-block-readers N", READERS).mksquashfs_only(),
-        no_effect(
+        Row::no_effect("-single-reader", READERS).only(Tool::Mksquashfs),
+        Row::no_effect("-small-readers N", READERS).only(Tool::Mksquashfs),
+        Row::no_effect("-block-readers N", READERS).only(Tool::Mksquashfs),
+        Row::no_effect(
             "-overcommit PERCENT",
             "there are never more threads than -processors",
         ),
-        no_effect("-read-queue MIB", QUEUES).mksquashfs_only(),
-        no_effect("-write-queue MIB", QUEUES).mksquashfs_only(),
-        no_effect("-fragment-queue MIB", QUEUES).mksquashfs_only(),
+        Row::no_effect("-read-queue MIB", QUEUES).only(Tool::Mksquashfs),
+        Row::no_effect("-write-queue MIB", QUEUES).only(Tool::Mksquashfs),
+        Row::no_effect("-fragment-queue MIB", QUEUES).only(Tool::Mksquashfs),
     ],
 };

@@ -1,34 +1,34 @@
 //! The times that the image records.
 
-use super::{Section, flag, value};
+use super::{Row, Section};
 use crate::mksquashfs::request::Time;
 
 /// The times that the image records.
 pub(super) const TIME: Section = Section {
     title: "Times",
     rows: &[
-        value(
+        Row::value(
             "-mkfs-time|-fstime TIME",
             |request, value| value.time().map(|time| request.times.set_mkfs(time)),
             "of the image: seconds since 1970, `inode` for the newest of the tree, or what \
              `date -d` understands; default now",
         ),
-        value(
+        Row::value(
             "-inode-time|-all-time TIME",
             |request, value| value.time().map(|time| request.times.set_inodes(time)),
             "of all inodes",
         ),
-        value(
+        Row::value(
             "-root-time TIME",
             |request, value| value.time().map(|time| request.times.set_root(time)),
             "of the root directory, unless -inode-time is given",
         ),
-        flag(
+        Row::flag(
             "-repro",
             |request| request.times.repro = true,
             "`-mkfs-time inode`",
         ),
-        value(
+        Row::value(
             "-repro-time TIME",
             |request, value| {
                 let time = value.seconds().map(Time::At)?;

@@ -1,32 +1,32 @@
 //! Extended attributes.
 
-use super::{Section, flag, value};
+use super::{Row, Section};
 
 /// Extended attributes.
 pub(super) const XATTRS: Section = Section {
     title: "Extended attributes",
     rows: &[
-        flag(
+        Row::flag(
             "-xattrs",
             |request| request.xattrs.stored = true,
             "are stored; the default",
         ),
-        flag(
+        Row::flag(
             "-no-xattrs",
             |request| request.xattrs.none(),
             "are left out",
         ),
-        value(
+        Row::value(
             "-xattrs-exclude REGEX",
             |request, value| value.string().map(|regex| request.xattrs.exclude(regex)),
             "those with such names are left out",
         ),
-        value(
+        Row::value(
             "-xattrs-include REGEX",
             |request, value| value.string().map(|regex| request.xattrs.include(regex)),
             "only those with such names are stored",
         ),
-        value(
+        Row::value(
             "-xattrs-add NAME=VALUE",
             |request, value| {
                 request.xattrs.add(value.text.to_owned());

@@ -170,7 +170,10 @@ fn what_cannot_be_obeyed_is_refused_by_name() {
             "a b -comp xz -comp gzip",
             "`-comp xz` and `-comp gzip` contradict each other",
         ),
-        ("a b -processors 0", "`-processors 0`: must be 1 or more"),
+        (
+            "a b -processors 0",
+            "`-processors 0`: must be a whole number, 1 or more",
+        ),
         (
             "a b -limit 0%",
             "`-limit 0%`: must be a percentage from 1 to 100",

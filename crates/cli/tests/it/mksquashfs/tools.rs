@@ -11,14 +11,14 @@ use tempfile::TempDir;
 use crate::run::Ran;
 
 /// A directory with the binary under its other names and a place to work in.
-pub(super) struct Workshop {
+pub(crate) struct Workshop {
     directory: TempDir,
 }
 
 impl Workshop {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let directory = tempfile::tempdir().unwrap();
-        for name in ["mksquashfs", "sqfstar"] {
+        for name in ["mksquashfs", "sqfstar", "unsquashfs", "sqfscat"] {
             let link = directory.path().join(name);
             symlink(env!("CARGO_BIN_EXE_coldpress"), link).unwrap();
         }
@@ -26,24 +26,24 @@ impl Workshop {
     }
 
     /// A path in it.
-    pub(super) fn at(&self, name: impl AsRef<Path>) -> PathBuf {
+    pub(crate) fn at(&self, name: impl AsRef<Path>) -> PathBuf {
         self.directory.path().join(name)
     }
 
     /// Writes a file in it.
-    pub(super) fn file(&self, name: &str, content: &str) -> PathBuf {
+    pub(crate) fn file(&self, name: &str, content: &str) -> PathBuf {
         let path = self.at(name);
         fs::write(&path, content).unwrap();
         path
     }
 
     /// The binary by one of its other names, working in the directory.
-    pub(super) fn command(&self, name: &str) -> Command {
+    pub(crate) fn command(&self, name: &str) -> Command {
         self.prepared(Command::new(self.at(name)))
     }
 
     /// The program of that name that is installed.
-    pub(super) fn peer(&self, name: &str) -> Command {
+    pub(crate) fn peer(&self, name: &str) -> Command {
         self.prepared(Command::new(name))
     }
 
@@ -57,12 +57,12 @@ impl Workshop {
     }
 
     /// Runs the binary by another name with words separated by spaces.
-    pub(super) fn run(&self, name: &str, line: &str) -> Ran {
+    pub(crate) fn run(&self, name: &str, line: &str) -> Ran {
         ran(self.command(name).args(line.split_whitespace()))
     }
 
     /// Runs it and demands success.
-    pub(super) fn done(&self, name: &str, line: &str) -> Ran {
+    pub(crate) fn done(&self, name: &str, line: &str) -> Ran {
         let ran = self.run(name, line);
         assert_eq!(ran.code, Some(0), "{name} {line}: {}", ran.stderr);
         ran
@@ -70,7 +70,7 @@ impl Workshop {
 
     /// What unsquashfs lists of an image at a byte of a file: mode, owner, size, time and name of
     /// everything.
-    pub(super) fn listing(&self, image: &str, offset_bytes: u64) -> String {
+    pub(crate) fn listing(&self, image: &str, offset_bytes: u64) -> String {
         let mut command = self.peer("unsquashfs");
         command.args(["-o", &offset_bytes.to_string(), "-lln", image]);
         let ran = ran(&mut command);
@@ -85,7 +85,7 @@ impl Workshop {
 }
 
 /// Runs a command to its end.
-pub(super) fn ran(command: &mut Command) -> Ran {
+pub(crate) fn ran(command: &mut Command) -> Ran {
     let output = command.output().unwrap();
     Ran {
         code: output.status.code(),
@@ -95,6 +95,6 @@ pub(super) fn ran(command: &mut Command) -> Ran {
 }
 
 /// A file as standard input.
-pub(super) fn input(path: impl AsRef<OsStr>) -> Stdio {
+pub(crate) fn input(path: impl AsRef<OsStr>) -> Stdio {
     File::open(Path::new(path.as_ref())).unwrap().into()
 }

@@ -9,7 +9,7 @@ use rustix::fs::{AtFlags, CWD, Timespec, Timestamps, XattrFlags, lsetxattr, utim
 /// Writes the tree at `root`, with times long ago.
 ///
 /// Owners are set only by root; the comparison holds for either.
-pub(super) fn write(root: &Path) {
+pub(crate) fn write(root: &Path) {
     for directory in ["bin", "etc/conf.d", "usr/lib", "dev", "proc"] {
         fs::create_dir_all(root.join(directory)).unwrap();
     }

@@ -1,14 +1,14 @@
 //! What follows an option, as the number, time, owner or path that it stands for.
 
 use std::ffi::OsStr;
+use std::num::NonZeroUsize;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use anyhow::{Context as _, anyhow};
-use coldpress_build::Mode;
+use coldpress_build::{Mode, Time};
 use coldpress_format::BlockSize;
 
-use super::request::Time;
 use crate::{names, text};
 
 /// What follows an option.
@@ -73,14 +73,14 @@ impl Value<'_> {
         number.ok_or_else(|| self.wrong("must be a whole number from 0 to 4294967295"))
     }
 
-    /// A count.
+    /// A number of threads.
     ///
     /// # Errors
     ///
-    /// If it is none.
-    pub(crate) fn usize(&self) -> anyhow::Result<usize> {
-        let number = self.text.to_str().and_then(|text| text.parse().ok());
-        number.ok_or_else(|| self.wrong("must be a whole number"))
+    /// If it is no number, or 0.
+    pub(crate) fn threads(&self) -> anyhow::Result<NonZeroUsize> {
+        let threads = self.text.to_str().and_then(|text| text.parse().ok());
+        threads.ok_or_else(|| self.wrong("must be a whole number, 1 or more"))
     }
 
     /// A percentage, with or without its sign.

@@ -1,23 +1,32 @@
-//! The two programs whose command lines are understood.
+//! The programs whose command lines are understood.
 
 use std::ffi::OsStr;
 use std::path::Path;
 
-/// A program of squashfs-tools that writes images.
+/// A program of squashfs-tools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tool {
     /// `mksquashfs SOURCE... DESTINATION [OPTIONS] [-e PATHS...]`
     Mksquashfs,
     /// `sqfstar [OPTIONS] DESTINATION [PATHS...]`, with a tar stream on standard input.
     Sqfstar,
+    /// `unsquashfs [OPTIONS] IMAGE [PATHS...]`
+    Unsquashfs,
+    /// `sqfscat [OPTIONS] IMAGE PATHS...`
+    Sqfscat,
 }
 
 impl Tool {
+    const ALL: [Self; 4] = [
+        Self::Mksquashfs,
+        Self::Sqfstar,
+        Self::Unsquashfs,
+        Self::Sqfscat,
+    ];
+
     /// The tool with this name.
     pub(crate) fn from_name(name: &OsStr) -> Option<Self> {
-        [Self::Mksquashfs, Self::Sqfstar]
-            .into_iter()
-            .find(|tool| name == tool.name())
+        Self::ALL.into_iter().find(|tool| name == tool.name())
     }
 
     /// The tool as which this process was called.
@@ -32,6 +41,8 @@ impl Tool {
         match self {
             Self::Mksquashfs => "mksquashfs",
             Self::Sqfstar => "sqfstar",
+            Self::Unsquashfs => "unsquashfs",
+            Self::Sqfscat => "sqfscat",
         }
     }
 
@@ -40,6 +51,8 @@ impl Tool {
         match self {
             Self::Mksquashfs => "mksquashfs SOURCE... DESTINATION [OPTIONS] [-e PATHS...]",
             Self::Sqfstar => "sqfstar [OPTIONS] DESTINATION [PATHS...]",
+            Self::Unsquashfs => "unsquashfs [OPTIONS] IMAGE [PATHS...]",
+            Self::Sqfscat => "sqfscat [OPTIONS] IMAGE PATHS...",
         }
     }
 }
@@ -54,6 +67,8 @@ mod tests {
             ("mksquashfs", Some(Tool::Mksquashfs)),
             ("/usr/bin/mksquashfs", Some(Tool::Mksquashfs)),
             ("./sqfstar", Some(Tool::Sqfstar)),
+            ("unsquashfs", Some(Tool::Unsquashfs)),
+            ("/opt/bin/sqfscat", Some(Tool::Sqfscat)),
             ("coldpress", None),
             ("mksquashfs/coldpress", None),
             ("", None),

@@ -1,0 +1,183 @@
+//! The flags of `extract`.
+
+use std::ffi::OsString;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::Syntax;
+use super::number::{parse_positive, parse_size_bytes};
+use super::place::PlaceArgs;
+
+/// Extract an image, or some of its paths, into a directory
+///
+/// Restores content, holes, hard links, modes, times, device files, and, as far as the caller may,
+/// owners and extended attributes. Nothing is written outside DIR, whatever the image says.
+///
+/// What could not be restored is named; the rest is still extracted, and the exit status is 1.
+/// After an error or an interruption the files that were finished stay, and no other.
+/// Who is not root gets files of their own without set-id bits, as from other archives.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Example:
+  coldpress extract rootfs.sqfs out /usr/bin /etc/passwd
+  coldpress extract rootfs.sqfs out --include '*.so' --include '/usr/share/locale/de/'")]
+pub(crate) struct ExtractArgs {
+    /// The image to read
+    #[arg(value_name = "IMAGE")]
+    pub(crate) image: PathBuf,
+
+    /// Where the files go; created if it is missing
+    #[arg(value_name = "DIR")]
+    pub(crate) directory: PathBuf,
+
+    /// Paths inside the image, with all below them [default: everything]
+    #[arg(value_name = "PATH")]
+    pub(crate) paths: Vec<OsString>,
+
+    /// Extract into a directory that holds something
+    ///
+    /// Files in the way are replaced; directories are added to and keep their own metadata.
+    #[arg(short, long)]
+    pub(crate) force: bool,
+
+    /// Leave out what is damaged and extract the rest
+    ///
+    /// Each path that is left out is named, and the exit status is 1. A full disk ends the
+    /// extraction all the same.
+    #[arg(long)]
+    pub(crate) keep_going: bool,
+
+    /// Leave out symbolic links that lead out of DIR
+    ///
+    /// Those with an absolute target, with more `..` at the beginning than there are directories
+    /// above them, or with `..` behind a name. Each is named, and the exit status is 1.
+    #[arg(long)]
+    pub(crate) confine_symlinks: bool,
+
+    /// Threads that decompress and write [default: as many as this process may use]
+    #[arg(short = 'j', long, value_name = "N", value_parser = parse_positive::<NonZeroUsize>)]
+    pub(crate) threads: Option<NonZeroUsize>,
+
+    /// Memory for blocks in flight [default: 256M, or less if limited]
+    ///
+    /// At most a quarter of the memory limit of the control group.
+    #[arg(long, value_name = "SIZE", value_parser = parse_size_bytes)]
+    pub(crate) memory: Option<u64>,
+
+    /// Print the summary as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) choice: ChoiceArgs,
+
+    #[command(flatten)]
+    pub(crate) changes: ChangeArgs,
+
+    #[command(flatten)]
+    pub(crate) place: PlaceArgs,
+}
+
+/// What is extracted of an image.
+#[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "Selection")]
+pub(crate) struct ChoiceArgs {
+    /// Extract what matches although it is excluded, or only that; may be repeated
+    ///
+    /// A pattern as in a `.gitignore` file. With a directory comes what is in it, and the directories
+    /// on the way. If nothing is excluded, all that matches no --include is.
+    #[arg(long, value_name = "PATTERN")]
+    pub(crate) include: Vec<String>,
+
+    /// Leave out what matches; may be repeated
+    ///
+    /// A pattern as in a `.gitignore` file, for paths in the image: `*.pyc` anywhere, `/usr/share/doc`
+    /// and `usr/*/man` from the root, `cache/` directories only, `**` for any directories. With a
+    /// directory goes what is in it. A `!` before a pattern takes back what earlier ones say.
+    #[arg(long, value_name = "PATTERN")]
+    pub(crate) exclude: Vec<String>,
+
+    /// Leave out what the patterns of a file match; may be repeated
+    ///
+    /// One pattern in each line; lines that begin with `#` are comments. They come before those of
+    /// --exclude.
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
+    pub(crate) exclude_from: Vec<PathBuf>,
+
+    /// How patterns to exclude are read: gitignore, path, wildcards or regex [default: gitignore]
+    ///
+    /// `path` names one file of the image, which goes under all its names; `wildcards` and `regex`
+    /// are those of mksquashfs, as in `coldpress build`.
+    #[arg(
+        long,
+        value_name = "HOW",
+        value_enum,
+        default_value = "gitignore",
+        hide_default_value = true,
+        hide_possible_values = true,
+        hide_short_help = true
+    )]
+    pub(crate) exclude_syntax: Syntax,
+
+    /// Enter directories only so deep
+    ///
+    /// 1 extracts what lies in the root directory; directories there stay empty.
+    #[arg(long, value_name = "LEVELS", hide_short_help = true)]
+    pub(crate) max_depth: Option<usize>,
+}
+
+/// What replaces the metadata of the image.
+#[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "Metadata options")]
+pub(crate) struct ChangeArgs {
+    /// The owner of everything, a number or a name
+    #[arg(long, value_name = "USER", hide_short_help = true)]
+    pub(crate) uid: Option<String>,
+
+    /// The group of everything, a number or a name
+    #[arg(long, value_name = "GROUP", hide_short_help = true)]
+    pub(crate) gid: Option<String>,
+
+    /// The mode of everything that is no directory
+    ///
+    /// Octal, or changes as for chmod: `0644`, `go-w,a+rX`. Symbolic links have none.
+    #[arg(
+        long,
+        value_name = "MODE",
+        allow_hyphen_values = true,
+        hide_short_help = true
+    )]
+    pub(crate) file_mode: Option<String>,
+
+    /// The mode of directories
+    #[arg(
+        long,
+        value_name = "MODE",
+        allow_hyphen_values = true,
+        hide_short_help = true
+    )]
+    pub(crate) dir_mode: Option<String>,
+
+    /// The modification time of everything
+    ///
+    /// Seconds since 1970, or a date like `2024-01-31` or `2024-01-31T12:00:00+01:00` (UTC if it names
+    /// no zone).
+    #[arg(long, value_name = "TIME", hide_short_help = true)]
+    pub(crate) time: Option<String>,
+
+    /// Leave extended attributes out
+    #[arg(long)]
+    pub(crate) no_xattrs: bool,
+
+    /// Leave out extended attributes whose names match; may be repeated
+    ///
+    /// A POSIX extended regular expression, which matches anywhere in a name like `user.comment`.
+    #[arg(long, value_name = "REGEX", hide_short_help = true)]
+    pub(crate) xattr_exclude: Vec<String>,
+
+    /// Restore only extended attributes whose names match; may be repeated
+    #[arg(long, value_name = "REGEX", hide_short_help = true)]
+    pub(crate) xattr_include: Vec<String>,
+}

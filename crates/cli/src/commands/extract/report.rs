@@ -1,0 +1,79 @@
+//! What an extraction says at its end.
+
+use std::time::Instant;
+
+use anyhow::anyhow;
+use coldpress_bench::format_units;
+use coldpress_image::Extracted;
+use serde::Serialize;
+
+use crate::args::ExtractArgs;
+use crate::failure;
+use crate::text::{escaped, plural};
+
+/// What was extracted, for `--json`.
+#[derive(Debug, Serialize)]
+pub(super) struct Report {
+    directory: String,
+    files: u64,
+    directories: u64,
+    symlinks: u64,
+    devices: u64,
+    fifos: u64,
+    sockets: u64,
+    hard_links: u64,
+    bytes: u64,
+    /// What could not be restored, as sentences; only the first of very many.
+    pub(super) not_restored: Vec<String>,
+    not_restored_count: u64,
+    /// What was left out and why, as sentences; only the first of very many.
+    pub(super) left_out: Vec<String>,
+    left_out_count: u64,
+    time_s: f64,
+}
+
+impl Report {
+    pub(super) fn new(args: &ExtractArgs, extracted: Extracted, started: Instant) -> Self {
+        let not_restored = extracted.not_restored.iter().map(ToString::to_string);
+        let left_out = extracted.left_out.into_iter().map(|error| anyhow!(error));
+        Self {
+            directory: escaped(args.directory.as_os_str().as_encoded_bytes()),
+            files: extracted.files,
+            directories: extracted.directories,
+            symlinks: extracted.symlinks,
+            devices: extracted.devices,
+            fifos: extracted.fifos,
+            sockets: extracted.sockets,
+            hard_links: extracted.hard_links,
+            bytes: extracted.bytes,
+            not_restored: not_restored
+                .map(|sentence| failure::without_os_number(&sentence))
+                .collect(),
+            not_restored_count: extracted.not_restored_count,
+            left_out: left_out.map(|error| failure::sentence(&error)).collect(),
+            left_out_count: extracted.left_out_count,
+            time_s: started.elapsed().as_secs_f64(),
+        }
+    }
+
+    /// `out: 20,517 files, 4 directories, 911 MiB; 2.51 s; 2 things not restored; 1 path left out`
+    pub(super) fn summary_line(&self) -> String {
+        let files = plural(self.files, "file", "files");
+        let directories = plural(self.directories, "directory", "directories");
+        let bytes = format_units::bytes(self.bytes);
+        let seconds = format_units::seconds(self.time_s);
+        let mut line = format!(
+            "{}: {files}, {directories}, {bytes}; {seconds}",
+            self.directory
+        );
+        if self.not_restored_count > 0 {
+            let things = plural(self.not_restored_count, "thing", "things");
+            line.push_str(&format!("; {things} not restored"));
+        }
+        if self.left_out_count > 0 {
+            let paths = plural(self.left_out_count, "path", "paths");
+            line.push_str(&format!("; {paths} left out"));
+        }
+        line
+    }
+}

@@ -1,0 +1,102 @@
+//! Contents of files, as sqfscat prints them.
+
+use std::io::Write as _;
+use std::os::unix::ffi::OsStrExt as _;
+
+use anyhow::bail;
+use coldpress_format::{Body, InodeKind};
+use coldpress_image::{Image, ReadLimits};
+
+use super::expand::{Finder, Match};
+use super::image::read_limits;
+use super::request::Request;
+use crate::exit::Exit;
+use crate::text::quoted_bytes;
+use crate::ui::{Stdout, Ui};
+use crate::{contents, failure};
+
+/// Prints the files that the paths lead to, one after the other; symbolic links are followed.
+///
+/// # Errors
+///
+/// If the image is damaged, unless errors are to be ignored, standard output cannot be written, or
+/// something else is wrong and all errors are to be strict.
+pub(crate) fn print(image: &Image, request: &Request, ui: &Ui) -> anyhow::Result<Exit> {
+    let mut printing = Printing {
+        image,
+        request,
+        ui,
+        limits: read_limits(request)?,
+        out: ui.out(),
+        is_wrong: false,
+    };
+    let finder = Finder::new(image, request.patterns(), true);
+    let mut problems = Vec::new();
+    for path in &request.paths {
+        let path = path.as_bytes();
+        let all_lead = finder.find(path, &mut |found| printing.file(&found), &mut |problem| {
+            problems.push(problem.to_owned());
+        })?;
+        printing.out.flush()?;
+        for problem in problems.drain(..) {
+            printing.problem(&problem)?;
+        }
+        printing.is_wrong |= !all_lead;
+    }
+    printing.out.flush()?;
+    Ok(Exit::wrong_if(printing.is_wrong))
+}
+
+/// Printing under way.
+struct Printing<'a> {
+    image: &'a Image,
+    request: &'a Request,
+    ui: &'a Ui,
+    limits: ReadLimits,
+    out: Stdout,
+    is_wrong: bool,
+}
+
+impl Printing<'_> {
+    fn file(&mut self, found: &Match) -> anyhow::Result<()> {
+        let shown = quoted_bytes(&found.shown);
+        if found.place.kind != InodeKind::File {
+            return self.problem(&match (found.is_link, found.place.kind) {
+                (true, _) => {
+                    format!("{shown}: the symbolic link does not resolve to a regular file")
+                }
+                (false, InodeKind::Directory) => format!("{shown} is a directory"),
+                (false, _) => format!("{shown} is not a regular file"),
+            });
+        }
+        let printed = match self.image.inode(found.place.at)?.body {
+            Body::File(file) => {
+                contents::write(self.image, &file, 0..u64::MAX, &self.limits, &mut self.out)
+            }
+            _ => Ok(()),
+        };
+        let Err(error) = printed else {
+            return Ok(());
+        };
+        if failure::stdout_failure(&error).is_some() {
+            return Err(error);
+        }
+        let error = error.context(format!("cannot print {shown}"));
+        if !self.request.errors.ignore {
+            self.out.flush()?;
+            return Err(error);
+        }
+        self.problem(&failure::sentence(&error))
+    }
+
+    /// Tells what is wrong, behind what was printed before.
+    fn problem(&mut self, text: &str) -> anyhow::Result<()> {
+        self.out.flush()?;
+        if self.request.errors.strict {
+            bail!("{text}");
+        }
+        self.ui.error(text);
+        self.is_wrong = true;
+        Ok(())
+    }
+}

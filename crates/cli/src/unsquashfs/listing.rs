@@ -1,0 +1,152 @@
+//! Names of an image, line by line, as unsquashfs prints them.
+
+use std::io::{self, IsTerminal as _, Write};
+
+use coldpress_format::{Body, DeviceNumber, InodeKind};
+use coldpress_image::{Image, Visited, walk_chosen};
+
+use super::cursor::Verdict;
+use super::local_time::LocalTime;
+use super::owner_names::OwnerNames;
+use super::request::Request;
+use super::selection::Selection;
+use crate::text;
+use crate::ui::Ui;
+
+/// Columns of owners, size and the spaces between them, unless the owners take more.
+const OWNERS_AND_SIZE: usize = 26;
+/// What of them a device number takes at the end.
+const DEVICE_NUMBER: usize = 7;
+
+/// Prints the paths that are selected.
+///
+/// # Errors
+///
+/// If the image is damaged, or standard output cannot be written.
+pub(crate) fn print(
+    image: &Image,
+    request: &Request,
+    selection: &Selection,
+    ui: &Ui,
+) -> anyhow::Result<()> {
+    let lines = Lines::new(image, request);
+    let concise = request.listing.concise;
+    let mut out = ui.out();
+    let mut cursor = selection.cursor();
+    walk_chosen(image, &mut |visited| -> anyhow::Result<bool> {
+        let verdict = cursor.visit(visited);
+        if verdict == Verdict::Leave {
+            return Ok(false);
+        }
+        if !(concise && is_filled_directory(visited)) {
+            lines.write(visited, &mut out)?;
+        }
+        Ok(verdict == Verdict::Enter)
+    })?;
+    out.flush()?;
+    Ok(())
+}
+
+fn is_filled_directory(visited: &Visited) -> bool {
+    matches!(&visited.inode.body, Body::Directory(directory) if directory.listing_bytes > 0)
+}
+
+/// How lines are written.
+struct Lines<'a> {
+    image: &'a Image,
+    /// What paths begin with.
+    prefix: &'a [u8],
+    long: bool,
+    seconds: bool,
+    names: OwnerNames,
+    time: LocalTime,
+    is_terminal: bool,
+}
+
+impl<'a> Lines<'a> {
+    fn new(image: &'a Image, request: &'a Request) -> Self {
+        let asked = &request.listing;
+        let names = if asked.numeric || !asked.long {
+            OwnerNames::default()
+        } else {
+            OwnerNames::of_machine()
+        };
+        Self {
+            image,
+            prefix: request.destination.as_os_str().as_encoded_bytes(),
+            long: asked.long,
+            seconds: asked.seconds,
+            names,
+            time: LocalTime::new(asked.utc || !asked.long),
+            is_terminal: io::stdout().is_terminal(),
+        }
+    }
+
+    fn write(&self, visited: &Visited, out: &mut impl Write) -> anyhow::Result<()> {
+        if self.long {
+            out.write_all(self.attributes(visited)?.as_bytes())?;
+        }
+        self.write_name(self.prefix, out)?;
+        if visited.path != b"/" {
+            self.write_name(visited.path, out)?;
+        }
+        if let (true, Body::Symlink(target)) = (self.long, &visited.inode.body) {
+            out.write_all(b" -> ")?;
+            self.write_name(target, out)?;
+        }
+        out.write_all(b"\n")?;
+        Ok(())
+    }
+
+    /// Names are raw bytes for programs. A terminal would obey some of them.
+    fn write_name(&self, name: &[u8], out: &mut impl Write) -> io::Result<()> {
+        if self.is_terminal {
+            out.write_all(text::escaped(name).as_bytes())
+        } else {
+            out.write_all(name)
+        }
+    }
+
+    /// `-rw-r--r-- root/root                 6 2020-02-03 04:05 `
+    fn attributes(&self, visited: &Visited) -> anyhow::Result<String> {
+        let inode = visited.inode;
+        let (uid, gid) = self.image.owner(inode)?;
+        let owners = self.names.text(uid, gid);
+        let columns = OWNERS_AND_SIZE.saturating_sub(owners.len());
+        let size = match &inode.body {
+            Body::BlockDevice(device) | Body::CharDevice(device) => device_text(*device, columns),
+            // As stored: 3 bytes for the `.` and `..` that no listing has.
+            Body::Directory(directory) => {
+                let size = u64::from(directory.listing_bytes) + 3;
+                format!("{size:>columns$}")
+            }
+            Body::File(file) => format!("{:>columns$}", file.size_bytes),
+            Body::Symlink(target) => format!("{:>columns$}", target.len()),
+            Body::Fifo | Body::Socket => format!("{:>columns$}", 0),
+        };
+        let kind = letter(inode.body.kind());
+        let permissions = text::permissions(inode.mode);
+        let time = self.time.text(inode.mtime_s, self.seconds);
+        Ok(format!("{kind}{permissions} {owners} {size} {time} "))
+    }
+}
+
+/// `  1,  3`, with at least one space before it.
+fn device_text(device: DeviceNumber, columns: usize) -> String {
+    let columns = columns.saturating_sub(DEVICE_NUMBER);
+    let DeviceNumber { major, minor } = device;
+    format!("{:>columns$}{major:>3},{minor:>3}", " ")
+}
+
+/// The type as `ls -l` shows it.
+fn letter(kind: InodeKind) -> char {
+    match kind {
+        InodeKind::Directory => 'd',
+        InodeKind::File => '-',
+        InodeKind::Symlink => 'l',
+        InodeKind::BlockDevice => 'b',
+        InodeKind::CharDevice => 'c',
+        InodeKind::Fifo => 'p',
+        InodeKind::Socket => 's',
+    }
+}
