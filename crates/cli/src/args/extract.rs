@@ -22,6 +22,7 @@ use super::number::{parse_positive, parse_size_bytes};
 Example:
   coldpress extract rootfs.sqfs out /usr/bin /etc/passwd
   coldpress extract rootfs.sqfs out --include '*.so' --include '/usr/share/locale/de/'")]
+#[expect(clippy::struct_excessive_bools, reason = "each is one flag")]
 pub(crate) struct ExtractArgs {
     /// The image to read
     #[arg(value_name = "IMAGE")]

@@ -18,7 +18,7 @@ use coldpress_codec::{Workers, ordered};
 use coldpress_format::{Body, Inode, Part};
 
 use super::jobs::{Job, Jobs, Limits, Plan};
-use super::metadata::Target;
+use super::metadata::{Target, first_mode};
 use super::parts::Parts;
 use super::tree::{FileNode, Tree};
 use super::{ExtractOptions, Extracted, NotRestored};
@@ -183,10 +183,8 @@ impl Writer<'_> {
             return Ok(());
         };
         let inode = self.inode(node)?;
-        let created = self
-            .tree
-            .destination
-            .create_file(node.directory, &node.name)?;
+        let destination = &self.tree.destination;
+        let created = destination.create_file(node.directory, &node.name, first_mode(&inode))?;
         let written = self.write_content(buffers, node, &created, &inode, done);
         written
             .and_then(|()| self.restore(node, &created, &inode, &mut done.not_restored))
@@ -332,7 +330,8 @@ impl Writer<'_> {
             return write(&destination.reopen_file(node.directory, &node.name)?);
         }
         let inode = self.inode(node)?;
-        let created = destination.create_file(node.directory, &node.name)?;
+        let mode = first_mode(&inode);
+        let created = destination.create_file(node.directory, &node.name, mode)?;
         write(&created)
             .and_then(|()| self.restore(node, &created, &inode, &mut done.not_restored))
             .inspect_err(|_| self.discard(file))?;
