@@ -23,6 +23,7 @@ use super::place::PlaceArgs;
 Example:
   coldpress extract rootfs.sqfs out /usr/bin /etc/passwd
   coldpress extract rootfs.sqfs out --include '*.so' --include '/usr/share/locale/de/'")]
+#[expect(clippy::struct_excessive_bools, reason = "each is one flag")]
 pub(crate) struct ExtractArgs {
     /// The image to read
     #[arg(value_name = "IMAGE")]

@@ -208,10 +208,14 @@ impl Destination {
     }
 
     /// Creates a regular file and opens it for writing.
-    pub(super) fn create_file(&self, directory: usize, name: &[u8]) -> Result<fs::File, Error> {
+    pub(super) fn create_file(
+        &self,
+        directory: usize,
+        name: &[u8],
+        mode: Mode,
+    ) -> Result<fs::File, Error> {
         let parent = self.directory(directory)?;
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
-        let mode = Mode::RUSR | Mode::WUSR;
         let make = || open(parent.as_fd(), name, flags, mode);
         let created = self.replace((directory, parent.as_fd()), name, &make);
         Ok(created

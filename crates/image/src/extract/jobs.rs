@@ -7,6 +7,7 @@ use std::vec;
 
 use coldpress_format::{Body, Inode};
 
+use super::metadata::UNFINISHED;
 use super::parts::Parts;
 use super::tree::Tree;
 use crate::error::Error;
@@ -156,7 +157,7 @@ impl<'a> Jobs<'a> {
             return Ok(());
         };
         let destination = &self.tree.destination;
-        let created = destination.create_file(file.directory, &file.name);
+        let created = destination.create_file(file.directory, &file.name, UNFINISHED);
         if let Err(error) = created.and_then(|created| {
             created.set_len(file.size_bytes).map_err(|error| {
                 destination.discard_file(file.directory, &file.name);

@@ -2,21 +2,22 @@
 //!
 //! The order matters. Changing the owner clears set-id bits and file capabilities, so it comes
 //! first; setting `user.` attributes needs the write permission that the mode may take away;
-//! everything before changes the time.
+//! everything before changes the time. What a new file has already is not set again.
+
+mod target;
 
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 
 use coldpress_format::{Body, Inode};
-use rustix::fs::{AtFlags, Gid, Mode, OFlags, Timespec, Timestamps, Uid, XattrFlags};
+use rustix::fs::{Gid, Mode, Stat, Uid};
 
-use super::destination::open;
 use super::options::{Change, ExtractOptions, KeepXattr, Metadata};
 use super::report::{Attribute, NotRestored};
 use crate::error::Error;
 use crate::image::Image;
-use crate::walk::push_name;
 use crate::xattr::Xattr;
+
+pub(super) use target::Target;
 
 const SET_UID_BIT: u16 = 0o4000;
 const SET_GID_BIT: u16 = 0o2000;
@@ -24,69 +25,18 @@ const SET_ID_BITS: u16 = SET_UID_BIT | SET_GID_BIT;
 /// All that `chmod(2)` takes.
 const MODE_BITS: u16 = 0o7777;
 
-/// What is to be restored: an open file or directory, or a name that cannot be opened.
-#[derive(Clone, Copy)]
-pub(super) enum Target<'a> {
-    /// An open file or directory.
-    Open(BorrowedFd<'a>),
-    /// A symbolic link, device, pipe or socket: its directory and name.
-    Named(BorrowedFd<'a>, &'a [u8]),
-}
+/// The mode of a file that lacks content, and may for long.
+pub(super) const UNFINISHED: Mode = Mode::RUSR.union(Mode::WUSR);
 
-impl Target<'_> {
-    fn change_owner(self, uid: Option<Uid>, gid: Option<Gid>) -> rustix::io::Result<()> {
-        match self {
-            Self::Open(file) => rustix::fs::fchown(file, uid, gid),
-            Self::Named(directory, name) => {
-                rustix::fs::chownat(directory, name, uid, gid, AtFlags::SYMLINK_NOFOLLOW)
-            }
-        }
+/// The mode with which a file is created that is finished at once: its own, if the caller's group
+/// may do no more with the file than everybody, and no attribute is still to be set, which the mode
+/// may forbid.
+pub(super) fn first_mode(inode: &Inode) -> Mode {
+    let (group, others) = (inode.mode >> 3 & 0o7, inode.mode & 0o7);
+    if inode.xattr.is_some() || inode.mode & !0o777 != 0 || group != others {
+        return UNFINISHED;
     }
-
-    fn set_xattr(self, name: &[u8], value: &[u8]) -> rustix::io::Result<()> {
-        match self {
-            Self::Open(file) => rustix::fs::fsetxattr(file, name, value, XattrFlags::empty()),
-            Self::Named(directory, file) => {
-                // There is no call that takes a directory and a name.
-                let mut path = link_of(directory);
-                push_name(&mut path, file);
-                rustix::fs::lsetxattr(path, name, value, XattrFlags::empty())
-            }
-        }
-    }
-
-    fn change_mode(self, mode: Mode) -> rustix::io::Result<()> {
-        match self {
-            Self::Open(file) => rustix::fs::fchmod(file, mode),
-            Self::Named(directory, name) => {
-                // By the descriptor's own link: fchmodat follows links.
-                let node = open(directory, name, OFlags::PATH, Mode::empty())?;
-                rustix::fs::chmod(link_of(node.as_fd()), mode)
-            }
-        }
-    }
-
-    fn change_time(self, mtime_s: u32) -> rustix::io::Result<()> {
-        let time = Timespec {
-            tv_sec: mtime_s.into(),
-            tv_nsec: 0,
-        };
-        let times = Timestamps {
-            last_access: time,
-            last_modification: time,
-        };
-        match self {
-            Self::Open(file) => rustix::fs::futimens(file, &times),
-            Self::Named(directory, name) => {
-                rustix::fs::utimensat(directory, name, &times, AtFlags::SYMLINK_NOFOLLOW)
-            }
-        }
-    }
-}
-
-/// The path by which an open descriptor can be named.
-fn link_of(descriptor: BorrowedFd) -> Vec<u8> {
-    format!("/proc/self/fd/{}", descriptor.as_raw_fd()).into_bytes()
+    Mode::from_raw_mode(inode.mode.into())
 }
 
 /// What is restored of every inode, and with what changes.
@@ -128,8 +78,10 @@ impl<'a> Restoring<'a> {
     ) -> Result<(), Error> {
         let mut lacks = Lacks { path, not_restored };
         let metadata = self.metadata(inode, &mut lacks)?;
+        // Asking is a tenth of a change that changes nothing, which file systems journal too.
+        let stat = target.stat().ok();
         // The owner comes first: changing it clears set-id bits.
-        let set_id_bits = lacks.owner(target, metadata);
+        let set_id_bits = lacks.owner(target, metadata, stat.as_ref());
         for (name, value) in self.kept_xattrs(inode, &mut lacks)? {
             let set = target.set_xattr(&name, &value);
             lacks.unless_done(set, || Attribute::Xattr(name));
@@ -143,7 +95,11 @@ impl<'a> Restoring<'a> {
                 SET_ID_BITS & !set_id_bits
             };
             let mode = metadata.mode & MODE_BITS & !lost;
-            let changed = target.change_mode(Mode::from_raw_mode(mode.into()));
+            let mode = Mode::from_raw_mode(mode.into());
+            let changed = match stat {
+                Some(stat) if Mode::from_raw_mode(stat.st_mode) == mode => Ok(()),
+                _ => target.change_mode(mode),
+            };
             if lacks.unless_done(changed, || Attribute::Mode) && metadata.mode & lost != 0 {
                 lacks.add(Attribute::SetIdBits, io::ErrorKind::PermissionDenied.into());
             }
@@ -230,14 +186,21 @@ impl Lacks<'_> {
     }
 
     /// Restores the owner; returns which of the set-id bits may be restored too.
-    fn owner(&mut self, target: Target, metadata: Metadata) -> u16 {
+    ///
+    /// * `stat`: what the target has, if that is known.
+    fn owner(&mut self, target: Target, metadata: Metadata, stat: Option<&Stat>) -> u16 {
         let Metadata { uid, gid, .. } = metadata;
         if uid.is_none() && gid.is_none() {
             return 0;
         }
+        let has = stat.is_some_and(|stat| {
+            uid.is_none_or(|uid| uid == stat.st_uid) && gid.is_none_or(|gid| gid == stat.st_gid)
+        });
         // To the system call, all ones mean "leave as it is".
         let changed = if uid == Some(u32::MAX) || gid == Some(u32::MAX) {
             Err(rustix::io::Errno::INVAL)
+        } else if has {
+            Ok(())
         } else {
             target.change_owner(uid.map(Uid::from_raw), gid.map(Gid::from_raw))
         };
@@ -246,5 +209,38 @@ impl Lacks<'_> {
         }
         let bit = |id: Option<u32>, bit| if id.is_some() { bit } else { 0 };
         bit(uid, SET_UID_BIT) | bit(gid, SET_GID_BIT)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use coldpress_format::File;
+
+    use super::*;
+
+    #[test]
+    fn files_are_created_with_their_mode_if_that_gives_nothing_away() {
+        for (mode, xattr, expected) in [
+            (0o644, None, 0o644),
+            (0o755, None, 0o755),
+            (0o640, None, 0o600),
+            (0o444, None, 0o444),
+            (0o644, Some(0), 0o600),
+            (0o604, None, 0o600),
+            (0o4755, None, 0o600),
+            (0o1644, None, 0o600),
+        ] {
+            let inode = Inode {
+                mode,
+                uid_index: 0,
+                gid_index: 0,
+                mtime_s: 0,
+                number: 1,
+                link_count: 1,
+                xattr,
+                body: Body::File(File::default()),
+            };
+            assert_eq!(first_mode(&inode).as_raw_mode(), expected, "{mode:o}");
+        }
     }
 }

@@ -1,12 +1,14 @@
 //! Everything but the content of regular files: directories, links, devices, and a list of what
 //! is to be written.
 
-use std::collections::{HashMap, HashSet};
+mod links;
+
+use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::os::fd::{AsFd, BorrowedFd};
 
 use coldpress_format::{Body, DeviceNumber, Inode, InodeRef, TailEnd};
-use rustix::fs::{AtFlags, Dev, FileType, Mode};
+use rustix::fs::{Dev, FileType, Mode};
 use rustix::io::Errno;
 
 use super::ExtractOptions;
@@ -295,49 +297,6 @@ impl<'a> Tree<'a> {
             .map_err(|error| error.in_file(visited.path))?;
         extracted.note_not_restored(lacks);
         Ok(true)
-    }
-
-    /// Gives inodes their further names.
-    ///
-    /// * `missing`: the files that were left out.
-    pub(super) fn link(
-        &self,
-        missing: &HashSet<usize>,
-        extracted: &mut Extracted,
-    ) -> Result<(), Error> {
-        for link in &self.links {
-            let is_missing = link.of.file.is_some_and(|file| missing.contains(&file));
-            let linked = if is_missing {
-                // Something else may stand under its name.
-                let error = Errno::NOENT;
-                let error = self
-                    .destination
-                    .error("link", link.directory, &link.name, error);
-                Err(error)
-            } else {
-                self.link_one(link)
-            };
-            match linked {
-                Ok(()) => extracted.hard_links += 1,
-                Err(error) => self.leave_out(error, extracted)?,
-            }
-        }
-        Ok(())
-    }
-
-    fn link_one(&self, link: &Link) -> Result<(), Error> {
-        let from = self.destination.directory(link.of.directory)?;
-        let to = self.destination.directory(link.directory)?;
-        let make = || {
-            let flags = AtFlags::empty();
-            rustix::fs::linkat(&from, &*link.of.name, &to, &*link.name, flags)
-        };
-        let place = (link.directory, to.as_fd());
-        let linked = self.destination.replace(place, &link.name, &make);
-        linked.map_err(|error| {
-            self.destination
-                .error("link", link.directory, &link.name, error)
-        })
     }
 
     /// Restores what the inodes say about directories, children before their parents: a time must

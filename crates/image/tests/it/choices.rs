@@ -1,5 +1,7 @@
 //! What is extracted of an image, with what changes, and in spite of what damage.
 
+mod any;
+
 use std::cell::RefCell;
 use std::fs;
 use std::ops::ControlFlow;

@@ -62,18 +62,15 @@ impl Report {
         let directories = plural(self.directories, "directory", "directories");
         let bytes = format_units::bytes(self.bytes);
         let seconds = format_units::seconds(self.time_s);
-        let mut line = format!(
-            "{}: {files}, {directories}, {bytes}; {seconds}",
-            self.directory
-        );
-        if self.not_restored_count > 0 {
-            let things = plural(self.not_restored_count, "thing", "things");
-            line.push_str(&format!("; {things} not restored"));
-        }
-        if self.left_out_count > 0 {
-            let paths = plural(self.left_out_count, "path", "paths");
-            line.push_str(&format!("; {paths} left out"));
-        }
-        line
+        let not_restored = match self.not_restored_count {
+            0 => String::new(),
+            count => format!("; {} not restored", plural(count, "thing", "things")),
+        };
+        let left_out = match self.left_out_count {
+            0 => String::new(),
+            count => format!("; {} left out", plural(count, "path", "paths")),
+        };
+        let directory = &self.directory;
+        format!("{directory}: {files}, {directories}, {bytes}; {seconds}{not_restored}{left_out}")
     }
 }
