@@ -5,6 +5,7 @@
 
 mod build;
 mod described;
+mod dump;
 mod image;
 mod number;
 mod plan;
@@ -17,6 +18,7 @@ mod tools;
 
 pub(crate) use build::BuildArgs;
 pub(crate) use described::DescribedArgs;
+pub(crate) use dump::DumpArgs;
 pub(crate) use image::{CompressorName, ImageArgs, PartName, TailsName, TuningArgs};
 pub(crate) use plan::{ConvertArgs, FormatName, LintArgs, PlanArgs, PlanVerb};
 pub(crate) use press::PressArgs;
@@ -79,6 +81,7 @@ pub(crate) enum Verb {
     Cat(CatArgs),
     Info(InfoArgs),
     Check(CheckArgs),
+    Dump(DumpArgs),
     Mksquashfs(MksquashfsArgs),
     Sqfstar(SqfstarArgs),
     Man(ManArgs),

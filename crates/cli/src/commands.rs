@@ -3,6 +3,7 @@
 mod build;
 mod cat;
 mod check;
+mod dump;
 mod extract;
 mod generate;
 mod info;
@@ -32,6 +33,7 @@ pub(crate) fn run(verb: &Verb, ui: &Ui) -> anyhow::Result<Exit> {
         Verb::Cat(args) => cat::run(args, ui),
         Verb::Info(args) => info::run(args, ui),
         Verb::Check(args) => check::run(args, ui),
+        Verb::Dump(args) => dump::run(args, ui),
         Verb::Mksquashfs(args) => mksquashfs::verb(Tool::Mksquashfs, &args.words, ui),
         Verb::Sqfstar(args) => mksquashfs::verb(Tool::Sqfstar, &args.words, ui),
         Verb::Man(args) => generate::man(args, ui),

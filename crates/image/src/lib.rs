@@ -7,7 +7,7 @@
 //! threads and no thread waits for another's decompression.
 //!
 //! On top of that stand [`walk`] (every path, depth-first), [`check`] (every structure, every
-//! block), [`extract`] (the only place that writes) and [`MetadataMap`] (from image bytes back to
+//! block), [`dump`] (every byte and what it is), [`extract`] (the only place that writes) and [`MetadataMap`] (from image bytes back to
 //! the inode or listing that lies there).
 //!
 //! Image bytes are hostile. Whatever they hold, each call ends with a value or an [`Error`] that
@@ -19,9 +19,12 @@
 mod check;
 mod decoders;
 mod directory;
+mod dump;
 mod error;
+mod extents;
 mod extract;
 mod file;
+mod findings;
 mod image;
 mod inode;
 mod metadata;
@@ -31,17 +34,22 @@ mod slots;
 mod source;
 mod store;
 mod stored;
+mod survey;
 mod table;
 mod walk;
 mod xattr;
 
-pub use check::{PROBLEMS_MAX, Problem, check};
+pub use check::check;
+pub use dump::{
+    DumpArea, DumpField, DumpOptions, DumpOwner, DumpRange, DumpRecord, DumpValue, Stored, dump,
+};
 pub use error::{Error, PathText};
 pub use extract::{Attribute, ExtractOptions, Extracted, NotRestored, extract};
 pub use file::FileBlock;
+pub use findings::{PROBLEMS_MAX, Problem, Severity};
 pub use image::Image;
 pub use metadata_map::{MetadataKind, MetadataMap};
-pub use source::{Offset, ReadAt};
+pub use source::{Offset, ReadAt, open_source};
 pub use stored::StoredBlock;
 pub use walk::{Visited, walk};
 pub use xattr::Xattr;

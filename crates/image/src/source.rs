@@ -7,6 +7,8 @@ use std::path::Path;
 
 use rustix::fs::SeekFrom;
 
+use crate::error::Error;
+
 /// Bytes that can be read at any position by several threads at once.
 pub trait ReadAt: Send + Sync {
     /// Reads bytes from `start` on into `buf`; returns how many, 0 only at the end.
@@ -40,9 +42,24 @@ impl ReadAt for File {
     }
 }
 
+/// Opens an image file or block device.
+///
+/// # Errors
+///
+/// [`Error::Open`] if it cannot be opened.
+pub fn open_source(path: &Path) -> Result<Box<dyn ReadAt>, Error> {
+    match open_file(path) {
+        Ok(file) => Ok(Box::new(file)),
+        Err(source) => {
+            let path = path.to_path_buf();
+            Err(Error::Open { path, source })
+        }
+    }
+}
+
 /// Opens a file that can be read at any position. A pipe is refused before it is opened, which
 /// would wait for its writer.
-pub(crate) fn open_file(path: &Path) -> io::Result<File> {
+fn open_file(path: &Path) -> io::Result<File> {
     let file_type = fs::metadata(path)?.file_type();
     if file_type.is_file() || file_type.is_block_device() {
         return File::open(path);

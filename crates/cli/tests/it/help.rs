@@ -2,7 +2,7 @@
 
 use crate::run::done;
 
-const VERBS: [&str; 11] = [
+const VERBS: [&str; 12] = [
     "press",
     "record",
     "build",
@@ -12,6 +12,7 @@ const VERBS: [&str; 11] = [
     "cat",
     "info",
     "check",
+    "dump",
     "man",
     "completions",
 ];

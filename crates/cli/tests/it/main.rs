@@ -4,6 +4,7 @@
 mod architecture;
 mod determinism;
 mod docs;
+mod dump;
 mod errors;
 mod fuse;
 mod help;

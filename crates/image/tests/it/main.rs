@@ -3,11 +3,13 @@
 
 mod compare;
 mod defects;
+mod dump;
 mod extract;
 mod handmade;
 mod map;
 mod mutate;
 mod peers;
 mod relations;
+mod rules;
 mod source_tree;
 mod tools;
