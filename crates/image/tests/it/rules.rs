@@ -43,7 +43,7 @@ fn problems(bytes: Vec<u8>) -> Vec<(Severity, String)> {
 
 #[test]
 fn a_broken_rule_is_found_and_as_severe_as_stated() {
-    for case in cases::ALL {
+    for case in cases::all() {
         let problems = problems((case.image)());
         let is_it = |(severity, text): &(Severity, String)| {
             *severity == case.severity && text.contains(case.text)
@@ -79,7 +79,7 @@ fn the_document_has_the_rules_that_are_tested() {
         Severity::Error => "error".to_owned(),
         Severity::Notice => "notice".to_owned(),
     };
-    let cases = cases::ALL.iter().map(|case| (case.rule, case.severity));
+    let cases = cases::all().map(|case| (case.rule, case.severity));
     let mut tested: Vec<_> = cases
         .chain(ELSEWHERE)
         .map(|(rule, found)| (rule.to_owned(), severity(found)))
