@@ -57,6 +57,24 @@ impl Image {
         Ok((record.inode, record.extent))
     }
 
+    /// The least bytes that an inode takes before compression, by its fixed part.
+    pub(crate) fn inode_bytes_min(&self, at: InodeRef) -> Result<u64, Error> {
+        let (table, block_start) = (self.inode_table, at.block_start.into());
+        let mut stream = Stream::open(&self.store, table, Part::Inode, block_start, at.offset)?;
+        let start = stream.block_start();
+        let mut fixed = [0; Inode::FIXED_MAX_BYTES];
+        let found = stream.read(&mut fixed)?;
+        let fixed = fixed.get(..found).unwrap_or_default();
+        let (_, len, extra) = Inode::parse_fixed(fixed, self.superblock().block_size, start)?;
+        let list_bytes = match extra {
+            Extra::Nothing => 0,
+            Extra::BlockList { count } => count.saturating_mul(4),
+            Extra::Target { len_bytes, .. } => len_bytes as u64,
+            Extra::Index { count } => u64::from(count) * (IndexEntry::FIXED_BYTES as u64 + 1),
+        };
+        Ok(list_bytes.saturating_add(len as u64))
+    }
+
     /// Reads an inode, and tells how it lies in the table.
     pub(crate) fn inode_record(&self, at: InodeRef) -> Result<InodeRecord, Error> {
         let block_start = at.block_start.into();

@@ -181,6 +181,13 @@ impl Survey {
         Some(path)
     }
 
+    /// Whether the whole inode table could be read; if not, what lost inodes refer to seems to be
+    /// nobody's.
+    pub(crate) fn has_all_inodes(&self) -> bool {
+        let mut blocks = self.inode_table.blocks.iter();
+        !self.nodes.is_empty() && blocks.all(|block| block.len_bytes > 0)
+    }
+
     /// The node with this inode number.
     pub(crate) fn node_of_number(&self, number: u32) -> Option<usize> {
         self.by_number.get(&number).copied()

@@ -28,6 +28,7 @@ pub(super) fn check(
         image,
         survey,
         findings,
+        has_all_inodes: survey.has_all_inodes(),
         end: image.data_start(),
     };
     let mut checked_bytes = 0;
@@ -51,6 +52,7 @@ struct Area<'a> {
     image: &'a Image,
     survey: &'a Survey,
     findings: &'a mut Findings,
+    has_all_inodes: bool,
     /// The image byte behind the blocks so far.
     end: u64,
 }
@@ -82,7 +84,7 @@ impl Area<'_> {
             start: self.end,
             end: start,
         };
-        if start <= self.end || is_alignment(self.image, gap) {
+        if !self.has_all_inodes || start <= self.end || is_alignment(self.image, gap) {
             return;
         }
         let rule = Rule::Unreferenced {
@@ -119,6 +121,9 @@ impl Area<'_> {
     /// Checks that the tail ends of a fragment block lie in it, and that it holds nothing else.
     fn tails(&mut self, extent: &Extent, index: u32, len_bytes: u64) {
         let tails = self.survey.tails_of(index);
+        if !self.has_all_inodes && tails.is_empty() {
+            return;
+        }
         if tails.is_empty() {
             let rule = Rule::Unusual {
                 field: "number of files with a tail end in the fragment block",
@@ -158,7 +163,7 @@ impl Area<'_> {
     }
 
     fn unused_tail(&mut self, extent: &Extent, from: u64, to: u64) {
-        if from < to {
+        if from < to && self.has_all_inodes {
             let (offset, len_bytes) = (from, to - from);
             self.notice(extent, Rule::Unreferenced { offset, len_bytes });
         }

@@ -13,6 +13,10 @@ use crate::image::Image;
 use crate::survey::{ENTRY_BYTES, HEADER_BYTES, Header, Piece, RawEntry, Span, Survey, pieces};
 use crate::walk::push_name;
 
+/// Bytes of listings inside other listings that are told. Only inodes that no directory names can
+/// have more, for the walk of the tree has a bound of its own.
+const OVERLAPPING_MAX_BYTES: u64 = 64 << 20;
+
 /// The directory table.
 pub(super) fn emit(
     emitter: &mut Emitter,
@@ -23,7 +27,15 @@ pub(super) fn emit(
     let (area, region) = (DumpArea::DirectoryTable, image.directory_table);
     let account = &survey.directory_table;
     let spans = account.spans.iter();
-    let items = spans.flat_map(|span| items(image, survey, selection, span));
+    let (mut end, mut overlapping_bytes) = (0, 0_u64);
+    let items = spans.flat_map(|span| {
+        overlapping_bytes += span.end.min(end).saturating_sub(span.start);
+        end = end.max(span.end);
+        if overlapping_bytes > OVERLAPPING_MAX_BYTES {
+            return Vec::new();
+        }
+        items(image, survey, selection, span)
+    });
     let mut strays = strays(image, survey, account, (area, region));
     let stream = Stream {
         area,

@@ -11,6 +11,10 @@ use crate::findings::{Findings, Severity};
 use crate::image::Image;
 use crate::inode::InodeRecord;
 
+/// Bytes that are read of what turns out to be no inode: a hostile table may look like large inodes
+/// anywhere.
+const GUESSES_BYTES: u64 = 64 << 20;
+
 /// Finds the bytes of each inode, and the inodes that no directory names.
 ///
 /// # Errors
@@ -44,6 +48,7 @@ pub(super) fn scan(
         findings,
         spans: Vec::with_capacity(known.len()),
         is_synced: true,
+        guesses_bytes: GUESSES_BYTES,
     };
     let mut position = 0;
     let mut read = 0_u64;
@@ -78,6 +83,8 @@ struct Scan<'a> {
     spans: Vec<Span>,
     /// Whether the last inode ended where the next bytes begin.
     is_synced: bool,
+    /// Bytes that may still be read in vain.
+    guesses_bytes: u64,
 }
 
 impl Scan<'_> {
@@ -103,10 +110,8 @@ impl Scan<'_> {
         };
         let (block_start, block_end) = (block.start, block.position_end());
         let at = reference(self.image, block_start, offset);
-        let record = at.and_then(|at| Some((at, self.image.inode_record(at).ok()?)));
-        let Some((at, record)) = record.filter(|(_, record)| {
-            position + record.len_bytes <= limit && self.is_plausible(record)
-        }) else {
+        let record = at.and_then(|at| Some((at, self.guess(at, limit - position)?)));
+        let Some((at, record)) = record else {
             self.is_synced = false;
             return block_end.min(limit);
         };
@@ -125,6 +130,20 @@ impl Scan<'_> {
         self.spans.push(Span { start, end, node });
         self.is_synced = true;
         end
+    }
+
+    /// Reads what may be an inode of at most `limit` bytes.
+    fn guess(&mut self, at: InodeRef, limit: u64) -> Option<InodeRecord> {
+        let bytes = self.image.inode_bytes_min(at).ok()?;
+        if bytes > limit || bytes > self.guesses_bytes {
+            return None;
+        }
+        let record = self.image.inode_record(at).ok();
+        let record = record.filter(|record| record.len_bytes <= limit && self.is_plausible(record));
+        if record.is_none() {
+            self.guesses_bytes -= bytes;
+        }
+        record
     }
 
     /// Whether bytes that read as an inode are one. Behind another inode nothing else is expected;

@@ -185,6 +185,7 @@ impl Walk<'_> {
         let image = self.image;
         self.bounds.enter(image, entry.inode, directory)?;
         let (listing, read) = image.listing_so_far(directory)?;
+        let inode_start = image.inode_start(entry.inode);
         let start = image.listing_start(directory);
         let (entries, mut broken) = entries(&listing.bytes, start);
         let is_cut = matches!(broken.last(), Some((_, corrupt)) if is_truncated(corrupt));
@@ -194,13 +195,13 @@ impl Walk<'_> {
             }
             self.survey.complete = false;
             self.report(parent, entry, Severity::Error, error);
+        } else {
+            let table_start = image.directory_table.start;
+            let index = index::check(directory, &listing, inode_start, table_start);
+            broken.extend(index.into_iter().map(|corrupt| (Severity::Error, corrupt)));
         }
         // A listing that ends in the middle of an entry may have lost some.
         self.survey.complete &= !is_cut;
-        let inode_start = image.inode_start(entry.inode);
-        let table_start = image.directory_table.start;
-        let index = index::check(directory, &listing, inode_start, table_start);
-        broken.extend(index.into_iter().map(|corrupt| (Severity::Error, corrupt)));
         for (severity, corrupt) in broken {
             self.report(parent, entry, severity, corrupt);
         }
