@@ -15,7 +15,7 @@ use crate::table::Table;
 use crate::xattr::XattrSets;
 
 /// Bytes before the unused word of a fragment table's entry, and of the xattr id table's header.
-const UNUSED_AT: u64 = 12;
+const UNUSED_AT: usize = 12;
 
 /// Checks what the tables say about inodes against the inodes found, and each table's bytes.
 pub(super) fn check(image: &Image, survey: &Survey, findings: &mut Findings) {
@@ -98,7 +98,7 @@ fn check_unused_words(image: &Image, findings: &mut Findings) {
         let mut found = 0;
         // What cannot be read was told when the image was opened.
         let _ = table.for_each::<{ Fragment::SIZE }>(&image.store, |bytes, _| {
-            found += u64::from(bytes.iter().skip(12).any(|byte| *byte != 0));
+            found += u64::from(bytes.iter().skip(UNUSED_AT).any(|byte| *byte != 0));
             Ok(())
         });
         let at = (Part::FragmentTable, table.start());
@@ -106,7 +106,7 @@ fn check_unused_words(image: &Image, findings: &mut Findings) {
     }
     if let (Some(_), Some(start)) = (&image.xattr_sets, image.superblock().xattr_table_start) {
         let word = Region {
-            start: start.saturating_add(UNUSED_AT),
+            start: start.saturating_add(UNUSED_AT as u64),
             end: start.saturating_add(XattrTable::SIZE as u64),
         };
         let found = u64::from(!is_zero(image, word));

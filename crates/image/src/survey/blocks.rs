@@ -126,9 +126,8 @@ impl Blocks {
             }
             let size = block.end - block.start - MetadataHeader::SIZE;
             if !block.stored && size >= len {
-                let field = "compressed size less the content's length";
-                let found = size - len + 1;
-                findings.expect_usual(at, field, found, 0);
+                let field = "size of a compressed block, which is no smaller than its content,";
+                findings.expect_usual(at, field, size, len.saturating_sub(1));
             }
         }
         let field = "number of metadata blocks of the table, from this one on, that are not full";
