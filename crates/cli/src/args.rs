@@ -7,6 +7,7 @@ mod archive;
 mod build;
 mod described;
 mod doctor;
+mod dump;
 mod extract;
 mod find;
 mod image;
@@ -28,6 +29,7 @@ pub(crate) use archive::ArchiveArgs;
 pub(crate) use build::BuildArgs;
 pub(crate) use described::DescribedArgs;
 pub(crate) use doctor::DoctorArgs;
+pub(crate) use dump::DumpArgs;
 pub(crate) use extract::{ChangeArgs, ChoiceArgs, ExtractArgs};
 pub(crate) use find::{Amount, FindArgs, ModeTest, TestArgs, TypeLetter};
 pub(crate) use image::{CompressorName, ImageArgs, PartName, TailsName, TuningArgs};
@@ -102,6 +104,7 @@ pub(crate) enum Verb {
     Info(InfoArgs),
     Check(CheckArgs),
     Doctor(DoctorArgs),
+    Dump(DumpArgs),
     Mksquashfs(MksquashfsArgs),
     Sqfstar(SqfstarArgs),
     Unsquashfs(UnsquashfsArgs),

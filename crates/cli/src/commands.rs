@@ -5,6 +5,7 @@ mod build;
 mod cat;
 mod check;
 mod doctor;
+mod dump;
 mod extract;
 mod find;
 mod generate;
@@ -42,6 +43,7 @@ pub(crate) fn run(verb: &Verb, ui: &Ui) -> anyhow::Result<Exit> {
         Verb::Info(args) => info::run(args, ui),
         Verb::Check(args) => check::run(args, ui),
         Verb::Doctor(args) => doctor::run(args, ui),
+        Verb::Dump(args) => dump::run(args, ui),
         Verb::Mksquashfs(args) => squashfs_tools::verb(Tool::Mksquashfs, &args.words, ui),
         Verb::Sqfstar(args) => squashfs_tools::verb(Tool::Sqfstar, &args.words, ui),
         Verb::Unsquashfs(args) => squashfs_tools::verb(Tool::Unsquashfs, &args.words, ui),

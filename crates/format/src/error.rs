@@ -72,6 +72,10 @@ pub enum Part {
     IdTable,
     /// The xattr id table, keys or values.
     XattrTable,
+    /// Everything between the superblock and the inode table.
+    DataArea,
+    /// Zeros behind the image.
+    Padding,
 }
 
 impl fmt::Display for Part {
@@ -90,6 +94,8 @@ impl fmt::Display for Part {
             Self::ExportTable => "export table",
             Self::IdTable => "id table",
             Self::XattrTable => "xattr table",
+            Self::DataArea => "data area",
+            Self::Padding => "padding",
         })
     }
 }
@@ -127,6 +133,30 @@ pub enum Rule {
         low: u64,
         /// Greatest legal value.
         high: u64,
+    },
+    /// A field has a legal value that writers do not give it.
+    #[error("{field} is {found}, usually {usual}")]
+    Unusual {
+        /// Name of the field.
+        field: &'static str,
+        /// What the image says.
+        found: u64,
+        /// What writers say there.
+        usual: u64,
+    },
+    /// An inode that is there, but not in the tree.
+    #[error("no directory names inode {number}")]
+    Unnamed {
+        /// Its number.
+        number: u64,
+    },
+    /// Bytes that no other part of the image leads to.
+    #[error("nothing refers to {len_bytes} bytes at offset {offset}")]
+    Unreferenced {
+        /// Offset of the first of them in the structure, after decompression.
+        offset: u64,
+        /// How many.
+        len_bytes: u64,
     },
     /// A field has a legal value that this implementation refuses.
     #[error("{field} {found} is not supported")]

@@ -35,6 +35,12 @@ impl Fragment {
     /// Bytes of an entry.
     pub const SIZE: usize = 16;
 
+    /// Stands for an entry that cannot be read: it has no bytes, as no legal one.
+    pub const LOST: Self = Self {
+        start: 0,
+        size: BlockWord::SPARSE,
+    };
+
     /// Reads an entry.
     ///
     /// * `start`: image byte of the metadata block that holds it, for errors.

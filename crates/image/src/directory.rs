@@ -42,30 +42,40 @@ impl Image {
 
     /// Reads a listing without looking into it.
     pub(crate) fn listing(&self, directory: &Directory) -> Result<RawListing, Error> {
+        let (listing, read) = self.listing_so_far(directory)?;
+        read.map(|()| listing)
+    }
+
+    /// Reads a listing up to its end or to where it cannot be read.
+    ///
+    /// # Errors
+    ///
+    /// If not even its first byte can be read; the second value says why it is not whole.
+    pub(crate) fn listing_so_far(
+        &self,
+        directory: &Directory,
+    ) -> Result<(RawListing, Result<(), Error>), Error> {
         let table = self.directory_table;
+        let mut listing = RawListing {
+            bytes: Vec::new(),
+            blocks: Vec::new(),
+            extent: Region {
+                start: table.start,
+                end: table.start,
+            },
+        };
         if directory.listing_bytes == 0 {
             // An empty directory's reference may point behind the last listing.
-            let (start, end) = (table.start, table.start);
-            return Ok(RawListing {
-                bytes: Vec::new(),
-                blocks: Vec::new(),
-                extent: Region { start, end },
-            });
+            return Ok((listing, Ok(())));
         }
         let (part, block_start) = (Part::DirectoryHeader, directory.block_start.into());
         let mut stream = Stream::open(&self.store, table, part, block_start, directory.offset)?;
-        let start = stream.first_image_byte();
-        let mut blocks = Vec::new();
-        let bytes =
-            stream.read_vec_by_block(directory.listing_bytes.into(), &mut |at, block| {
-                blocks.push((at, block));
-            })?;
-        let end = stream.end_image_byte();
-        Ok(RawListing {
-            bytes,
-            blocks,
-            extent: Region { start, end },
-        })
+        listing.extent.start = stream.first_image_byte();
+        let len_bytes = directory.listing_bytes.into();
+        let RawListing { bytes, blocks, .. } = &mut listing;
+        let read = stream.read_into(bytes, len_bytes, &mut |at, block| blocks.push((at, block)));
+        listing.extent.end = stream.end_image_byte();
+        Ok((listing, read))
     }
 
     /// Looks up an absolute path, byte by byte: no link is followed, and `.` and `..` are not

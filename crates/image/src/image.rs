@@ -4,14 +4,14 @@ use std::fmt;
 use std::path::Path;
 
 use coldpress_format::{
-    CompressorOptions, Corrupt, Flags, Fragment, InodeRef, MetadataHeader, Part, Rule,
+    BlockSize, CompressorOptions, Corrupt, Flags, Fragment, InodeRef, MetadataHeader, Part, Rule,
     SUPERBLOCK_SIZE, Superblock,
 };
 
 use crate::decoders::Decoders;
 use crate::error::Error;
 use crate::region::Region;
-use crate::source::{ReadAt, open_file};
+use crate::source::{ReadAt, open_source};
 use crate::store::{Store, read_exact};
 use crate::table::Table;
 use crate::xattr::XattrSets;
@@ -27,6 +27,7 @@ pub struct Image {
     pub(crate) store: Store,
     pub(crate) inode_table: Region,
     pub(crate) directory_table: Region,
+    pub(crate) fragment_table: Option<Table>,
     pub(crate) id_table: Table,
     pub(crate) export_table: Option<Table>,
     pub(crate) xattr_sets: Option<XattrSets>,
@@ -41,11 +42,16 @@ impl Image {
     ///
     /// [`Error::Open`] if it cannot be opened, else as [`Image::new`].
     pub fn open(path: &Path) -> Result<Self, Error> {
-        let file = open_file(path).map_err(|source| {
-            let path = path.to_path_buf();
-            Error::Open { path, source }
-        })?;
-        Self::new(Box::new(file))
+        Self::new(open_source(path)?)
+    }
+
+    /// Opens an image file or block device as far as it can be read.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Open`] if it cannot be opened, else as [`Image::new_damaged`].
+    pub fn open_damaged(path: &Path) -> Result<(Self, Vec<Error>), Error> {
+        Self::new_damaged(open_source(path)?)
     }
 
     /// Opens the image that `source` holds: reads the superblock, the compressor options, the id
@@ -61,6 +67,26 @@ impl Image {
     /// Some ten reads; holds 4 bytes for each id, 16 for each fragment block, 8 for each metadata block
     /// of the other tables, and up to 10 MiB of blocks once they are read.
     pub fn new(source: Box<dyn ReadAt>) -> Result<Self, Error> {
+        Self::assemble(source, &mut Err)
+    }
+
+    /// As [`Image::new`], but goes on behind damage: what cannot be read is missing in the image,
+    /// and the errors say what that is.
+    ///
+    /// # Errors
+    ///
+    /// As [`Image::new`] for the superblock and the compressor, without which nothing is found.
+    pub fn new_damaged(source: Box<dyn ReadAt>) -> Result<(Self, Vec<Error>), Error> {
+        let mut errors = Vec::new();
+        let image = Self::assemble(source, &mut |error| {
+            errors.push(error);
+            Ok(())
+        })?;
+        Ok((image, errors))
+    }
+
+    /// * `pass`: whether to go on behind an error.
+    fn assemble(source: Box<dyn ReadAt>, pass: Pass) -> Result<Self, Error> {
         let size_bytes = source
             .size_bytes()
             .map_err(|source| Error::Read { start: 0, source })?;
@@ -71,25 +97,15 @@ impl Image {
         if size_bytes < superblock.bytes_used {
             let (needed, found) = (superblock.bytes_used, size_bytes);
             let rule = Rule::Truncated { needed, found };
-            return Err(Corrupt::new(Part::Superblock, 0, rule).into());
+            pass(Corrupt::new(Part::Superblock, 0, rule).into())?;
         }
         let decoders = Decoders::new(superblock.compressor, superblock.block_size)?;
         let store = Store::new(source, decoders);
-        let options = read_options(&store, &superblock)?;
-        let tables = Tables::open(&store, &superblock)?;
-
-        let mut ids = Vec::new();
-        tables.ids.for_each::<4>(&store, |bytes, _| {
-            ids.push(u32::from_le_bytes(*bytes));
-            Ok(())
-        })?;
-        let mut fragments = Vec::new();
-        if let Some(table) = &tables.fragments {
-            table.for_each::<{ Fragment::SIZE }>(&store, |bytes, start| {
-                fragments.push(Fragment::parse(bytes, superblock.block_size, start)?);
-                Ok(())
-            })?;
-        }
+        let options = read_options(&store, &superblock);
+        let options = options.or_else(|error| pass(error).map(|()| None))?;
+        let tables = Tables::open(&store, &superblock, pass)?;
+        let ids = tables.read_ids(&store, pass)?;
+        let fragments = tables.read_fragments(&store, superblock.block_size, pass)?;
         Ok(Self {
             options,
             store,
@@ -98,6 +114,7 @@ impl Image {
                 end: superblock.directory_table_start,
             },
             directory_table: tables.directories,
+            fragment_table: tables.fragments,
             id_table: tables.ids,
             export_table: tables.exports,
             xattr_sets: tables.xattrs,
@@ -149,6 +166,16 @@ impl Image {
         Ok(Some(InodeRef::parse(word, Part::ExportTable, start)?))
     }
 
+    /// Image byte behind the superblock and the compressor options, where data begins.
+    pub(crate) fn data_start(&self) -> u64 {
+        let start = SUPERBLOCK_SIZE as u64;
+        let options = self.options.and_then(|_| {
+            let block = self.store.metadata_block(start, self.data_area());
+            block.ok().map(|block| block.next)
+        });
+        options.unwrap_or(start)
+    }
+
     /// The data area: from behind the superblock to the inode table.
     pub(crate) fn data_area(&self) -> Region {
         Region {
@@ -157,6 +184,9 @@ impl Image {
         }
     }
 }
+
+/// Takes an error: lets it pass, so that the image is opened without what it is about, or not.
+type Pass<'a> = &'a mut dyn FnMut(Error) -> Result<(), Error>;
 
 impl fmt::Debug for Image {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -203,7 +233,7 @@ struct Tables {
 }
 
 impl Tables {
-    fn open(store: &Store, superblock: &Superblock) -> Result<Self, Error> {
+    fn open(store: &Store, superblock: &Superblock, pass: Pass) -> Result<Self, Error> {
         let low = superblock.directory_table_start;
         let open = |part, start, end, entries| {
             let blocks = Region {
@@ -215,19 +245,34 @@ impl Tables {
         let mut end = superblock.bytes_used;
         let mut xattrs = None;
         if let Some(start) = superblock.xattr_table_start {
-            let sets = XattrSets::open(store, Region { start, end }, superblock.id_table_start)?;
-            end = sets.start();
-            xattrs = Some(sets);
+            match XattrSets::open(store, Region { start, end }, superblock.id_table_start) {
+                Ok(sets) => {
+                    end = sets.start();
+                    xattrs = Some(sets);
+                }
+                Err(error) => pass(error)?,
+            }
         }
         let (start, count) = (superblock.id_table_start, superblock.id_count.into());
-        let ids = open(Part::IdTable, start, end, (count, 4))?;
+        let ids = match open(Part::IdTable, start, end, (count, 4)) {
+            Ok(table) => table,
+            Err(error) => {
+                pass(error)?;
+                Table::missing(Part::IdTable, start)
+            }
+        };
         end = ids.start();
+        let mut open_before = |part, start, entries| match open(part, start, end, entries) {
+            Ok(table) => {
+                end = table.start();
+                Ok(Some(table))
+            }
+            Err(error) => pass(error).map(|()| None),
+        };
         let mut exports = None;
         if let Some(start) = superblock.export_table_start {
             let entries = (superblock.inode_count.into(), 8);
-            let table = open(Part::ExportTable, start, end, entries)?;
-            end = table.start();
-            exports = Some(table);
+            exports = open_before(Part::ExportTable, start, entries)?;
         }
         let mut fragments = None;
         // Without fragments the position means nothing: some writers leave it out, others let it
@@ -236,17 +281,52 @@ impl Tables {
             && let Some(start) = superblock.fragment_table_start
         {
             let entries = (superblock.fragment_count.into(), Fragment::SIZE as u64);
-            let table = open(Part::FragmentTable, start, end, entries)?;
-            end = table.start();
-            fragments = Some(table);
+            fragments = open_before(Part::FragmentTable, start, entries)?;
         }
-        let directories = Region { start: low, end };
         Ok(Self {
-            directories,
+            directories: Region { start: low, end },
             fragments,
             exports,
             ids,
             xattrs,
         })
+    }
+
+    fn read_ids(&self, store: &Store, pass: Pass) -> Result<Vec<u32>, Error> {
+        let mut ids = Vec::new();
+        let read = self.ids.for_each::<4>(store, |bytes, _| {
+            ids.push(u32::from_le_bytes(*bytes));
+            Ok(())
+        });
+        read.or_else(pass)?;
+        Ok(ids)
+    }
+
+    fn read_fragments(
+        &self,
+        store: &Store,
+        block_size: BlockSize,
+        pass: Pass,
+    ) -> Result<Vec<Fragment>, Error> {
+        let mut fragments = Vec::new();
+        let mut damaged = Vec::new();
+        let Some(table) = &self.fragments else {
+            return Ok(fragments);
+        };
+        let read = table.for_each::<{ Fragment::SIZE }>(store, |bytes, start| {
+            // Those behind a damaged one keep their index.
+            fragments.push(
+                Fragment::parse(bytes, block_size, start).unwrap_or_else(|corrupt| {
+                    damaged.push(corrupt);
+                    Fragment::LOST
+                }),
+            );
+            Ok(())
+        });
+        for corrupt in damaged {
+            pass(corrupt.into())?;
+        }
+        read.or_else(pass)?;
+        Ok(fragments)
     }
 }

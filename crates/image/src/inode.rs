@@ -53,6 +53,30 @@ impl Image {
 
     /// Reads an inode, and tells which image bytes must be read for it.
     pub(crate) fn inode_with_extent(&self, at: InodeRef) -> Result<(Inode, Region), Error> {
+        let record = self.inode_record(at)?;
+        Ok((record.inode, record.extent))
+    }
+
+    /// The least bytes that an inode takes before compression, by its fixed part.
+    pub(crate) fn inode_bytes_min(&self, at: InodeRef) -> Result<u64, Error> {
+        let (table, block_start) = (self.inode_table, at.block_start.into());
+        let mut stream = Stream::open(&self.store, table, Part::Inode, block_start, at.offset)?;
+        let start = stream.block_start();
+        let mut fixed = [0; Inode::FIXED_MAX_BYTES];
+        let found = stream.read(&mut fixed)?;
+        let fixed = fixed.get(..found).unwrap_or_default();
+        let (_, len, extra) = Inode::parse_fixed(fixed, self.superblock().block_size, start)?;
+        let list_bytes = match extra {
+            Extra::Nothing => 0,
+            Extra::BlockList { count } => count.saturating_mul(4),
+            Extra::Target { len_bytes, .. } => len_bytes as u64,
+            Extra::Index { count } => u64::from(count) * (IndexEntry::FIXED_BYTES as u64 + 1),
+        };
+        Ok(list_bytes.saturating_add(len as u64))
+    }
+
+    /// Reads an inode, and tells how it lies in the table.
+    pub(crate) fn inode_record(&self, at: InodeRef) -> Result<InodeRecord, Error> {
         let block_start = at.block_start.into();
         let table = self.inode_table;
         let mut stream = Stream::open(&self.store, table, Part::Inode, block_start, at.offset)?;
@@ -66,30 +90,40 @@ impl Image {
         let found = stream.clone().read(&mut fixed)?;
         let fixed = fixed.get(..found).unwrap_or_default();
         let (mut inode, len, extra) = Inode::parse_fixed(fixed, block_size, start)?;
+        let fixed = fixed.get(..len).unwrap_or_default().to_vec();
         stream.skip(len)?;
+        let mut len_bytes = len as u64;
         match extra {
             Extra::Nothing => {}
             Extra::BlockList { count } => {
                 let words = stream.read_vec(count.saturating_mul(4))?;
+                len_bytes += words.len() as u64;
                 inode.read_block_list(&words, block_size, start)?;
             }
             Extra::Target {
-                len_bytes,
+                len_bytes: target_bytes,
                 xattr_follows,
             } => {
-                let target = stream.read_vec(len_bytes as u64)?;
+                let target = stream.read_vec(target_bytes as u64)?;
                 let xattr = xattr_follows.then(|| stream.take::<4>()).transpose()?;
+                len_bytes += target.len() as u64 + xattr.map_or(0, |word| word.len() as u64);
                 inode.read_target(&target, xattr, start)?;
             }
             Extra::Index { count } => {
                 let index = read_index(&mut stream, count)?;
+                len_bytes += index_bytes(&index);
                 if let Body::Directory(directory) = &mut inode.body {
                     directory.index = index;
                 }
             }
         }
         let end = stream.end_image_byte();
-        Ok((inode, Region { start: first, end }))
+        Ok(InodeRecord {
+            inode,
+            fixed,
+            len_bytes,
+            extent: Region { start: first, end },
+        })
     }
 
     /// The numeric owner and group of an inode.
@@ -114,6 +148,23 @@ impl Image {
             id("group index", inode.gid_index)?,
         ))
     }
+}
+
+/// An inode and how it lies in the inode table.
+pub(crate) struct InodeRecord {
+    pub(crate) inode: Inode,
+    /// The header and the record behind it, without the list that follows.
+    pub(crate) fixed: Vec<u8>,
+    /// All that it takes before compression.
+    pub(crate) len_bytes: u64,
+    /// Image bytes that must be read for it.
+    pub(crate) extent: Region,
+}
+
+/// What the entries of a directory index take in an inode.
+pub(crate) fn index_bytes(index: &[IndexEntry]) -> u64 {
+    let bytes = |entry: &IndexEntry| (IndexEntry::FIXED_BYTES + entry.name.len()) as u64;
+    index.iter().map(bytes).sum()
 }
 
 fn read_index(stream: &mut Stream, count: u16) -> Result<Vec<IndexEntry>, Error> {

@@ -7,8 +7,9 @@
 //! threads and no thread waits for another's decompression.
 //!
 //! On top of that stand [`walk`] (every path, depth-first), [`check`] (every structure, every
-//! block), [`extract`] (the only place that writes files), [`write_tar`] (the same as one stream) and
-//! [`MetadataMap`] (from image bytes back to the inode or listing that lies there).
+//! block), [`dump`] (every byte and what it is), [`extract`] (the only place that writes files),
+//! [`write_tar`] (the same as one stream) and [`MetadataMap`] (from image bytes back to the inode or
+//! listing that lies there).
 //!
 //! ```
 //! use coldpress_format::Body;
@@ -54,10 +55,13 @@ mod check;
 mod decoders;
 mod demands;
 mod directory;
+mod dump;
 mod error;
+mod extents;
 mod extract;
 mod file;
 mod find;
+mod findings;
 mod fragment_cache;
 #[cfg(feature = "http")]
 mod http;
@@ -74,13 +78,17 @@ mod source;
 mod store;
 mod stored;
 mod stream_header;
+mod survey;
 mod table;
 mod tar;
 mod walk;
 mod xattr;
 
-pub use check::{PROBLEMS_MAX, Problem, check};
+pub use check::check;
 pub use demands::Demands;
+pub use dump::{
+    DumpArea, DumpField, DumpOptions, DumpOwner, DumpRange, DumpRecord, DumpValue, Stored, dump,
+};
 pub use error::{Error, PathText};
 pub use extract::{
     Attribute, Change, Choice, ExtractOptions, Extracted, KeepXattr, Metadata, NAMED_MAX,
@@ -88,6 +96,7 @@ pub use extract::{
 };
 pub use file::FileBlock;
 pub use find::find_images;
+pub use findings::{PROBLEMS_MAX, Problem, Severity};
 #[cfg(feature = "http")]
 pub use http::{HttpOptions, HttpRange};
 pub use image::Image;

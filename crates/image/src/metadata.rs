@@ -81,6 +81,12 @@ impl<'a> Stream<'a> {
         }
     }
 
+    /// Where the next byte lies: the image byte of its metadata block, and the offset in it. Behind
+    /// the last byte of a block the offset is the block's length.
+    pub(crate) fn place(&self) -> (u64, u64) {
+        (self.block.start, self.offset as u64)
+    }
+
     fn rest(&self) -> &[u8] {
         self.block.content.get(self.offset..).unwrap_or_default()
     }
@@ -154,12 +160,23 @@ impl<'a> Stream<'a> {
         len_bytes: u64,
         block: &mut dyn FnMut(u64, u64),
     ) -> Result<Vec<u8>, Error> {
+        let capacity = usize::try_from(len_bytes.min(FIRST_ALLOCATION_BYTES)).unwrap_or(0);
+        let mut bytes = Vec::with_capacity(capacity);
+        self.read_into(&mut bytes, len_bytes, block)?;
+        Ok(bytes)
+    }
+
+    /// As [`Self::read_vec_by_block`]; where it fails, `bytes` holds what could be read.
+    pub(crate) fn read_into(
+        &mut self,
+        bytes: &mut Vec<u8>,
+        len_bytes: u64,
+        block: &mut dyn FnMut(u64, u64),
+    ) -> Result<(), Error> {
         let bound = self.bytes_max();
         if len_bytes > bound {
             return Err(self.truncated(len_bytes, bound));
         }
-        let capacity = usize::try_from(len_bytes.min(FIRST_ALLOCATION_BYTES)).unwrap_or(0);
-        let mut bytes = Vec::with_capacity(capacity);
         while (bytes.len() as u64) < len_bytes {
             if self.rest().is_empty() && !self.next_block()? {
                 return Err(self.truncated(len_bytes, bytes.len() as u64));
@@ -170,7 +187,7 @@ impl<'a> Stream<'a> {
             bytes.extend_from_slice(self.rest().get(..len).unwrap_or_default());
             self.offset += len;
         }
-        Ok(bytes)
+        Ok(())
     }
 
     /// The most bytes that the rest of the region can hold: a block takes at least 3 bytes.

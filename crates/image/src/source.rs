@@ -8,6 +8,8 @@ use std::sync::Arc;
 
 use rustix::fs::SeekFrom;
 
+use crate::error::Error;
+
 /// Bytes that can be read at any position by several threads at once.
 ///
 /// Files, byte slices, vectors, and everything that is shared or boxed of these are such sources;
@@ -48,6 +50,21 @@ impl ReadAt for File {
             return Ok(rustix::fs::seek(self, SeekFrom::End(0))?);
         }
         Ok(metadata.len())
+    }
+}
+
+/// Opens an image file or block device.
+///
+/// # Errors
+///
+/// [`Error::Open`] if it cannot be opened.
+pub(crate) fn open_source(path: &Path) -> Result<Box<dyn ReadAt>, Error> {
+    match open_file(path) {
+        Ok(file) => Ok(Box::new(file)),
+        Err(source) => {
+            let path = path.to_path_buf();
+            Err(Error::Open { path, source })
+        }
     }
 }
 

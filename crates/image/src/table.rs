@@ -60,6 +60,43 @@ impl Table {
         })
     }
 
+    /// A table that could not be opened: no entries.
+    ///
+    /// * `start`: image byte at which its index should start.
+    pub(crate) fn missing(part: Part, start: u64) -> Self {
+        Self {
+            part,
+            entry_bytes: 1,
+            count: 0,
+            blocks: Vec::new(),
+            end: start,
+            index_end: start,
+        }
+    }
+
+    /// What it is.
+    pub(crate) fn part(&self) -> Part {
+        self.part
+    }
+
+    /// Image bytes of its metadata blocks.
+    pub(crate) fn blocks(&self) -> Region {
+        Region {
+            start: self.start(),
+            end: self.end,
+        }
+    }
+
+    /// Image byte of each metadata block: the entries of its index.
+    pub(crate) fn block_starts(&self) -> &[u64] {
+        &self.blocks
+    }
+
+    /// Bytes of an entry.
+    pub(crate) fn entry_bytes(&self) -> u64 {
+        self.entry_bytes
+    }
+
     /// How many entries it has.
     pub(crate) fn count(&self) -> u64 {
         self.count

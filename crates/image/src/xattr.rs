@@ -56,6 +56,16 @@ impl XattrSets {
         Ok(Self { table, pairs })
     }
 
+    /// The table of the sets.
+    pub(crate) fn table(&self) -> &Table {
+        &self.table
+    }
+
+    /// Image bytes of the pairs.
+    pub(crate) fn pairs(&self) -> Region {
+        self.pairs
+    }
+
     /// Image byte of the first pair: the end of the id table.
     pub(crate) fn start(&self) -> u64 {
         self.pairs.start
@@ -76,19 +86,37 @@ impl XattrSets {
         Stream::open(store, self.pairs, Part::XattrTable, reference >> 16, offset)
     }
 
-    /// Reads one set.
-    pub(crate) fn read(&self, store: &Store, index: u32) -> Result<Vec<Xattr>, Error> {
+    /// The entry of a set, and the image byte of the metadata block that holds it.
+    pub(crate) fn id(&self, store: &Store, index: u32) -> Result<(XattrId, u64), Error> {
         let found = self.table.entry::<{ XattrId::SIZE }>(store, index.into())?;
         let Some((bytes, start)) = found else {
             return Err(unknown(index, self.count(), self.table.start()).into());
         };
-        let set = XattrId::parse(&bytes, start)?;
+        Ok((XattrId::parse(&bytes, start)?, start))
+    }
+
+    /// Reads one set.
+    pub(crate) fn read(&self, store: &Store, index: u32) -> Result<Vec<Xattr>, Error> {
         let mut pairs = Vec::new();
+        self.for_each_pair(store, index, &mut |pair| {
+            pairs.push((pair.name, pair.value));
+        })?;
+        Ok(pairs)
+    }
+
+    /// Hands the pairs of a set to `visit`.
+    pub(crate) fn for_each_pair(
+        &self,
+        store: &Store,
+        index: u32,
+        visit: &mut dyn FnMut(RawPair),
+    ) -> Result<XattrId, Error> {
+        let (set, start) = self.id(store, index)?;
         let mut stream = self.stream(store, set.pairs)?;
         let mut left = SET_MAX_BYTES;
         for _ in 0..set.count {
-            let (name, value) = self.read_pair(store, &mut stream)?;
-            let len = name.len() + value.len();
+            let pair = self.read_pair(store, &mut stream)?;
+            let len = pair.name.len() + pair.value.len();
             left = left.checked_sub(len).ok_or_else(|| {
                 let rule = Rule::OutOfRange {
                     field: "bytes of an xattr set",
@@ -98,13 +126,14 @@ impl XattrSets {
                 };
                 Corrupt::new(Part::XattrTable, start, rule)
             })?;
-            pairs.push((name, value));
+            visit(pair);
         }
-        Ok(pairs)
+        Ok(set)
     }
 
-    fn read_pair(&self, store: &Store, stream: &mut Stream) -> Result<Xattr, Error> {
+    fn read_pair(&self, store: &Store, stream: &mut Stream) -> Result<RawPair, Error> {
         let start = stream.block_start();
+        let place = stream.place();
         let fail = |rule| Corrupt::new(Part::XattrTable, start, rule);
         let kind = u16::from_le_bytes(stream.take()?);
         let name_len = u16::from_le_bytes(stream.take()?);
@@ -118,26 +147,52 @@ impl XattrSets {
         if name_len == 0 || name.contains(&0) {
             return Err(fail(Rule::BadName).into());
         }
-        let value = if kind & XattrPrefix::OUT_OF_LINE == 0 {
-            read_value(stream)?
-        } else {
-            // A reference of 8 bytes stands in the value's place; what it points to is a value
-            // and never another reference.
-            let size = u32::from_le_bytes(stream.take()?);
-            if size != 8 {
-                let (field, found, expected) = ("size of a value's reference", size.into(), 8);
-                let rule = Rule::Mismatch {
-                    field,
-                    found,
-                    expected,
-                };
-                return Err(fail(rule).into());
-            }
-            let reference = u64::from_le_bytes(stream.take()?);
-            read_value(&mut self.stream(store, reference)?)?
-        };
-        Ok((name, value))
+        let before_value = 4 + u64::from(name_len);
+        if kind & XattrPrefix::OUT_OF_LINE == 0 {
+            let value = read_value(stream)?;
+            return Ok(RawPair {
+                place,
+                len_bytes: before_value + 4 + value.len() as u64,
+                name,
+                value,
+                value_place: None,
+            });
+        }
+        // A reference of 8 bytes stands in the value's place; what it points to is a value
+        // and never another reference.
+        let size = u32::from_le_bytes(stream.take()?);
+        if size != 8 {
+            let (field, found, expected) = ("size of a value's reference", size.into(), 8);
+            let rule = Rule::Mismatch {
+                field,
+                found,
+                expected,
+            };
+            return Err(fail(rule).into());
+        }
+        let reference = u64::from_le_bytes(stream.take()?);
+        let mut elsewhere = self.stream(store, reference)?;
+        Ok(RawPair {
+            place,
+            len_bytes: before_value + 4 + 8,
+            name,
+            value_place: Some(elsewhere.place()),
+            value: read_value(&mut elsewhere)?,
+        })
     }
+}
+
+/// A pair and how it lies in the table.
+pub(crate) struct RawPair {
+    /// Image byte of the metadata block in which it begins, and the offset there.
+    pub(crate) place: (u64, u64),
+    /// Bytes that it takes there before compression, without a value that lies elsewhere.
+    pub(crate) len_bytes: u64,
+    /// The full name.
+    pub(crate) name: Vec<u8>,
+    pub(crate) value: Vec<u8>,
+    /// Where the value lies if it is elsewhere.
+    pub(crate) value_place: Option<(u64, u64)>,
 }
 
 fn read_value(stream: &mut Stream) -> Result<Vec<u8>, Error> {

@@ -102,8 +102,11 @@ pub(crate) struct InfoArgs {
 
 /// Check every structure and every block of an image
 ///
-/// Reads and decompresses everything and follows every reference. Each problem is printed with its
-/// path and the byte of the image; the exit status is 1 if there is any.
+/// Reads and decompresses everything, follows every reference, and asks of every byte whom it
+/// belongs to. All problems are printed, each with its path and the byte of the image.
+///
+/// The exit status is 1 if there is an error: something that a reader fails at or reads wrong. What
+/// is legal but unusual, such as bytes that nothing refers to, is printed as a notice.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example:
@@ -112,6 +115,10 @@ pub(crate) struct CheckArgs {
     /// The image to read
     #[arg(value_name = "IMAGE")]
     pub(crate) image: PathBuf,
+
+    /// Leave out what is only unusual
+    #[arg(long)]
+    pub(crate) no_notices: bool,
 
     /// Print the problems as JSON
     #[arg(long)]

@@ -17,6 +17,7 @@ const VERBS: &[&str] = &[
     "info",
     "check",
     "doctor",
+    "dump",
     "man",
     "completions",
 ];

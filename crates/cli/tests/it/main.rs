@@ -6,6 +6,7 @@ mod archive;
 mod determinism;
 mod docs;
 mod doctor;
+mod dump;
 mod errors;
 mod extract;
 mod fuse;

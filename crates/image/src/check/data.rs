@@ -1,217 +1,177 @@
-//! Decompressing every data and fragment block once.
+//! The data area: that every block decompresses to its length, that blocks are the same or apart,
+//! and that every byte belongs to a file.
 
-use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
-use std::thread::available_parallelism;
 
-use coldpress_codec::{Workers, ordered};
-use coldpress_format::{BlockWord, Corrupt, Fragment, Part, Rule};
+use coldpress_format::{Corrupt, PADDING_SIZE, Part, Rule};
 
-use super::survey::Survey;
-use super::{Findings, within};
+use super::superblock::is_zero;
 use crate::error::Error;
-use crate::file::DataBlock;
+use crate::extents::{Extent, Kind, Shared, read_all};
+use crate::findings::{Findings, Severity};
 use crate::image::Image;
+use crate::region::Region;
+use crate::survey::{Survey, Tail};
 
-/// Blocks are handed to a thread in groups of about this many bytes on disk: an image of small
-/// blocks would otherwise spend its time between the threads.
-const GROUP_BYTES: u64 = 1 << 20;
-
-/// A block in the data area.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Extent {
-    /// Image byte at which it starts.
-    pub(super) start: u64,
-    /// Its size on disk.
-    pub(super) word: BlockWord,
-    /// Its length.
-    pub(super) length: Length,
-    /// The node of the file; a fragment block has none.
-    pub(super) owner: Option<usize>,
-}
-
-/// What is known of a block's length before it is decompressed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Length {
-    /// A data block.
-    Exactly(u32),
-    /// A fragment block, whose tail ends reach up to here.
-    AtLeast(u64),
-}
-
-impl Extent {
-    fn end(&self) -> u64 {
-        self.start.saturating_add(self.word.size_bytes().into())
-    }
-
-    fn part(&self) -> Part {
-        match self.length {
-            Length::Exactly(_) => Part::DataBlock,
-            Length::AtLeast(_) => Part::FragmentBlock,
-        }
-    }
-
-    fn read(&self, image: &Image, (input, output): &mut Buffers) -> Result<(), Error> {
-        match self.length {
-            Length::Exactly(len) => {
-                let block = DataBlock {
-                    offset: 0,
-                    start: self.start,
-                    word: self.word,
-                    len,
-                };
-                output.resize(usize::try_from(len).unwrap_or(0), 0);
-                image.read_data_block(&block, input, output)
-            }
-            Length::AtLeast(needed) => {
-                let fragment = Fragment {
-                    start: self.start,
-                    size: self.word,
-                };
-                image.read_fragment(&fragment, input, output)?;
-                let at = (self.part(), self.start);
-                let field = "decompressed length";
-                Ok(within(at, field, output.len() as u64, (needed, u64::MAX))?)
-            }
-        }
-    }
-}
-
-/// Compressed and decompressed bytes of a thread's block.
-type Buffers = (Vec<u8>, Vec<u8>);
-
-/// Checks that every block decompresses to its length, and that blocks are the same or apart.
-pub(super) fn check_blocks(
+/// Reads every block of the data area.
+///
+/// # Errors
+///
+/// [`Error::Interrupted`] only.
+pub(super) fn check(
     image: &Image,
-    survey: Survey,
+    survey: &Survey,
     findings: &mut Findings,
     progress: &mut dyn FnMut(u64) -> ControlFlow<()>,
 ) -> Result<(), Error> {
-    let mut survey = survey;
-    let mut extents = std::mem::take(&mut survey.extents);
-    let fragments = image.fragments().iter().zip(&survey.fragment_bytes);
-    extents.extend(fragments.map(|(fragment, needed)| Extent {
-        start: fragment.start,
-        word: fragment.size,
-        length: Length::AtLeast(*needed),
-        owner: None,
-    }));
-    // By position; of the files that share a block the first in walking order comes first.
-    extents.sort_unstable_by_key(|extent| {
-        (
-            extent.start,
-            extent.word.word(),
-            extent.length,
-            extent.owner,
-        )
-    });
-    extents.dedup_by_key(|extent| (extent.start, extent.word.word(), extent.length));
-
-    let path = |owner: Option<usize>| survey.path(survey.nodes.get(owner?)?);
-    refuse_overlaps(&mut extents, &mut |owner, corrupt| {
-        findings.add(|| path(owner), corrupt.into());
-    });
-
-    let threads = available_parallelism().unwrap_or(NonZeroUsize::MIN);
-    let workers = Workers {
-        threads,
-        window: threads.saturating_mul(NonZeroUsize::MIN.saturating_add(3)),
+    let mut area = Area {
+        image,
+        survey,
+        findings,
+        has_all_inodes: survey.has_all_inodes(),
+        end: image.data_start(),
     };
     let mut checked_bytes = 0;
-    ordered(
-        groups(&extents).map(Ok),
-        &workers,
-        || Ok(Buffers::default()),
-        |buffers, group: &[Extent]| {
-            let read = |extent: &Extent| Some((extent.owner, extent.read(image, buffers).err()?));
-            let errors: Vec<_> = group.iter().filter_map(read).collect();
-            let bytes: u64 = group.iter().map(|extent| extent.end() - extent.start).sum();
-            Ok((errors, bytes))
-        },
-        |(errors, bytes)| {
-            for (owner, error) in errors {
-                findings.add(|| path(owner), error);
-            }
-            checked_bytes += bytes;
-            match progress(checked_bytes) {
-                ControlFlow::Continue(()) => Ok(()),
-                ControlFlow::Break(()) => Err(Error::Interrupted),
-            }
-        },
-    )
-}
-
-/// Takes out extents that begin inside another.
-///
-/// No writer makes them, and decompressing each would let a small image ask for endless work.
-fn refuse_overlaps(extents: &mut Vec<Extent>, report: &mut dyn FnMut(Option<usize>, Corrupt)) {
-    let mut end = 0;
-    extents.retain(|extent| {
-        if extent.start >= end {
-            end = extent.end();
-            return true;
-        }
-        let rule = Rule::OutOfRange {
-            field: "start of a block (another block is there)",
-            found: extent.start,
-            low: end,
-            high: u64::MAX,
+    read_all(image, &survey.extents, &mut |block, length| {
+        let Some(extent) = block.first() else {
+            return Ok(());
         };
-        report(
-            extent.owner,
-            Corrupt::new(extent.part(), extent.start, rule),
-        );
-        false
-    });
+        area.place(extent);
+        area.length(extent, block, length);
+        checked_bytes += extent.size_bytes();
+        match progress(checked_bytes) {
+            ControlFlow::Continue(()) => Ok(()),
+            ControlFlow::Break(()) => Err(Error::Interrupted),
+        }
+    })?;
+    area.gap(image.data_area().end);
+    Ok(())
 }
 
-/// Neighbors in groups of about [`GROUP_BYTES`].
-fn groups(extents: &[Extent]) -> impl Iterator<Item = &[Extent]> {
-    let mut rest = extents;
-    std::iter::from_fn(move || {
-        let first = rest.first()?;
-        let limit = first.start.saturating_add(GROUP_BYTES);
-        let count = rest.partition_point(|extent| extent.end() <= limit).max(1);
-        let (group, after) = rest.split_at_checked(count)?;
-        rest = after;
-        Some(group)
-    })
+struct Area<'a> {
+    image: &'a Image,
+    survey: &'a Survey,
+    findings: &'a mut Findings,
+    has_all_inodes: bool,
+    /// The image byte behind the blocks so far.
+    end: u64,
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+impl Area<'_> {
+    fn notice(&mut self, extent: &Extent, rule: Rule) {
+        let corrupt = Corrupt::new(extent.part(), extent.start, rule);
+        let path = || self.survey.path(extent.node()?);
+        self.findings.add(Severity::Notice, path, corrupt);
+    }
 
-    fn extent(start: u64, size: u32) -> Extent {
-        Extent {
-            start,
-            word: BlockWord::new(size, true),
-            length: Length::Exactly(size),
-            owner: None,
+    /// Notices bytes before a block that belong to none, or to another one too.
+    fn place(&mut self, extent: &Extent) {
+        if extent.start < self.end {
+            let rule = Rule::OutOfRange {
+                field: "start of a block (another block is there)",
+                found: extent.start,
+                low: self.end,
+                high: u64::MAX,
+            };
+            self.notice(extent, rule);
+        }
+        self.gap(extent.start.min(self.image.data_area().end));
+        self.end = self.end.max(extent.end());
+    }
+
+    fn gap(&mut self, start: u64) {
+        let gap = Region {
+            start: self.end,
+            end: start,
+        };
+        if !self.has_all_inodes || start <= self.end || is_alignment(self.image, gap) {
+            return;
+        }
+        let rule = Rule::Unreferenced {
+            offset: gap.start,
+            len_bytes: gap.end - gap.start,
+        };
+        self.findings.notice((Part::DataArea, gap.start), rule);
+    }
+
+    /// Checks what a block decompressed to.
+    fn length(&mut self, extent: &Extent, block: Shared<'_>, length: Result<u64, Error>) {
+        let len_bytes = match length {
+            Ok(len_bytes) => len_bytes,
+            Err(error) => {
+                let path = || self.survey.path(extent.node()?);
+                return self.findings.add(Severity::Error, path, error);
+            }
+        };
+        if extent.is_compressed() && extent.size_bytes() >= len_bytes {
+            let rule = Rule::Unusual {
+                field: "size of a compressed block, which is no smaller than its content,",
+                found: extent.size_bytes(),
+                usual: len_bytes.saturating_sub(1),
+            };
+            self.notice(extent, rule);
+        }
+        for shared in block {
+            if let Kind::Fragment(index) = shared.kind {
+                self.tails(extent, index, len_bytes);
+            }
         }
     }
 
-    #[test]
-    fn extents_that_begin_inside_another_are_refused() {
-        let mut extents = vec![
-            extent(100, 50),
-            extent(120, 1000),
-            extent(150, 10),
-            extent(155, 1),
-        ];
-        let mut reported = Vec::new();
-        refuse_overlaps(&mut extents, &mut |_, corrupt| reported.push(corrupt.start));
-        assert_eq!(extents, [extent(100, 50), extent(150, 10)]);
-        assert_eq!(reported, [120, 155]);
+    /// Checks that the tail ends of a fragment block lie in it, and that it holds nothing else.
+    fn tails(&mut self, extent: &Extent, index: u32, len_bytes: u64) {
+        let tails = self.survey.tails_of(index);
+        if !self.has_all_inodes && tails.is_empty() {
+            return;
+        }
+        if tails.is_empty() {
+            let rule = Rule::Unusual {
+                field: "number of files with a tail end in the fragment block",
+                found: 0,
+                usual: 1,
+            };
+            return self.notice(extent, rule);
+        }
+        let mut end = 0;
+        let mut before: Option<&Tail> = None;
+        for tail in tails {
+            let offset = u64::from(tail.offset);
+            let tail_end = offset + u64::from(tail.len_bytes);
+            let path = || self.survey.path(usize::try_from(tail.node).ok()?);
+            if tail_end > len_bytes {
+                let (needed, found) = (tail_end, len_bytes);
+                let rule = Rule::Truncated { needed, found };
+                let corrupt = Corrupt::new(Part::FragmentBlock, extent.start, rule);
+                self.findings.add(Severity::Error, path, corrupt);
+            }
+            let same =
+                |other: &Tail| (other.offset, other.len_bytes) == (tail.offset, tail.len_bytes);
+            if offset < end && !before.is_some_and(same) {
+                let rule = Rule::Unusual {
+                    field: "bytes of the tail end that belong to another one too",
+                    found: end.min(tail_end) - offset,
+                    usual: 0,
+                };
+                let corrupt = Corrupt::new(Part::FragmentBlock, extent.start, rule);
+                self.findings.add(Severity::Notice, path, corrupt);
+            }
+            self.unused_tail(extent, end, offset.min(len_bytes));
+            end = end.max(tail_end);
+            before = Some(tail);
+        }
+        self.unused_tail(extent, end, len_bytes);
     }
 
-    #[test]
-    fn groups_hold_every_extent_once() {
-        let extents: Vec<_> = (0..100)
-            .map(|index| extent(index * 65_536, 65_536))
-            .collect();
-        let groups: Vec<_> = groups(&extents).collect();
-        assert_eq!(groups.concat(), extents);
-        assert_eq!(groups[0].len(), 16);
+    fn unused_tail(&mut self, extent: &Extent, from: u64, to: u64) {
+        if from < to && self.has_all_inodes {
+            let (offset, len_bytes) = (from, to - from);
+            self.notice(extent, Rule::Unreferenced { offset, len_bytes });
+        }
     }
+}
+
+/// Whether a gap is zeros that bring what follows to a multiple of 4096 bytes.
+fn is_alignment(image: &Image, gap: Region) -> bool {
+    let is_short = gap.end - gap.start < PADDING_SIZE && gap.end.is_multiple_of(PADDING_SIZE);
+    is_short && is_zero(image, gap)
 }

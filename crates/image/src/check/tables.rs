@@ -1,94 +1,152 @@
-//! The superblock and the tables, as strictly as the kernel reads them.
+//! The tables against the inodes and against themselves.
 
-use coldpress_format::{Compressor, Part};
+use std::collections::HashSet;
 
-use super::survey::Survey;
-use super::{Findings, equal, within};
+use coldpress_format::{
+    Corrupt, Fragment, InodeKind, InodeRef, METADATA_BLOCK_SIZE, Part, Rule, XattrTable,
+};
+
+use super::superblock::is_zero;
+use crate::findings::{Findings, Severity, equal, within};
 use crate::image::Image;
+use crate::region::Region;
+use crate::survey::{Node, Survey};
+use crate::table::Table;
+use crate::xattr::XattrSets;
 
-/// Loop devices round an image's size down to this.
-const SECTOR_BYTES: u64 = 512;
+/// Bytes before the unused word of a fragment table's entry, and of the xattr id table's header.
+const UNUSED_AT: usize = 12;
 
-/// Checks what the superblock says about the image as a whole.
-pub(super) fn check_superblock(image: &Image, findings: &mut Findings) {
-    let superblock = image.superblock();
-    let at = (Part::Superblock, 0);
-    match image.store.size_bytes() {
-        Ok(found) => {
-            let field = "size of the image file (a loop device would hide the end)";
-            let low = superblock.bytes_used.next_multiple_of(SECTOR_BYTES);
-            if let Err(corrupt) = within(at, field, found, (low, u64::MAX)) {
-                findings.add_global(corrupt);
-            }
-        }
-        Err(error) => findings.add_global(error),
+/// Checks what the tables say about inodes against the inodes found, and each table's bytes.
+pub(super) fn check(image: &Image, survey: &Survey, findings: &mut Findings) {
+    // What could not be read would only be counted as missing.
+    if survey.complete {
+        check_counts(image, survey, findings);
     }
-    if superblock.compressor == Compressor::Lz4 && image.options().is_none() {
-        let field = "number of compressor option blocks (the kernel wants them for lz4)";
-        findings.expect_equal((Part::CompressorOptions, 96), field, 0, 1);
-    }
-
-    // The kernel refuses a gap between an index and the table behind it.
-    let mut next = superblock.bytes_used;
-    if let Some(sets) = &image.xattr_sets {
-        let at = (Part::XattrTable, superblock.xattr_table_start.unwrap_or(0));
-        let field = "end of the xattr id table's index";
-        findings.expect_equal(at, field, sets.index_end(), next);
-        next = sets.start();
-    }
-    let at = (Part::IdTable, superblock.id_table_start);
-    let field = "end of the id table's index";
-    findings.expect_equal(at, field, image.id_table.index_end(), next);
-    if let Some(table) = &image.export_table {
-        let at = (
-            Part::ExportTable,
-            superblock.export_table_start.unwrap_or(0),
-        );
-        let field = "end of the export table's index";
-        findings.expect_equal(at, field, table.index_end(), image.id_table.start());
+    check_exports(image, survey, findings);
+    check_ids(image, survey, findings);
+    check_unused_words(image, findings);
+    let tables = [&image.fragment_table, &image.export_table];
+    let xattrs = image.xattr_sets.as_ref().map(XattrSets::table);
+    let tables = tables.into_iter().filter_map(Option::as_ref);
+    for table in tables.chain([&image.id_table]).chain(xattrs) {
+        check_bytes(image, table, findings);
     }
 }
 
-/// Checks what the tables say about inodes against the inodes found.
-pub(super) fn check_references(image: &Image, survey: &Survey, findings: &mut Findings) {
-    let superblock = image.superblock();
-    for node in &survey.nodes {
+fn check_counts(image: &Image, survey: &Survey, findings: &mut Findings) {
+    for (index, node) in survey.nodes.iter().enumerate() {
         let at = (Part::Inode, image.inode_start(node.at));
-        if let Err(corrupt) = node.check_links(at) {
-            findings.add(|| survey.path(node), corrupt.into());
+        if let Err(corrupt) = check_links(node, at) {
+            findings.add(Severity::Error, || survey.path(index), corrupt);
         }
-        if image.export_table.is_none() || u64::from(node.number) > superblock.inode_count.into() {
+    }
+    let found = image.superblock().inode_count.into();
+    let expected = survey.nodes.len() as u64;
+    findings.expect(equal((Part::Superblock, 0), "inode count", found, expected));
+}
+
+/// Checks a link count: of directories writers disagree whether files count.
+fn check_links(node: &Node, at: (Part, u64)) -> Result<(), Corrupt> {
+    let found = u64::from(node.link_count);
+    if node.named == 0 {
+        return Ok(());
+    }
+    if node.kind == InodeKind::Directory {
+        return within(at, "link count", found, (2, 2 + u64::from(node.entries)));
+    }
+    equal(at, "link count", found, node.named.into())
+}
+
+fn check_exports(image: &Image, survey: &Survey, findings: &mut Findings) {
+    let Some(table) = &image.export_table else {
+        return;
+    };
+    let at = (Part::ExportTable, table.start());
+    for (index, node) in survey.nodes.iter().enumerate() {
+        if node.number > image.superblock().inode_count {
             continue;
         }
         let checked = image.exported(node.number).and_then(|found| {
-            let start = image
-                .export_table
-                .as_ref()
-                .map_or(0, crate::table::Table::start);
-            let found = found.map_or(u64::MAX, coldpress_format::InodeRef::word);
-            let at = (Part::ExportTable, start);
-            Ok(equal(
-                at,
-                "exported inode reference",
-                found,
-                node.at.word(),
-            )?)
+            let found = found.map_or(u64::MAX, InodeRef::word);
+            let field = "exported inode reference";
+            Ok(equal(at, field, found, node.at.word())?)
         });
         if let Err(error) = checked {
-            findings.add(|| survey.path(node), error);
+            findings.add(Severity::Error, || survey.path(index), error);
         }
     }
-    // What could not be read would only be counted as missing.
+}
+
+fn check_ids(image: &Image, survey: &Survey, findings: &mut Findings) {
+    let at = (Part::IdTable, image.id_table.start());
+    let mut seen = HashSet::new();
+    let twice = image.ids().iter().filter(|id| !seen.insert(**id)).count();
+    findings.expect_usual(at, "number of ids that are there twice", twice as u64, 0);
     if survey.complete {
-        let (found, expected) = (superblock.inode_count.into(), survey.nodes.len() as u64);
-        findings.expect_equal((Part::Superblock, 0), "inode count", found, expected);
-        for (fragment, needed) in image.fragments().iter().zip(&survey.fragment_bytes) {
-            if *needed == 0 {
-                let at = (Part::FragmentBlock, fragment.start);
-                let field = "number of files with a tail end in the fragment block";
-                if let Err(corrupt) = within(at, field, 0, (1, u64::MAX)) {
-                    findings.add_global(corrupt);
-                }
+        let used = |index: &usize| {
+            u16::try_from(*index).is_ok_and(|index| survey.ids_used.contains(&index))
+        };
+        let unused = (0..image.ids().len()).filter(|index| !used(index)).count();
+        findings.expect_usual(at, "number of ids of no inode", unused as u64, 0);
+    }
+}
+
+fn check_unused_words(image: &Image, findings: &mut Findings) {
+    let field = "number of unused words that are not zero";
+    if let Some(table) = &image.fragment_table {
+        let mut found = 0;
+        // What cannot be read was told when the image was opened.
+        let _ = table.for_each::<{ Fragment::SIZE }>(&image.store, |bytes, _| {
+            found += u64::from(bytes.iter().skip(UNUSED_AT).any(|byte| *byte != 0));
+            Ok(())
+        });
+        let at = (Part::FragmentTable, table.start());
+        findings.expect_usual(at, field, found, 0);
+    }
+    if let (Some(_), Some(start)) = (&image.xattr_sets, image.superblock().xattr_table_start) {
+        let word = Region {
+            start: start.saturating_add(UNUSED_AT as u64),
+            end: start.saturating_add(XattrTable::SIZE as u64),
+        };
+        let found = u64::from(!is_zero(image, word));
+        findings.expect_usual((Part::XattrTable, start), field, found, 0);
+    }
+}
+
+/// Checks that a table's metadata blocks are whole, stand side by side, and hold nothing but its
+/// entries.
+fn check_bytes(image: &Image, table: &Table, findings: &mut Findings) {
+    let region = table.blocks();
+    let mut left = table.count().saturating_mul(table.entry_bytes());
+    let starts = table.block_starts();
+    let ends = starts.iter().skip(1).chain([&region.end]);
+    for (start, end) in starts.iter().zip(ends) {
+        let (start, end) = (*start, *end);
+        let block = match image.store.metadata_block(start, Region { start, end }) {
+            Ok(block) => block,
+            Err(error) => {
+                findings.error(error);
+                left = left.saturating_sub(METADATA_BLOCK_SIZE as u64);
+                continue;
+            }
+        };
+        let (needed, found) = (
+            left.min(METADATA_BLOCK_SIZE as u64),
+            block.content.len() as u64,
+        );
+        left -= needed;
+        if found < needed {
+            let rule = Rule::Truncated { needed, found };
+            findings.error(Corrupt::new(table.part(), start, rule));
+        }
+        for (offset, behind) in [(needed, found), (block.next, end)] {
+            if offset < behind {
+                let rule = Rule::Unreferenced {
+                    offset,
+                    len_bytes: behind - offset,
+                };
+                findings.notice((table.part(), start), rule);
             }
         }
     }

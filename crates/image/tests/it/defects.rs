@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use coldpress_format::{BlockWord, Body, Corrupt, Part, Rule};
-use coldpress_image::{Error, Image, check, walk};
+use coldpress_image::{Error, Image, Problem, check, walk};
 
 use crate::handmade::{self, Handmade, Node};
 
@@ -36,9 +36,12 @@ pub(crate) fn walk_all(image: &Image) -> Result<u32, Error> {
     Ok(count)
 }
 
+pub(crate) fn found(image: &Image) -> Vec<Problem> {
+    check(image, &mut |_| ControlFlow::Continue(())).unwrap()
+}
+
 pub(crate) fn problems(image: &Image) -> Vec<String> {
-    let problems = check(image, &mut |_| ControlFlow::Continue(())).unwrap();
-    problems.iter().map(ToString::to_string).collect()
+    found(image).iter().map(ToString::to_string).collect()
 }
 
 /// The image of changed nodes.

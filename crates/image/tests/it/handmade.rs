@@ -148,7 +148,7 @@ pub(crate) fn write(nodes: &[Node], compressed: bool) -> Handmade {
         block_size: BLOCK_SIZE,
         fragment_count: 1,
         compressor: Compressor::Gzip,
-        flags: Flags::default(),
+        flags: Flags::EXPORTABLE,
         id_count: 1,
         root_inode: refer(0),
         bytes_used: writer.position(),

@@ -56,7 +56,7 @@ fn exercise(bytes: Vec<u8>) -> bool {
     }
     assert!(
         walked.is_ok() || !problems.is_empty(),
-        "the walk fails but the check does not"
+        "the walk fails but the check does not: {walked:?}"
     );
     walked.is_ok() && problems.is_empty()
 }

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::process::Command;
 
-use coldpress_image::{ExtractOptions, Image, check, extract};
+use coldpress_image::{ExtractOptions, Image, Problem, Severity, check, extract};
 
 use crate::compare::{assert_same_as_source, assert_same_directories};
 use crate::tools::{have, have_root, mksquashfs};
@@ -145,5 +145,44 @@ fn an_image_of_gensquashfs_reads_back() {
         let image = Image::open(&image).unwrap();
         assert_same_as_source(&image, &source, false);
         assert_sound(&image, &format!("{arguments:?}"));
+    }
+}
+
+/// Unusual things are told, but nothing is called wrong.
+#[test]
+fn images_of_tar2sqfs_have_no_errors() {
+    if !tools::have("tar2sqfs", "peers") || !have_root() {
+        return;
+    }
+    let scratch = tempfile::tempdir().unwrap();
+    let at = |name: &str| scratch.path().join(name);
+    fs::create_dir(at("source")).unwrap();
+    source_tree::make(&at("source"));
+    let packed = Command::new("tar")
+        .args(["--xattrs", "-cf"])
+        .arg(at("tar"))
+        .arg("-C")
+        .args([&at("source"), Path::new(".")])
+        .output()
+        .unwrap();
+    assert!(packed.status.success(), "{packed:?}");
+    for arguments in [
+        &["-c", "zstd", "-e"][..],
+        &["-c", "xz", "-b", "4096"],
+        &["-c", "gzip", "-T", "-x"],
+        &["-c", "lz4", "-B", "4096"],
+    ] {
+        let made = Command::new("tar2sqfs")
+            .args(["-f", "-q"])
+            .args(arguments)
+            .arg(at("image"))
+            .stdin(fs::File::open(at("tar")).unwrap())
+            .output()
+            .unwrap();
+        assert!(made.status.success(), "{made:?}");
+        let problems = check(&Image::open(&at("image")).unwrap(), &mut |_| CONTINUE).unwrap();
+        let is_error = |problem: &&Problem| problem.severity == Severity::Error;
+        let errors: Vec<_> = problems.iter().filter(is_error).collect();
+        assert!(errors.is_empty(), "{arguments:?}: {errors:#?}");
     }
 }
