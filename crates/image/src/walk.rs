@@ -9,9 +9,12 @@ use crate::error::Error;
 use crate::image::Image;
 use crate::region::Region;
 
-/// Bytes of listings, and of the lists behind inodes, that a walk may read beyond the size of their
-/// table. Honest images need them: every hard link of a file reads its block list again.
-const FREE_BYTES: u64 = 64 << 20;
+/// Bytes of listings that a walk reads before it counts the blocks of their table, which has no
+/// listing twice in an honest image. Their names are what takes memory: some 300 bytes for 9.
+const FREE_LISTING_BYTES: u64 = 1 << 20;
+/// Bytes of the lists behind inodes that a walk may read beyond the size of their table. Honest
+/// images need them: every hard link of a file reads its block list again.
+const FREE_INODE_BYTES: u64 = 64 << 20;
 
 /// A path and what it names.
 #[derive(Clone, Copy, Debug)]
@@ -109,11 +112,21 @@ pub(crate) fn push_name(path: &mut Vec<u8>, name: &[u8]) {
 }
 
 /// What keeps a walk of a hostile image finite and its work in proportion to the image.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Bounds {
     directories: HashSet<InodeRef>,
     listings: Allowance,
     inode_lists: Allowance,
+}
+
+impl Default for Bounds {
+    fn default() -> Self {
+        Self {
+            directories: HashSet::new(),
+            listings: Allowance::new(FREE_LISTING_BYTES),
+            inode_lists: Allowance::new(FREE_INODE_BYTES),
+        }
+    }
 }
 
 impl Bounds {
@@ -162,13 +175,23 @@ impl Bounds {
 }
 
 /// Bytes read of a table, compared with those that it can hold.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Allowance {
+    free_bytes: u64,
     spent_bytes: u64,
     table_bytes: Option<u64>,
 }
 
 impl Allowance {
+    /// An allowance of `free_bytes` beyond the table.
+    fn new(free_bytes: u64) -> Self {
+        Self {
+            free_bytes,
+            spent_bytes: 0,
+            table_bytes: None,
+        }
+    }
+
     fn spend(
         &mut self,
         image: &Image,
@@ -177,7 +200,7 @@ impl Allowance {
         field: &'static str,
     ) -> Result<Option<Rule>, Error> {
         self.spent_bytes = self.spent_bytes.saturating_add(bytes);
-        if self.spent_bytes <= FREE_BYTES {
+        if self.spent_bytes <= self.free_bytes {
             return Ok(None);
         }
         let table_bytes = match self.table_bytes {
@@ -185,7 +208,10 @@ impl Allowance {
             None => image.store.metadata_bytes_max(table)?,
         };
         self.table_bytes = Some(table_bytes);
-        let (found, high) = (self.spent_bytes, FREE_BYTES.saturating_add(table_bytes));
+        let (found, high) = (
+            self.spent_bytes,
+            self.free_bytes.saturating_add(table_bytes),
+        );
         Ok((found > high).then_some(Rule::OutOfRange {
             field,
             found,

@@ -19,8 +19,8 @@ use std::path::{Path, PathBuf};
 
 use regex::bytes::Regex;
 
-use super::posix;
 use super::wildcard::{Dialect, Wildcard};
+use super::{check_length, posix};
 use crate::error::Error;
 
 /// Names that mksquashfs would leave out.
@@ -100,8 +100,8 @@ impl Exclusions {
     ///
     /// # Errors
     ///
-    /// [`Error::Value`] or [`Error::Regex`] if a pattern is empty, begins with `/`, `./` or `../`,
-    /// or is no expression.
+    /// [`Error::Value`] or [`Error::Regex`] if a pattern is empty, longer than 16 KiB, begins with
+    /// `/`, `./` or `../`, or is no expression.
     pub fn by_pattern(patterns: &[impl AsRef<[u8]>], matching: Matching) -> Result<Self, Error> {
         let mut exclusions = Self::default();
         for pattern in patterns.iter().map(AsRef::as_ref) {
@@ -146,11 +146,8 @@ impl Exclusions {
     }
 
     fn add(&mut self, pattern: &[u8], matching: Matching) -> Result<(), Error> {
-        let wrong = |rule| Error::Value {
-            what: "pattern",
-            found: pattern.escape_ascii().to_string(),
-            rule,
-        };
+        check_length("pattern", pattern)?;
+        let wrong = |rule| Error::value("pattern", pattern, rule);
         if is_own_path(pattern) {
             return Err(wrong(
                 "it begins with `/`, `./` or `../`, but is matched with paths in the image",

@@ -7,6 +7,7 @@ mod docs;
 mod errors;
 mod fuse;
 mod help;
+mod hostile;
 mod interop;
 mod interrupt;
 mod limits;

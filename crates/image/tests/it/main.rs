@@ -8,6 +8,8 @@ mod handmade;
 mod map;
 mod mutate;
 mod peers;
+mod published;
 mod relations;
+mod silent;
 mod source_tree;
 mod tools;
