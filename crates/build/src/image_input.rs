@@ -94,7 +94,7 @@ pub(crate) fn read(
 
 /// A name in the image. Not a path: those of directories deep below each other are together as long
 /// as the square of their number.
-struct Name {
+struct Named {
     /// Directories above, the root among them.
     depth: usize,
     name: Vec<u8>,
@@ -102,11 +102,11 @@ struct Name {
 }
 
 /// Every name of the image, a directory before what it holds.
-fn names(image: &Image) -> Result<Vec<Name>, coldpress_image::Error> {
+fn names(image: &Image) -> Result<Vec<Named>, coldpress_image::Error> {
     let mut names = Vec::new();
     coldpress_image::walk(image, &mut |visited: &Visited| {
         let slash = visited.path.iter().rposition(|byte| *byte == b'/');
-        names.push(Name {
+        names.push(Named {
             depth: visited.depth,
             name: visited.path[slash.map_or(0, |slash| slash + 1)..].to_vec(),
             at: visited.at,
@@ -129,7 +129,7 @@ impl Reader<'_> {
     fn add(
         &mut self,
         directory: NodeId,
-        Name { name, at, .. }: Name,
+        Named { name, at, .. }: Named,
         inode: Inode,
         failed: &dyn Fn(coldpress_image::Error) -> Error,
     ) -> Result<NodeId, Error> {

@@ -112,21 +112,11 @@ pub(crate) fn push_name(path: &mut Vec<u8>, name: &[u8]) {
 }
 
 /// What keeps a walk of a hostile image finite and its work in proportion to the image.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Bounds {
     directories: HashSet<InodeRef>,
     listings: Allowance,
     inode_lists: Allowance,
-}
-
-impl Default for Bounds {
-    fn default() -> Self {
-        Self {
-            directories: HashSet::new(),
-            listings: Allowance::new(FREE_LISTING_BYTES),
-            inode_lists: Allowance::new(FREE_INODE_BYTES),
-        }
-    }
 }
 
 impl Bounds {
@@ -142,8 +132,8 @@ impl Bounds {
             return Err(Corrupt::new(Part::Inode, start, Rule::Loop).into());
         }
         let (table, bytes) = (image.directory_table, directory.listing_bytes.into());
-        let field = "bytes of all listings";
-        if let Some(rule) = self.listings.spend(image, table, bytes, field)? {
+        let limit = ("bytes of all listings", FREE_LISTING_BYTES);
+        if let Some(rule) = self.listings.spend(image, table, bytes, limit)? {
             let start = image.listing_start(directory);
             return Err(Corrupt::new(Part::DirectoryHeader, start, rule).into());
         }
@@ -163,11 +153,9 @@ impl Bounds {
             }
             _ => 0,
         };
-        let (table, field) = (
-            image.inode_table,
-            "bytes of all block lists, targets and indexes",
-        );
-        if let Some(rule) = self.inode_lists.spend(image, table, bytes as u64, field)? {
+        let field = "bytes of all block lists, targets and indexes";
+        let (table, limit) = (image.inode_table, (field, FREE_INODE_BYTES));
+        if let Some(rule) = self.inode_lists.spend(image, table, bytes as u64, limit)? {
             return Err(Corrupt::new(Part::Inode, image.inode_start(at), rule).into());
         }
         Ok(())
@@ -175,32 +163,22 @@ impl Bounds {
 }
 
 /// Bytes read of a table, compared with those that it can hold.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Allowance {
-    free_bytes: u64,
     spent_bytes: u64,
     table_bytes: Option<u64>,
 }
 
 impl Allowance {
-    /// An allowance of `free_bytes` beyond the table.
-    fn new(free_bytes: u64) -> Self {
-        Self {
-            free_bytes,
-            spent_bytes: 0,
-            table_bytes: None,
-        }
-    }
-
     fn spend(
         &mut self,
         image: &Image,
         table: Region,
         bytes: u64,
-        field: &'static str,
+        (field, free_bytes): (&'static str, u64),
     ) -> Result<Option<Rule>, Error> {
         self.spent_bytes = self.spent_bytes.saturating_add(bytes);
-        if self.spent_bytes <= self.free_bytes {
+        if self.spent_bytes <= free_bytes {
             return Ok(None);
         }
         let table_bytes = match self.table_bytes {
@@ -208,10 +186,7 @@ impl Allowance {
             None => image.store.metadata_bytes_max(table)?,
         };
         self.table_bytes = Some(table_bytes);
-        let (found, high) = (
-            self.spent_bytes,
-            self.free_bytes.saturating_add(table_bytes),
-        );
+        let (found, high) = (self.spent_bytes, free_bytes.saturating_add(table_bytes));
         Ok((found > high).then_some(Rule::OutOfRange {
             field,
             found,

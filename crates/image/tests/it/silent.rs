@@ -14,7 +14,7 @@
 use std::ops::Range;
 
 use coldpress_codec::Decoder;
-use coldpress_format::{Body, Compressor, MetadataHeader};
+use coldpress_format::{BlockSize, Body, Compressor, Fragment, MetadataHeader};
 use coldpress_image::Image;
 use coldpress_nasty::{
     FRAGMENT_BYTES, Nasty, Packing, Structure, Tables, WRITABLE, file_content, sample, text,
@@ -82,7 +82,7 @@ fn unpacked(compressor: Compressor, block: &[u8]) -> Option<Vec<u8>> {
         return Some(packed.to_vec());
     }
     let mut output = vec![0; 8192];
-    let mut decoder = Decoder::new(compressor, coldpress_format::BlockSize::MIN).ok()?;
+    let mut decoder = Decoder::new(compressor, BlockSize::MIN).ok()?;
     let len = decoder.decompress(packed, &mut output).ok()?;
     output.truncate(len);
     Some(output)
@@ -103,6 +103,14 @@ fn content_of(tables: &Tables, what: Structure) -> Vec<Range<usize>> {
     }
 }
 
+/// Whether the byte of the data area is one of a compressed block. Two tail ends may be too short to
+/// be compressed; the data blocks are not.
+fn is_compressed(tables: &Tables, at: usize) -> bool {
+    let fragment = Fragment::parse(&tables.fragments, BlockSize::MIN, 0).unwrap();
+    let is_fragment = at as u64 >= fragment.start;
+    tables.packing.compressed && (fragment.size.is_compressed() || !is_fragment)
+}
+
 /// Whether a change of the image byte `at` may go unnoticed.
 fn is_content(tables: &Tables, image: &Nasty, at: usize, changed: &[u8]) -> bool {
     let structure = image.structures.iter().find(|it| it.at.contains(&at));
@@ -112,7 +120,7 @@ fn is_content(tables: &Tables, image: &Nasty, at: usize, changed: &[u8]) -> bool
     let compressor = tables.packing.compressor;
     if structure.what == Structure::Data {
         let has_checksum = matches!(compressor, Compressor::Gzip | Compressor::Xz);
-        return !(has_checksum && tables.packing.compressed);
+        return !(has_checksum && is_compressed(tables, at));
     }
     let places = content_of(tables, structure.what);
     // A block that claims to be longer or shorter is no less a block.
