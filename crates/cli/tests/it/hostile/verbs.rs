@@ -45,7 +45,9 @@ fn run_all(cases: &[Case], verbs: &[&[&str]]) {
     let yard = Yard::new();
     if is_full() {
         for case in cases {
-            verbs.iter().for_each(|words| run(&yard, case, words));
+            for words in verbs {
+                run(&yard, case, words);
+            }
         }
         return;
     }
