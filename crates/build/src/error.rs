@@ -179,6 +179,27 @@ pub enum Error {
     Interrupted,
 }
 
+/// How much of a wrong value or line an error shows.
+const SHOWN_MAX_BYTES: usize = 256;
+
+/// Text for a message: escaped, and cut if it is long.
+pub(crate) fn shown(text: &[u8]) -> String {
+    match text.get(..SHOWN_MAX_BYTES) {
+        Some(beginning) if text.len() > SHOWN_MAX_BYTES => {
+            format!("{}...", beginning.escape_ascii())
+        }
+        _ => text.escape_ascii().to_string(),
+    }
+}
+
+impl Error {
+    /// A value that means nothing.
+    pub(crate) fn value(what: &'static str, found: &[u8], rule: &'static str) -> Self {
+        let found = shown(found);
+        Self::Value { what, found, rule }
+    }
+}
+
 /// For `map_err`: the source at `path` could not be read.
 pub(crate) fn source(
     action: &'static str,

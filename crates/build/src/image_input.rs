@@ -69,25 +69,48 @@ pub(crate) fn read(
         error,
     };
     let mut root = None;
-    for (index, (path, at)) in names.into_iter().enumerate() {
+    // The directories on the path of a name.
+    let mut above: Vec<NodeId> = Vec::new();
+    for (index, name) in names.into_iter().enumerate() {
         if index % 4096 == 0 && progress(reader.draft.nodes.len() as u64).is_break() {
             return Err(Error::Interrupted);
         }
-        let inode = reader.draft.image(place).inode(at).map_err(failed)?;
-        if path == b"/" {
-            root = Some(reader.node(&inode).map_err(failed)?);
-        } else {
-            reader.add(&path, at, inode, &failed)?;
+        let inode = reader.draft.image(place).inode(name.at).map_err(failed)?;
+        above.truncate(name.depth);
+        let is_directory = matches!(inode.body, Body::Directory(_));
+        let node = match above.last() {
+            None => {
+                root = Some(reader.node(&inode).map_err(failed)?);
+                NodeId::ROOT
+            }
+            Some(directory) => reader.add(*directory, name, inode, &failed)?,
+        };
+        if is_directory {
+            above.push(node);
         }
     }
     Ok(root.expect("a walk begins at the root"))
 }
 
-/// Every path of the image and its inode, a directory before what it holds.
-fn names(image: &Image) -> Result<Vec<(Vec<u8>, InodeRef)>, coldpress_image::Error> {
+/// A name in the image. Not a path: those of directories deep below each other are together as long
+/// as the square of their number.
+struct Named {
+    /// Directories above, the root among them.
+    depth: usize,
+    name: Vec<u8>,
+    at: InodeRef,
+}
+
+/// Every name of the image, a directory before what it holds.
+fn names(image: &Image) -> Result<Vec<Named>, coldpress_image::Error> {
     let mut names = Vec::new();
     coldpress_image::walk(image, &mut |visited: &Visited| {
-        names.push((visited.path.to_vec(), visited.at));
+        let slash = visited.path.iter().rposition(|byte| *byte == b'/');
+        names.push(Named {
+            depth: visited.depth,
+            name: visited.path[slash.map_or(0, |slash| slash + 1)..].to_vec(),
+            at: visited.at,
+        });
         Ok(())
     })?;
     Ok(names)
@@ -102,30 +125,23 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
+    /// Adds a name, and its inode unless it is known; returns the node that then has it.
     fn add(
         &mut self,
-        path: &[u8],
-        at: InodeRef,
+        directory: NodeId,
+        Named { name, at, .. }: Named,
         inode: Inode,
         failed: &dyn Fn(coldpress_image::Error) -> Error,
-    ) -> Result<(), Error> {
-        let split = path.iter().rposition(|byte| *byte == b'/').unwrap_or(0);
-        let (directory, name) = (&path[..split], &path[split + 1..]);
-        let directory = if directory.is_empty() {
-            NodeId::ROOT
-        } else {
-            let found = self.draft.find(directory);
-            found.expect("a walk visits a directory before what it holds")
-        };
+    ) -> Result<NodeId, Error> {
         if let Some(node) = self.inodes.get(&at) {
-            self.draft.link(directory, name.to_vec(), *node);
-            return Ok(());
+            self.draft.link(directory, name, *node);
+            return Ok(*node);
         }
         let is_directory = matches!(inode.body, Body::Directory(_));
         // An earlier input's directory is added to.
-        let former = self.draft.child(directory, name);
-        if is_directory && former.is_some_and(|node| self.draft.is_directory(node)) {
-            return Ok(());
+        let former = self.draft.child(directory, &name);
+        if let Some(former) = former.filter(|node| is_directory && self.draft.is_directory(*node)) {
+            return Ok(former);
         }
         let node = self.node(&inode).map_err(failed)?;
         let content = match inode.body {
@@ -136,11 +152,11 @@ impl Reader<'_> {
             _ => Content::Nothing,
         };
         let node = self.draft.add(node, content)?;
-        self.draft.link(directory, name.to_vec(), node);
+        self.draft.link(directory, name, node);
         if !is_directory {
             self.inodes.insert(at, node);
         }
-        Ok(())
+        Ok(node)
     }
 
     fn node(&self, inode: &Inode) -> Result<Node, coldpress_image::Error> {

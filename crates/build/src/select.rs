@@ -40,6 +40,18 @@ pub use rules::Rules;
 
 use crate::error::Error;
 
+/// Longest pattern: the longest line of a list that mksquashfs reads. Without a limit, text of which
+/// each bracket is looked for to the end would cost the square of its length.
+pub(crate) const PATTERN_MAX_BYTES: usize = 16 << 10;
+
+/// Refuses a pattern that is too long.
+pub(crate) fn check_length(what: &'static str, pattern: &[u8]) -> Result<(), Error> {
+    if pattern.len() <= PATTERN_MAX_BYTES {
+        return Ok(());
+    }
+    Err(Error::value(what, pattern, "it has more than 16384 bytes"))
+}
+
 /// What of a source goes into the image; by default everything.
 #[derive(Clone, Debug, Default)]
 pub struct Selection {

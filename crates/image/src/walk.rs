@@ -9,9 +9,12 @@ use crate::error::{Error, PathText};
 use crate::image::Image;
 use crate::region::Region;
 
-/// Bytes of listings, and of the lists behind inodes, that a walk may read beyond the size of their
-/// table. Honest images need them: every hard link of a file reads its block list again.
-const FREE_BYTES: u64 = 64 << 20;
+/// Bytes of listings that a walk reads before it counts the blocks of their table, which has no
+/// listing twice in an honest image. Their names are what takes memory: some 300 bytes for 9.
+const FREE_LISTING_BYTES: u64 = 1 << 20;
+/// Bytes of the lists behind inodes that a walk may read beyond the size of their table. Honest
+/// images need them: every hard link of a file reads its block list again.
+const FREE_INODE_BYTES: u64 = 64 << 20;
 /// What a damaged inode counts for: nobody knows how much was read before the damage showed.
 const DAMAGED_INODE_BYTES: u64 = 1 << 10;
 
@@ -297,8 +300,8 @@ impl Bounds {
             return Err(Corrupt::new(Part::Inode, start, Rule::Loop).into());
         }
         let (table, bytes) = (image.directory_table, directory.listing_bytes.into());
-        let field = "bytes of all listings";
-        if let Some(rule) = self.listings.spend(image, table, bytes, field)? {
+        let limit = ("bytes of all listings", FREE_LISTING_BYTES);
+        if let Some(rule) = self.listings.spend(image, table, bytes, limit)? {
             let start = image.listing_start(directory);
             return Err(Corrupt::new(Part::DirectoryHeader, start, rule).into());
         }
@@ -327,11 +330,9 @@ impl Bounds {
     }
 
     fn spend_on_inode(&mut self, image: &Image, at: InodeRef, bytes: u64) -> Result<(), Error> {
-        let (table, field) = (
-            image.inode_table,
-            "bytes of all block lists, targets and indexes",
-        );
-        if let Some(rule) = self.inode_lists.spend(image, table, bytes, field)? {
+        let field = "bytes of all block lists, targets and indexes";
+        let (table, limit) = (image.inode_table, (field, FREE_INODE_BYTES));
+        if let Some(rule) = self.inode_lists.spend(image, table, bytes, limit)? {
             return Err(Corrupt::new(Part::Inode, image.inode_start(at), rule).into());
         }
         Ok(())
@@ -351,10 +352,10 @@ impl Allowance {
         image: &Image,
         table: Region,
         bytes: u64,
-        field: &'static str,
+        (field, free_bytes): (&'static str, u64),
     ) -> Result<Option<Rule>, Error> {
         self.spent_bytes = self.spent_bytes.saturating_add(bytes);
-        if self.spent_bytes <= FREE_BYTES {
+        if self.spent_bytes <= free_bytes {
             return Ok(None);
         }
         let table_bytes = match self.table_bytes {
@@ -362,7 +363,7 @@ impl Allowance {
             None => image.store.metadata_bytes_max(table)?,
         };
         self.table_bytes = Some(table_bytes);
-        let (found, high) = (self.spent_bytes, FREE_BYTES.saturating_add(table_bytes));
+        let (found, high) = (self.spent_bytes, free_bytes.saturating_add(table_bytes));
         Ok((found > high).then_some(Rule::OutOfRange {
             field,
             found,

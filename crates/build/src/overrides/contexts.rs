@@ -63,7 +63,7 @@ impl FileContexts {
             let wrong = |rule| Error::Line {
                 what: "file contexts",
                 line: number,
-                found: line.escape_ascii().to_string(),
+                found: crate::error::shown(line),
                 rule,
             };
             let fields = line.split(u8::is_ascii_whitespace);

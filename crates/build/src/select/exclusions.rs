@@ -17,6 +17,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use super::check_length;
 use super::name_pattern::NamePattern;
 use crate::error::Error;
 
@@ -95,8 +96,8 @@ impl Exclusions {
     ///
     /// # Errors
     ///
-    /// [`Error::Value`] or [`Error::Regex`] if a pattern is empty, begins with `/`, `./` or `../`,
-    /// or is no expression.
+    /// [`Error::Value`] or [`Error::Regex`] if a pattern is empty, longer than 16 KiB, begins with
+    /// `/`, `./` or `../`, or is no expression.
     pub fn by_pattern(patterns: &[impl AsRef<[u8]>], matching: Matching) -> Result<Self, Error> {
         let mut exclusions = Self::default();
         for pattern in patterns.iter().map(AsRef::as_ref) {
@@ -167,11 +168,8 @@ impl Exclusions {
     }
 
     fn add(&mut self, pattern: &[u8], matching: Matching) -> Result<(), Error> {
-        let wrong = |rule| Error::Value {
-            what: "pattern",
-            found: pattern.escape_ascii().to_string(),
-            rule,
-        };
+        check_length("pattern", pattern)?;
+        let wrong = |rule| Error::value("pattern", pattern, rule);
         if is_own_path(pattern) {
             return Err(wrong(
                 "it begins with `/`, `./` or `../`, but is matched with paths in the image",

@@ -10,28 +10,27 @@ use std::fmt::Write as _;
 
 use regex::bytes::{Regex, RegexBuilder};
 
+use super::check_length;
 use super::set::{BracketSyntax, ByteSet, parse_bracket};
-use crate::error::Error;
+use crate::error::{Error, shown};
 
 /// Compiles an extended regular expression, which matches anywhere in bytes.
 ///
 /// # Errors
 ///
-/// [`Error::Value`] for a bracket that is not closed, a back reference or a backslash at the end;
+/// [`Error::Value`] for a bracket that is not closed, a back reference, a backslash at the end or
+/// more than 16 KiB;
 /// [`Error::Regex`] for what else is wrong.
 pub(crate) fn compile(pattern: &[u8]) -> Result<Regex, Error> {
-    let text = || pattern.escape_ascii().to_string();
-    let translated = translate(pattern).map_err(|rule| Error::Value {
-        what: "regular expression",
-        found: text(),
-        rule,
-    })?;
+    const WHAT: &str = "regular expression";
+    check_length(WHAT, pattern)?;
+    let translated = translate(pattern).map_err(|rule| Error::value(WHAT, pattern, rule))?;
     RegexBuilder::new(&translated)
         .unicode(false)
         .dot_matches_new_line(true)
         .build()
         .map_err(|error| Error::Regex {
-            pattern: text(),
+            pattern: shown(pattern),
             error: Box::new(error),
         })
 }

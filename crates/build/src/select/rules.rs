@@ -9,6 +9,7 @@
 //!
 //! Source: gitignore(5), and git's `dir.c` for what it leaves open.
 
+use super::check_length;
 use super::wildcard::{Dialect, Wildcard};
 use crate::error::Error;
 
@@ -50,7 +51,7 @@ impl Rules {
     ///
     /// # Errors
     ///
-    /// [`Error::Value`] never for what git accepts, only if a pattern is too complex.
+    /// [`Error::Value`] never for what git accepts, only if a pattern is longer than 16 KiB.
     pub fn add_file(&mut self, text: &[u8]) -> Result<(), Error> {
         let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
         for line in text.split(|&byte| byte == b'\n') {
@@ -68,6 +69,7 @@ impl Rules {
     ///
     /// As [`Rules::add_file`].
     pub fn add(&mut self, pattern: &[u8]) -> Result<(), Error> {
+        check_length("pattern", pattern)?;
         let text = pattern;
         let is_negated = pattern.starts_with(b"!");
         let pattern = trim_end(&pattern[usize::from(is_negated)..]);

@@ -183,11 +183,8 @@ fn union(left: &[bool], right: &[bool]) -> Vec<bool> {
 
 fn parse(pattern: &[u8], dialect: Dialect, depth: usize) -> Result<Vec<Item>, Error> {
     if depth > DEPTH_MAX {
-        return Err(Error::Value {
-            what: "pattern",
-            found: pattern.escape_ascii().to_string(),
-            rule: "its groups are nested over 32 deep",
-        });
+        let rule = "its groups are nested over 32 deep";
+        return Err(Error::value("pattern", pattern, rule));
     }
     let has_groups = dialect == Dialect::Mksquashfs;
     let mut items = Vec::new();

@@ -11,6 +11,7 @@ mod errors;
 mod extract;
 mod fuse;
 mod help;
+mod hostile;
 mod interop;
 mod interrupt;
 mod limits;

@@ -9,23 +9,7 @@ use std::path::Path;
 
 use rustix::fs::{CWD, FileType, Mode, XattrFlags};
 
-/// Bytes that do not compress, the same for the same seed.
-pub(crate) fn noise(seed: u64, len: usize) -> Vec<u8> {
-    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-    let mut next = || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        state.to_le_bytes()[3]
-    };
-    (0..len).map(|_| next()).collect()
-}
-
-/// Bytes that compress well.
-pub(crate) fn text(seed: u64, len: usize) -> Vec<u8> {
-    let line = format!("line of file {seed}, much like the others\n");
-    line.bytes().cycle().take(len).collect()
-}
+pub(crate) use coldpress_nasty::{noise, text};
 
 /// Makes the tree below `root`, which must be there.
 ///

@@ -1,0 +1,38 @@
+//! What is fuzzed: a function for each kind of hostile input.
+//!
+//! Each takes any bytes and comes back. Errors are fine; a panic is a defect, and so is whatever
+//! the functions assert: a check that finds nothing in an image that cannot be read, a text that is
+//! another after it was written and read, a file outside of where one may write.
+//!
+//! `fuzz/` calls them with bytes that libFuzzer makes; a test of this crate with those that are
+//! kept in `fuzz/corpus/`.
+
+mod built;
+mod images;
+mod lists;
+mod trees;
+
+/// Gives any bytes to something that must bear them.
+pub type Target = fn(&[u8]);
+
+/// Every target and its name.
+pub const TARGETS: [(&str, Target); 8] = [
+    ("image", images::image),
+    ("listing", images::listing),
+    ("extraction", trees::extraction),
+    ("rebuild", trees::rebuild),
+    ("archive", trees::archive),
+    ("trace", lists::trace),
+    ("plan", lists::plan),
+    ("lists", lists::lists),
+];
+
+/// Runs the target of a name.
+///
+/// # Panics
+///
+/// If there is none, or the bytes show a defect.
+pub fn run(name: &str, data: &[u8]) {
+    let target = TARGETS.iter().find(|(known, _)| *known == name);
+    target.expect("a target has this name").1(data);
+}
