@@ -5,23 +5,29 @@
 
 mod build;
 mod described;
+mod diff;
+mod identify;
 mod image;
 mod number;
 mod plan;
 mod press;
 mod read;
 mod record;
+mod resquash;
 mod source;
 mod tar;
 mod tools;
 
 pub(crate) use build::BuildArgs;
 pub(crate) use described::DescribedArgs;
+pub(crate) use diff::DiffArgs;
+pub(crate) use identify::IdentifyArgs;
 pub(crate) use image::{CompressorName, ImageArgs, PartName, TailsName, TuningArgs};
 pub(crate) use plan::{ConvertArgs, FormatName, LintArgs, PlanArgs, PlanVerb};
 pub(crate) use press::PressArgs;
 pub(crate) use read::{CatArgs, CheckArgs, ExtractArgs, InfoArgs, LsArgs};
 pub(crate) use record::{CommandArgs, RecordArgs};
+pub(crate) use resquash::{ResquashArgs, RulesName};
 pub(crate) use source::{MetadataArgs, OtherFileSystems, SourceArgs, Syntax};
 pub(crate) use tar::TarArgs;
 pub(crate) use tools::{MksquashfsArgs, SqfstarArgs};
@@ -79,6 +85,9 @@ pub(crate) enum Verb {
     Cat(CatArgs),
     Info(InfoArgs),
     Check(CheckArgs),
+    Diff(DiffArgs),
+    Identify(IdentifyArgs),
+    Resquash(ResquashArgs),
     Mksquashfs(MksquashfsArgs),
     Sqfstar(SqfstarArgs),
     Man(ManArgs),

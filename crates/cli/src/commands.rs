@@ -3,13 +3,16 @@
 mod build;
 mod cat;
 mod check;
+mod diff;
 mod extract;
 mod generate;
+mod identify;
 mod info;
 mod ls;
 mod plan;
 mod press;
 mod record;
+mod resquash;
 
 use crate::args::Verb;
 use crate::exit::Exit;
@@ -32,6 +35,9 @@ pub(crate) fn run(verb: &Verb, ui: &Ui) -> anyhow::Result<Exit> {
         Verb::Cat(args) => cat::run(args, ui),
         Verb::Info(args) => info::run(args, ui),
         Verb::Check(args) => check::run(args, ui),
+        Verb::Diff(args) => diff::run(args, ui),
+        Verb::Identify(args) => identify::run(args, ui),
+        Verb::Resquash(args) => resquash::run(args, ui),
         Verb::Mksquashfs(args) => mksquashfs::verb(Tool::Mksquashfs, &args.words, ui),
         Verb::Sqfstar(args) => mksquashfs::verb(Tool::Sqfstar, &args.words, ui),
         Verb::Man(args) => generate::man(args, ui),

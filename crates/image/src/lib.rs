@@ -7,8 +7,8 @@
 //! threads and no thread waits for another's decompression.
 //!
 //! On top of that stand [`walk`] (every path, depth-first), [`check`] (every structure, every
-//! block), [`extract`] (the only place that writes) and [`MetadataMap`] (from image bytes back to
-//! the inode or listing that lies there).
+//! block), [`diff`] (two images side by side), [`extract`] (the only place that writes) and
+//! [`MetadataMap`] (from image bytes back to the inode or listing that lies there).
 //!
 //! Image bytes are hostile. Whatever they hold, each call ends with a value or an [`Error`] that
 //! says where the image is broken: a stream of metadata never leaves its table, memory grows with
@@ -18,6 +18,7 @@
 
 mod check;
 mod decoders;
+mod diff;
 mod directory;
 mod error;
 mod extract;
@@ -36,6 +37,10 @@ mod walk;
 mod xattr;
 
 pub use check::{PROBLEMS_MAX, Problem, check};
+pub use diff::{
+    BlockCounts, Comparison, Contrast, DiffError, DiffOptions, Layout, Side, TreeDifference, diff,
+    first_difference,
+};
 pub use error::{Error, PathText};
 pub use extract::{Attribute, ExtractOptions, Extracted, NotRestored, extract};
 pub use file::FileBlock;
