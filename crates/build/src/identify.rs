@@ -27,6 +27,9 @@ pub struct Identity {
     pub tool: Tool,
     /// What its blocks were compressed with; `None` if no block is compressed or no recipe matches.
     pub encoding: Option<Encoding>,
+    /// The level that the image records; where it records none, the one that the tools leave
+    /// unrecorded. `None` if levels are never recorded, as those of xz.
+    pub recorded_level: Option<i32>,
     /// Blocks that were compressed again.
     pub sampled: usize,
     /// What its structure shows.
@@ -96,6 +99,7 @@ pub fn identify(
     Ok(Identity {
         tool: habits.tool(encoding.map(|encoding| encoding.recipe)),
         encoding,
+        recorded_level: candidates::recorded_level(image),
         sampled: samples.len(),
         habits,
     })

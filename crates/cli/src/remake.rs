@@ -61,7 +61,9 @@ fn compressor_options(options: Option<CompressorOptions>, add: &mut dyn FnMut(&[
             strategies,
         }) => {
             add(&["-Xcompression-level", &level.to_string()]);
-            add(&["-Xwindow-size", &window_size.to_string()]);
+            if window_size != 15 {
+                add(&["-Xwindow-size", &window_size.to_string()]);
+            }
             if strategies != 0 {
                 add(&["-Xstrategy", &names::<Strategy>(strategies.into())]);
             }
@@ -186,6 +188,12 @@ fn squashfs_tools_ng_options(image: &Image) -> String {
         image.options()
     {
         text = format!("{text} -X level={level}");
+    }
+    if let Some(CompressorOptions::Lz4 {
+        high_compression: true,
+    }) = image.options()
+    {
+        text.push_str(" -X hc");
     }
     if superblock.export_table_start.is_some() {
         text.push_str(" -e");

@@ -9,6 +9,30 @@ use coldpress_image::Image;
 /// The levels of libdeflate.
 const LIBDEFLATE_LEVELS: std::ops::RangeInclusive<i32> = 1..=12;
 
+/// The level that an image records, or leaves unrecorded as the default of mksquashfs and
+/// squashfs-tools-ng.
+pub(super) fn recorded_level(image: &Image) -> Option<i32> {
+    let level = match image.options() {
+        Some(CompressorOptions::Gzip { level, .. } | CompressorOptions::Zstd { level }) => level,
+        // LZO1X-999 alone has levels; the others are as fast as our 0.
+        Some(CompressorOptions::Lzo { level, algorithm }) => {
+            if algorithm == 4 {
+                level
+            } else {
+                0
+            }
+        }
+        Some(CompressorOptions::Lz4 { high_compression }) => 12 * u32::from(high_compression),
+        Some(CompressorOptions::Xz { .. }) => return None,
+        None => {
+            let compressor = image.superblock().compressor;
+            let settings = Settings::new(compressor, None).ok()?;
+            return (compressor != Compressor::Xz).then_some(settings.level);
+        }
+    };
+    i32::try_from(level).ok()
+}
+
 /// What the compressor and its recorded options allow; none for lzma.
 ///
 /// The level that is recorded, or that is the default of all tools where none is recorded, comes
@@ -16,19 +40,8 @@ const LIBDEFLATE_LEVELS: std::ops::RangeInclusive<i32> = 1..=12;
 pub(super) fn of(image: &Image) -> Vec<Recipe> {
     let options = image.options();
     let compressor = image.superblock().compressor;
-    let recorded = match options {
-        Some(CompressorOptions::Gzip { level, .. } | CompressorOptions::Zstd { level }) => {
-            i32::try_from(level).ok()
-        }
-        Some(CompressorOptions::Lzo { level, algorithm }) => {
-            let is_best = algorithm == 4;
-            i32::try_from(if is_best { level } else { 0 }).ok()
-        }
-        Some(CompressorOptions::Lz4 { high_compression }) => Some(12 * i32::from(high_compression)),
-        _ => None,
-    };
     let default = Settings::new(compressor, None).map_or(0, |settings| settings.level);
-    let first = recorded.unwrap_or(default);
+    let first = recorded_level(image).unwrap_or(default);
     let levels = |levels: std::ops::RangeInclusive<i32>| {
         std::iter::once(first)
             .filter(|first| levels.contains(first))
@@ -100,9 +113,19 @@ fn xz(tuning: XzTuning, levels: &dyn Fn(std::ops::RangeInclusive<i32>) -> Vec<i3
     let mut recipes = Vec::new();
     for extreme in [false, true] {
         let tuning = XzTuning { extreme, ..tuning };
+        // mksquashfs before 4.7 coded alike whatever the filter.
+        let literal_context_bits = Some(3);
+        let alike = XzTuning {
+            literal_context_bits,
+            ..tuning
+        };
         for level in levels(0..=9) {
             recipes.extend(encoder(Compressor::Xz, level, Tuning::Xz(tuning)));
             recipes.push(Recipe::Liblzma { level, tuning });
+            if !tuning.filters.is_empty() {
+                let tuning = alike;
+                recipes.push(Recipe::Liblzma { level, tuning });
+            }
         }
     }
     recipes

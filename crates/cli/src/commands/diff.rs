@@ -183,7 +183,8 @@ fn options(args: &DiffArgs) -> DiffOptions {
 fn failed(args: &DiffArgs, error: DiffError) -> anyhow::Error {
     let of = |path: &Path, error: coldpress_image::Error| {
         let error = anyhow!(error).context(format!("cannot compare {}", quoted(path)));
-        let check = format!("`coldpress check {}` lists what is damaged", path.display());
+        let name = escaped(path.as_os_str().as_encoded_bytes());
+        let check = format!("`coldpress check {name}` lists what is damaged");
         hint(error, check)
     };
     match error {

@@ -29,6 +29,8 @@ struct Report {
     /// The library whose bytes match; `null` if none does.
     library: Option<&'static str>,
     level: Option<i32>,
+    /// The level that the image records, or its tool leaves unrecorded as the default.
+    recorded_level: Option<i32>,
     is_extreme: bool,
     blocks_matched: usize,
     blocks_sampled: usize,
@@ -52,6 +54,7 @@ pub(super) fn run(args: &IdentifyArgs, ui: &Ui) -> anyhow::Result<Exit> {
         compressor: superblock.compressor.name(),
         library: recipe.map(|recipe| recipe.library()),
         level: recipe.map(|recipe| recipe.level()),
+        recorded_level: identity.recorded_level,
         is_extreme: recipe.is_some_and(is_extreme),
         blocks_matched: identity.encoding.map_or(0, |encoding| encoding.matched),
         blocks_sampled: identity.sampled,
@@ -150,9 +153,13 @@ fn compressor(report: &Report, flags: Flags) -> String {
         return format!("{name}; no block of data is compressed, so its level shows nowhere");
     }
     let (Some(library), Some(level)) = (report.library, report.level) else {
+        let level = report.recorded_level.map_or_else(
+            || "level unknown".to_owned(),
+            |level| format!("level {level} as recorded, or the default if nothing is"),
+        );
         return format!(
-            "{name}, level unknown: none of {count} blocks is the same when compressed again by \
-             any encoder at hand"
+            "{name}, {level}: none of {count} blocks is the same when compressed again by any \
+             encoder at hand, so another library or version made them"
         );
     };
     let extreme = if report.is_extreme { " extreme" } else { "" };

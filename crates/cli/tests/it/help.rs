@@ -2,7 +2,7 @@
 
 use crate::run::done;
 
-const VERBS: [&str; 11] = [
+const VERBS: [&str; 14] = [
     "press",
     "record",
     "build",
@@ -12,6 +12,9 @@ const VERBS: [&str; 11] = [
     "cat",
     "info",
     "check",
+    "diff",
+    "identify",
+    "resquash",
     "man",
     "completions",
 ];

@@ -3,10 +3,12 @@
 
 mod architecture;
 mod determinism;
+mod diff;
 mod docs;
 mod errors;
 mod fuse;
 mod help;
+mod identify;
 mod interop;
 mod interrupt;
 mod limits;

@@ -3,6 +3,7 @@
 
 mod compare;
 mod defects;
+mod diff;
 mod extract;
 mod handmade;
 mod map;
