@@ -24,7 +24,7 @@ use tree::Trees;
 pub use bytes::first_difference;
 pub use order::Layout;
 
-/// Paths and block lists that wait for a batch to be full: some 300,000 files.
+/// Paths and block lists that wait for a batch to be full: some 100,000 files.
 const BATCH_BYTES: usize = 32 << 20;
 
 /// One of the two images.

@@ -238,8 +238,8 @@ fn line(row: &Row) -> String {
 
 /// In a sentence, what is the same and why the rest is not.
 fn verdict(args: &DiffArgs, report: &Report) -> String {
-    let name = |path: &str| escaped(path.as_bytes());
-    let names = format!("{} and {}", name(&report.first), name(&report.second));
+    let name = |path: &Path| escaped(path.as_os_str().as_encoded_bytes());
+    let names = format!("{} and {}", name(&args.first), name(&args.second));
     if report.same {
         return format!("{names}: no difference");
     }

@@ -144,7 +144,11 @@ impl Job<'_> {
             self.ui,
         )?;
         let by = format!("coldpress {}", env!("CARGO_PKG_VERSION"));
-        self.compare(&output, by, command)
+        let (verdict, by, command, mut reasons) = self.compare(&output, by, command)?;
+        if verdict != Verdict::Same {
+            reasons.push(PLAN_OR_VERSION.to_owned());
+        }
+        Ok((verdict, by, command, reasons))
     }
 
     fn by_mksquashfs(&self, options: &[String], command: Option<String>) -> anyhow::Result<Found> {
@@ -177,6 +181,9 @@ impl Job<'_> {
 
 const NO_MKSQUASHFS: &str =
     "mksquashfs made such images, and there is none in PATH to make it again";
+
+const PLAN_OR_VERSION: &str =
+    "it may be built with a plan, which is not in images, or by another version";
 
 fn is_root() -> bool {
     rustix::process::geteuid().is_root()
