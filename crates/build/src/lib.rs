@@ -7,6 +7,7 @@
 //! order   what goes where: coldpress_layout              (not here)
 //! write   duplicates, data area, tables, superblock      write.rs, then duplicates, data, tables
 //! verify  the image holds what the source holds          verify.rs
+//! judge   which tool made an image, with which settings  identify.rs
 //! ```
 //!
 //! [`write()`] is the entry point and reads in the order of the image. The same source, order and
@@ -21,6 +22,7 @@ mod draft;
 mod duplicates;
 mod error;
 mod gather;
+mod identify;
 mod ids;
 mod image_input;
 mod inodes;
@@ -49,6 +51,7 @@ mod xattrs;
 pub use description::{Malformed, Place};
 pub use error::Error;
 pub use gather::{Input, SourceOptions, gather};
+pub use identify::{Encoding, Habits, Identity, Numbering, Tool, identify};
 pub use options::{Metadata, Options};
 pub use output::Output;
 pub use overrides::{FileContexts, Mode, Overrides, Owners, Time, Times, Xattrs, parse_time};
@@ -61,6 +64,6 @@ pub use select::{
 pub use source::Source;
 pub use tar::{TarDefaults, TarDefect, TarInput, TarOrigin, is_tar};
 pub use uncompressed::Uncompressed;
-pub use verify::{Difference, verify};
+pub use verify::{Difference, What, verify};
 pub use warning::Warning;
 pub use write::{Summary, write};

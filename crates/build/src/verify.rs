@@ -1,6 +1,6 @@
 //! Whether an image holds what its source holds.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::ops::ControlFlow;
 
@@ -106,6 +106,7 @@ pub fn verify(
         changed,
         differences: Vec::new(),
         refs: vec![None; source.tree.nodes.len()],
+        nodes: HashMap::new(),
         files: Vec::new(),
     };
     comparison.compare_trees()?;
@@ -148,6 +149,8 @@ struct Comparison<'a> {
     differences: Vec<Difference>,
     /// For each node the inode that its first name led to.
     refs: Vec<Option<InodeRef>>,
+    /// For each inode the node that led to it.
+    nodes: HashMap<InodeRef, NodeId>,
     /// Files whose content is to be compared.
     files: Vec<(File, NodeId, Vec<u8>)>,
 }
@@ -193,6 +196,9 @@ impl Comparison<'_> {
                 self.differ(&path, What::HardLink);
             }
             return Ok(());
+        }
+        if self.nodes.insert(at, node).is_some() {
+            self.differ(&path, What::HardLink);
         }
         let inode = self.image.inode(at)?;
         self.compare_metadata(node, &inode, &path)?;

@@ -6,10 +6,12 @@
 mod archive;
 mod build;
 mod described;
+mod diff;
 mod doctor;
 mod dump;
 mod extract;
 mod find;
+mod identify;
 mod image;
 mod number;
 mod place;
@@ -18,6 +20,7 @@ mod press;
 mod read;
 mod reading;
 mod record;
+mod resquash;
 mod source;
 mod stat;
 mod tar;
@@ -28,10 +31,12 @@ mod unsquashfs;
 pub(crate) use archive::ArchiveArgs;
 pub(crate) use build::BuildArgs;
 pub(crate) use described::DescribedArgs;
+pub(crate) use diff::DiffArgs;
 pub(crate) use doctor::DoctorArgs;
 pub(crate) use dump::DumpArgs;
 pub(crate) use extract::{ChangeArgs, ChoiceArgs, ExtractArgs};
 pub(crate) use find::{Amount, FindArgs, ModeTest, TestArgs, TypeLetter};
+pub(crate) use identify::IdentifyArgs;
 pub(crate) use image::{CompressorName, ImageArgs, PartName, TailsName, TuningArgs};
 pub(crate) use place::{ImageOffset, PlaceArgs};
 pub(crate) use plan::{ConvertArgs, FormatName, LintArgs, PlanArgs, PlanVerb};
@@ -39,6 +44,7 @@ pub(crate) use press::PressArgs;
 pub(crate) use read::{CatArgs, CheckArgs, InfoArgs, LsArgs};
 pub(crate) use reading::ReadingArgs;
 pub(crate) use record::{CommandArgs, RecordArgs};
+pub(crate) use resquash::{ResquashArgs, RulesName};
 pub(crate) use source::{MetadataArgs, OtherFileSystems, SourceArgs, Syntax};
 pub(crate) use stat::StatArgs;
 pub(crate) use tar::TarArgs;
@@ -105,6 +111,9 @@ pub(crate) enum Verb {
     Check(CheckArgs),
     Doctor(DoctorArgs),
     Dump(DumpArgs),
+    Diff(DiffArgs),
+    Identify(IdentifyArgs),
+    Resquash(ResquashArgs),
     Mksquashfs(MksquashfsArgs),
     Sqfstar(SqfstarArgs),
     Unsquashfs(UnsquashfsArgs),

@@ -4,16 +4,19 @@ mod archive;
 mod build;
 mod cat;
 mod check;
+mod diff;
 mod doctor;
 mod dump;
 mod extract;
 mod find;
 mod generate;
+mod identify;
 mod info;
 mod ls;
 mod plan;
 mod press;
 mod record;
+mod resquash;
 mod stat;
 mod tree;
 
@@ -44,6 +47,9 @@ pub(crate) fn run(verb: &Verb, ui: &Ui) -> anyhow::Result<Exit> {
         Verb::Check(args) => check::run(args, ui),
         Verb::Doctor(args) => doctor::run(args, ui),
         Verb::Dump(args) => dump::run(args, ui),
+        Verb::Diff(args) => diff::run(args, ui),
+        Verb::Identify(args) => identify::run(args, ui),
+        Verb::Resquash(args) => resquash::run(args, ui),
         Verb::Mksquashfs(args) => squashfs_tools::verb(Tool::Mksquashfs, &args.words, ui),
         Verb::Sqfstar(args) => squashfs_tools::verb(Tool::Sqfstar, &args.words, ui),
         Verb::Unsquashfs(args) => squashfs_tools::verb(Tool::Unsquashfs, &args.words, ui),

@@ -58,6 +58,14 @@ pub(crate) fn base_name(path: &[u8]) -> &[u8] {
     if name.is_empty() { path } else { name }
 }
 
+/// Names and values, a line each, the values below each other.
+pub(crate) fn fields(rows: &[(&str, String)]) -> String {
+    rows.iter().fold(String::new(), |mut text, (name, value)| {
+        let _ = writeln!(text, "{name:<12} {value}");
+        text
+    })
+}
+
 /// Bytes in hexadecimal.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes

@@ -22,9 +22,11 @@ mod lz4;
 mod lzo;
 mod ordered;
 mod probe;
+mod recipe;
 mod settings;
 mod tuning;
 mod xz;
+mod zlib;
 mod zstd;
 
 pub use choice::{Choice, Choices};
@@ -33,6 +35,7 @@ pub use encoder::Encoder;
 pub use error::Error;
 pub use ordered::{Workers, ordered};
 pub use probe::is_incompressible;
+pub use recipe::{Recipe, Recompressor};
 pub use settings::Settings;
 pub use tuning::{Dictionary, Filter, GzipTuning, Lz4Tuning, Strategy, Tuning, XzTuning};
 

@@ -22,6 +22,8 @@ pub(crate) struct Encoder {
     chains: Vec<(Option<Filter>, LzmaOptions)>,
     /// The largest dictionary that readers have memory for.
     dictionary_bytes: u32,
+    /// Whether a block has a smaller dictionary if it is smaller.
+    is_fitted: bool,
     best: Best,
 }
 
@@ -48,8 +50,17 @@ impl Encoder {
                 .map(chain)
                 .collect::<Result<_, _>>()?,
             dictionary_bytes,
+            is_fitted: true,
             best: Best::default(),
         })
+    }
+
+    /// The same with the largest dictionary for every block, as other tools have it.
+    pub(crate) fn with_one_dictionary(self) -> Self {
+        Self {
+            is_fitted: false,
+            ..self
+        }
     }
 
     /// The size of the stream put in `output`, or `None` if it does not fit.
@@ -58,7 +69,12 @@ impl Encoder {
         input: &[u8],
         output: &mut [u8],
     ) -> Result<Option<usize>, &'static str> {
-        let dictionary_bytes = self.dictionary_bytes.min(dictionary_bytes(input.len()));
+        let fitted_bytes = dictionary_bytes(input.len());
+        let dictionary_bytes = if self.is_fitted {
+            self.dictionary_bytes.min(fitted_bytes)
+        } else {
+            self.dictionary_bytes
+        };
         self.best
             .of(&mut self.chains, output, |(filter, options), room| {
                 options.dict_size(dictionary_bytes);
@@ -110,6 +126,27 @@ fn dictionary_bytes(input_bytes: usize) -> u32 {
     u32::try_from(input_bytes.next_power_of_two())
         .unwrap_or(u32::MAX)
         .max(MIN_DICTIONARY_BYTES)
+}
+
+/// What a stream of one block holds between its headers and its index.
+///
+/// Tools that hand a whole block to liblzma get its sizes in the block header, which streaming ones
+/// leave out; the compressed data is the same. `None` of what is no such stream.
+///
+/// Source: The .xz File Format, sections 2.1, 3.1 and 4.
+pub(crate) fn compressed_data(stream: &[u8]) -> Option<&[u8]> {
+    const HEADER_BYTES: usize = 12;
+    const FOOTER_BYTES: usize = 12;
+    let block_header_bytes = (usize::from(*stream.get(HEADER_BYTES)?) + 1) * 4;
+    let footer = stream.last_chunk::<FOOTER_BYTES>()?;
+    let [_, _, _, _, b0, b1, b2, b3, ..] = *footer;
+    let index_bytes = (u64::from(u32::from_le_bytes([b0, b1, b2, b3])) + 1) * 4;
+    let index_bytes = usize::try_from(index_bytes).ok()?;
+    let end = stream
+        .len()
+        .checked_sub(FOOTER_BYTES)?
+        .checked_sub(index_bytes)?;
+    stream.get(HEADER_BYTES + block_header_bytes..end)
 }
 
 pub(crate) struct Decoder {

@@ -1,5 +1,7 @@
 //! Reading the data of regular files.
 
+use std::sync::Arc;
+
 use coldpress_format::{BlockSize, BlockWord, Corrupt, File, Fragment, Part, Rule, TailEnd};
 
 use crate::error::Error;
@@ -140,6 +142,13 @@ impl Image {
         usize::try_from(self.superblock().block_size.bytes()).unwrap_or(usize::MAX)
     }
 
+    /// The content of a fragment block, from the cache or read into it.
+    pub(crate) fn fragment_block(&self, fragment: &Fragment) -> Result<Arc<Vec<u8>>, Error> {
+        let at = (Part::FragmentBlock, fragment.start);
+        self.store
+            .data_block(self.data_area(), at, fragment.size, self.block_len())
+    }
+
     /// Gives `visit` the tail end of a file, from byte `from` of it on.
     fn with_tail<R>(
         &self,
@@ -148,11 +157,7 @@ impl Image {
         visit: impl FnOnce(&[u8]) -> R,
     ) -> Result<R, Error> {
         let fragment = self.fragment_of(tail)?;
-        let at = (Part::FragmentBlock, fragment.start);
-        let area = self.data_area();
-        let block = self
-            .store
-            .data_block(area, at, fragment.size, self.block_len())?;
+        let block = self.fragment_block(&fragment)?;
         let len = tail_len(file, self.superblock().block_size);
         Ok(visit(tail_bytes(&block, tail, len, fragment.start)?))
     }

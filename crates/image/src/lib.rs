@@ -7,7 +7,8 @@
 //! threads and no thread waits for another's decompression.
 //!
 //! On top of that stand [`walk`] (every path, depth-first), [`check`] (every structure, every
-//! block), [`dump`] (every byte and what it is), [`extract`] (the only place that writes files),
+//! block), [`dump`] (every byte and what it is), [`diff`] (two images side
+//! by side), [`extract`] (the only place that writes files),
 //! [`write_tar`] (the same as one stream) and [`MetadataMap`] (from image bytes back to the inode or
 //! listing that lies there).
 //!
@@ -54,6 +55,7 @@
 mod check;
 mod decoders;
 mod demands;
+mod diff;
 mod directory;
 mod dump;
 mod error;
@@ -86,6 +88,10 @@ mod xattr;
 
 pub use check::check;
 pub use demands::Demands;
+pub use diff::{
+    BlockCounts, Comparison, Contrast, DiffError, DiffOptions, Layout, Side, TreeDifference, diff,
+    first_difference,
+};
 pub use dump::{
     DumpArea, DumpField, DumpOptions, DumpOwner, DumpRange, DumpRecord, DumpValue, Stored, dump,
 };

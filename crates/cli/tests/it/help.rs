@@ -18,6 +18,9 @@ const VERBS: &[&str] = &[
     "check",
     "doctor",
     "dump",
+    "diff",
+    "identify",
+    "resquash",
     "man",
     "completions",
 ];

@@ -4,6 +4,7 @@
 mod architecture;
 mod archive;
 mod determinism;
+mod diff;
 mod docs;
 mod doctor;
 mod dump;
@@ -12,6 +13,7 @@ mod extract;
 mod fuse;
 mod help;
 mod hostile;
+mod identify;
 mod interop;
 mod interrupt;
 mod limits;

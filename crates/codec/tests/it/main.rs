@@ -5,5 +5,6 @@ mod hostile;
 mod limits;
 mod lzo;
 mod ordered;
+mod recipes;
 mod round_trip;
 mod samples;

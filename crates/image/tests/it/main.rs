@@ -6,6 +6,7 @@ mod choices;
 mod compare;
 mod defects;
 mod demands;
+mod diff;
 mod dump;
 mod extract;
 mod find;

@@ -1,8 +1,7 @@
 //! The same settings given to mksquashfs.
 
-use std::env;
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Instant;
 
 use anyhow::anyhow;
@@ -10,14 +9,13 @@ use coldpress_bench::format_units;
 use coldpress_bench::text::printable;
 use coldpress_codec::{Dictionary, Settings, Tuning};
 use coldpress_format::Compressor;
-use coldpress_host::{Command, launch};
 use coldpress_layout::Tails;
 
 use super::Press;
 use super::prove::RIVAL_IMAGE;
 use crate::failure::hint;
+use crate::peer;
 use crate::resolve::ImageSettings;
-use crate::ui::Ui;
 
 const PROGRAM: &str = "mksquashfs";
 /// What to know when a proof fails.
@@ -33,7 +31,7 @@ pub(super) struct Rival {
 
 /// Builds mksquashfs's image of the same source; or tells why there is none.
 pub(super) fn build(press: &Press) -> anyhow::Result<Result<Rival, &'static str>> {
-    if !is_installed() {
+    if !peer::is_installed(PROGRAM) {
         return Ok(Err("not installed, so not compared"));
     }
     if !press.settings.selection.is_everything() {
@@ -49,7 +47,7 @@ pub(super) fn build(press: &Press) -> anyhow::Result<Result<Rival, &'static str>
     args.extend(["-noappend", "-no-progress", "-quiet"].map(OsString::from));
     let step = press.ui.step("mksquashfs", 0);
     let started = Instant::now();
-    let outcome = run(args, press.ui)?;
+    let outcome = peer::run(args, press.ui)?;
     step.finish("");
     if !outcome.status.success() {
         let said = printable(outcome.stderr_tail.trim_ascii());
@@ -59,33 +57,10 @@ pub(super) fn build(press: &Press) -> anyhow::Result<Result<Rival, &'static str>
     let time = format_units::seconds(started.elapsed().as_secs_f64());
     let note = format!(
         "{}, options {}, built in {time}",
-        version(press.ui)?,
+        peer::version(PROGRAM, press.ui)?,
         options.join(" ")
     );
     Ok(Ok(Rival { image, note }))
-}
-
-fn is_installed() -> bool {
-    let paths = env::var_os("PATH").unwrap_or_default();
-    env::split_paths(&paths).any(|path| Path::new(&path).join(PROGRAM).is_file())
-}
-
-/// `mksquashfs version 4.5.1 (2022/03/17)`, the first line of what it says.
-fn version(ui: &Ui) -> anyhow::Result<String> {
-    let outcome = run(vec![PROGRAM.into(), "-version".into()], ui)?;
-    let said = printable(&outcome.stdout_tail);
-    Ok(said.lines().next().unwrap_or(PROGRAM).to_owned())
-}
-
-/// Runs it so that it ends when this process does, or when the user interrupts.
-fn run(args: Vec<OsString>, ui: &Ui) -> anyhow::Result<coldpress_host::Outcome> {
-    let command = Command {
-        args,
-        chroot: false,
-        timeout_s: 0,
-    };
-    let mut stop = || ui.interrupt.is_pending();
-    Ok(launch(&command, Path::new("/"), None, &mut stop)?)
 }
 
 /// The settings in mksquashfs's words.

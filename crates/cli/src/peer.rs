@@ -1,0 +1,42 @@
+//! Programs of other projects that make images.
+
+use std::env;
+use std::ffi::OsString;
+use std::path::Path;
+
+use coldpress_bench::text::printable;
+use coldpress_host::{Command, Outcome, launch};
+
+use crate::ui::Ui;
+
+/// Whether a program of this name is in PATH.
+pub(crate) fn is_installed(program: &str) -> bool {
+    let paths = env::var_os("PATH").unwrap_or_default();
+    env::split_paths(&paths).any(|path| Path::new(&path).join(program).is_file())
+}
+
+/// `mksquashfs version 4.5.1 (2022/03/17)`, the first line of what it says.
+///
+/// # Errors
+///
+/// As [`run`].
+pub(crate) fn version(program: &str, ui: &Ui) -> anyhow::Result<String> {
+    let outcome = run(vec![program.into(), "-version".into()], ui)?;
+    let said = printable(&outcome.stdout_tail);
+    Ok(said.lines().next().unwrap_or(program).to_owned())
+}
+
+/// Runs a program so that it ends when this process does, or when the user interrupts.
+///
+/// # Errors
+///
+/// If there is no such program, or the user interrupts.
+pub(crate) fn run(args: Vec<OsString>, ui: &Ui) -> anyhow::Result<Outcome> {
+    let command = Command {
+        args,
+        chroot: false,
+        timeout_s: 0,
+    };
+    let mut stop = || ui.interrupt.is_pending();
+    Ok(launch(&command, Path::new("/"), None, &mut stop)?)
+}
