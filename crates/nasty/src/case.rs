@@ -7,12 +7,13 @@ pub struct Case {
     pub what: String,
     /// The image.
     pub bytes: Vec<u8>,
-    /// A part of what `check` tells, empty if the image is sound; `None` if that is not the point.
+    /// A part of what `check` tells as an error, empty if it tells none; `None` if that is not the
+    /// point.
     pub says: Option<&'static str>,
 }
 
 impl Case {
-    /// An image of which `check` says something, or nothing if that is empty.
+    /// An image in which `check` finds an error, or none if `says` is empty.
     pub fn new(what: impl Into<String>, bytes: Vec<u8>, says: &'static str) -> Self {
         Self {
             what: what.into(),

@@ -110,7 +110,7 @@ impl<'a> Hot<'a> {
         let (len, (_, within)) = (lens.sum::<usize>(), split(start));
         let within = usize::from(within);
         let blocks = |len: usize| len.div_ceil(METADATA_BLOCK_SIZE);
-        if blocks(within + len) > blocks(len) {
+        if len > 0 && blocks(within + len) > blocks(len) {
             METADATA_BLOCK_SIZE - within
         } else {
             0

@@ -238,9 +238,9 @@ mod tests {
     #[test]
     fn the_length_of_a_record_counts_its_own_digits() {
         for (value, start) in [
-            (1, "8 k="),
-            (3, "10 k="),
-            (2, "9 k="),
+            (1, "6 k="),
+            (4, "9 k="),
+            (5, "11 k="),
             (93, "99 k="),
             (94, "101 k="),
         ] {

@@ -49,14 +49,17 @@ fn images_behind_each_other_are_all_found_and_those_inside_are_not() {
 
 #[test]
 fn what_only_looks_like_an_image_is_none() {
-    let (whole, len) = hidden(50, 0);
+    let (whole, _) = hidden(50, 0);
     let mut wrong_version = whole.clone();
     wrong_version[50 + 28] = 3;
     let mut magic_only = vec![0; HAYSTACK_BYTES];
     for at in (0..HAYSTACK_BYTES - 4).step_by(4) {
         magic_only[at..at + 4].copy_from_slice(b"hsqs");
     }
-    let cut = whole[..50 + len / 2].to_vec();
+    // What is cut is the image, not the padding behind it.
+    let image = Image::new(Box::new(whole[50..].to_vec())).unwrap();
+    let used = usize::try_from(image.superblock().bytes_used).unwrap();
+    let cut = whole[..50 + used - 1].to_vec();
     let end_of_file = [&[0; 10][..], b"hsqs"].concat();
     for bytes in [wrong_version, magic_only, cut, end_of_file, Vec::new()] {
         assert_eq!(find_images(&bytes).unwrap(), []);

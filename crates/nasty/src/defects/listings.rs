@@ -61,7 +61,7 @@ pub fn run_counts() -> Vec<Case> {
 pub fn listing_sizes() -> Vec<Case> {
     let image = stored();
     let at = image.inode_at[DIR] + RECORD + offset_of!(RawDirectory, size);
-    let cut = "directory header at byte";
+    let cut = "directory entry at byte";
     halves(
         "size of a directory",
         &image,
