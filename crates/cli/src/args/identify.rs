@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::place::PlaceArgs;
+
 /// Find out which tool made an image, and how
 ///
 /// Blocks of the image are compressed again, by the libraries and levels that tools use, until they
@@ -21,4 +23,7 @@ pub(crate) struct IdentifyArgs {
     /// Print what was found as JSON
     #[arg(long)]
     pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) place: PlaceArgs,
 }

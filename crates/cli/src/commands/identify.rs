@@ -41,7 +41,7 @@ struct Report {
 }
 
 pub(super) fn run(args: &IdentifyArgs, ui: &Ui) -> anyhow::Result<Exit> {
-    let image = steps::open_image(&args.image)?;
+    let image = steps::open_image_at(&args.image, &args.place)?;
     let metadata = fs::metadata(&args.image);
     let file_bytes = metadata.with_context(|| format!("cannot read {}", quoted(&args.image)))?;
     let identity = identity(&image, ui)?;
