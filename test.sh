@@ -12,5 +12,5 @@ cargo clippy --quiet --workspace --all-targets -- -D warnings
 RUSTDOCFLAGS="-D warnings" cargo doc --quiet --workspace --no-deps
 cargo test --workspace "$@"
 # What is off by default.
-cargo clippy --quiet -p coldpress-image -p coldpress-cli --all-targets --features coldpress-cli/http -- -D warnings
+cargo clippy --quiet -p coldpress-image --all-targets --features http -- -D warnings
 cargo test -p coldpress-image -p coldpress-cli --features coldpress-cli/http -- http:: url::
