@@ -58,8 +58,7 @@ pub use overrides::{FileContexts, Mode, Overrides, Owners, Time, Times, Xattrs, 
 pub use progress::Progress;
 pub use reuse::{NotReusable, Reuse};
 pub use select::{
-    Descent, Exclusions, Fate, Matching, Mounts, NamePattern, Pattern, Rules, Selection,
-    exclude_file_lines,
+    Descent, Exclusions, Fate, Matching, Mounts, Pattern, Rules, Selection, exclude_file_lines,
 };
 pub use source::Source;
 pub use tar::{TarDefaults, TarDefect, TarInput, TarOrigin, is_tar};

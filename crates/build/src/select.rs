@@ -19,7 +19,6 @@
 
 mod descent;
 mod exclusions;
-mod name_pattern;
 mod pattern;
 pub(crate) mod posix;
 pub(crate) mod prune;
@@ -33,7 +32,6 @@ use std::sync::Arc;
 
 pub use descent::{Descent, Fate};
 pub use exclusions::{Exclusions, Matching, exclude_file_lines};
-pub use name_pattern::NamePattern;
 pub use pattern::Pattern;
 use rules::Progress;
 pub use rules::Rules;

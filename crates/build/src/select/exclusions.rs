@@ -18,7 +18,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::check_length;
-use super::name_pattern::NamePattern;
+use super::pattern::Pattern;
 use crate::error::Error;
 
 /// Names that mksquashfs would leave out.
@@ -37,7 +37,7 @@ type Level = Vec<Component>;
 #[derive(Clone, Debug)]
 struct Component {
     text: Vec<u8>,
-    pattern: NamePattern,
+    pattern: Pattern,
     /// The level for the entries of what it matches; `None` excludes that.
     below: Option<usize>,
     /// The index of the first pattern that ends here.
@@ -218,7 +218,7 @@ impl Exclusions {
         matching: Matching,
         is_last: bool,
     ) -> Result<usize, Error> {
-        let pattern = NamePattern::parse(text, matching)?;
+        let pattern = Pattern::name(text, matching)?;
         let below = (!is_last).then_some(self.levels.len());
         self.levels[level].push(Component {
             text: text.to_vec(),

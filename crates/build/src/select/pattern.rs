@@ -1,7 +1,8 @@
-//! Patterns for whole texts, in which a slash is nothing special: those of searches in an image.
+//! A pattern for a name or a whole path, in the dialect of who asks.
 
 use regex::bytes::Regex;
 
+use super::exclusions::Matching;
 use super::posix;
 use super::wildcard::{Dialect, Wildcard};
 use crate::error::Error;
@@ -12,7 +13,7 @@ pub struct Pattern(Kind);
 
 #[derive(Clone, Debug)]
 enum Kind {
-    Glob(Wildcard),
+    Wildcard(Wildcard),
     Regex(Regex),
 }
 
@@ -26,7 +27,7 @@ impl Pattern {
     /// matches.
     pub fn glob(pattern: &[u8]) -> Result<Self, Error> {
         let wildcard = Wildcard::parse(pattern, Dialect::Git)?;
-        Ok(Self(Kind::Glob(wildcard)))
+        Ok(Self(Kind::Wildcard(wildcard)))
     }
 
     /// An extended regular expression of POSIX that matches anywhere in a text.
@@ -38,14 +39,31 @@ impl Pattern {
         Ok(Self(Kind::Regex(posix::compile(pattern)?)))
     }
 
-    /// Whether a text matches.
+    /// One component of a path, without a slash, as mksquashfs and unsquashfs read it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Value`] or [`Error::Regex`] if it is no expression, or its groups are nested too
+    /// deeply.
+    pub fn name(pattern: &[u8], matching: Matching) -> Result<Self, Error> {
+        match matching {
+            Matching::Wildcards => {
+                let wildcard = Wildcard::parse(pattern, Dialect::Mksquashfs)?;
+                Ok(Self(Kind::Wildcard(wildcard)))
+            }
+            Matching::Regex => Self::regex(pattern),
+        }
+    }
+
+    /// Whether a text matches: the whole of it with wildcards, any part of it with an expression.
     ///
     /// # Cost
     ///
-    /// Linear in the text; for wildcards times the length of the pattern.
+    /// Linear in the text; for wildcards times the length of the pattern, and wildcard groups
+    /// within others multiply by the former again.
     pub fn matches(&self, text: &[u8]) -> bool {
         match &self.0 {
-            Kind::Glob(wildcard) => wildcard.matches(text),
+            Kind::Wildcard(wildcard) => wildcard.matches(text),
             Kind::Regex(regex) => regex.is_match(text),
         }
     }

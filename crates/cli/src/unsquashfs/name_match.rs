@@ -1,6 +1,6 @@
 //! Components of paths and patterns.
 
-use coldpress_build::{Matching, NamePattern};
+use coldpress_build::{Matching, Pattern};
 
 use super::request::Patterns;
 
@@ -8,7 +8,7 @@ use super::request::Patterns;
 #[derive(Clone, Debug)]
 pub(crate) enum NameMatch {
     Name(Vec<u8>),
-    Pattern(NamePattern),
+    Pattern(Pattern),
 }
 
 impl NameMatch {
@@ -23,7 +23,7 @@ impl NameMatch {
             Patterns::Wildcards => Matching::Wildcards,
             Patterns::Regex => Matching::Regex,
         };
-        Ok(Self::Pattern(NamePattern::parse(text, matching)?))
+        Ok(Self::Pattern(Pattern::name(text, matching)?))
     }
 
     /// Whether a name is meant.

@@ -1,0 +1,175 @@
+use coldpress_format::{BlockSize, CompressorOptions};
+use coldpress_image::Image;
+
+use super::super::targets;
+use super::super::trial::image;
+use super::*;
+
+fn demands(compressor: Compressor) -> Demands {
+    let made = image::make(compressor, None).unwrap();
+    Demands::of(&Image::new(Box::new(made.bytes)).unwrap()).unwrap()
+}
+
+fn reader(target: &str) -> Reader {
+    targets::find(target).unwrap().reader()
+}
+
+/// What is found about an image that was changed so.
+fn found(
+    target: &str,
+    compressor: Compressor,
+    change: impl FnOnce(&mut Demands),
+) -> Vec<(Verdict, &'static str)> {
+    let mut demands = demands(compressor);
+    change(&mut demands);
+    let subject = Subject {
+        demands: &demands,
+        size_bytes: demands.bytes_used.next_multiple_of(4096),
+    };
+    let findings = judge(subject, &reader(target)).into_iter();
+    findings
+        .map(|finding| (finding.verdict, finding.about))
+        .collect()
+}
+
+#[test]
+fn an_image_that_asks_for_nothing_special_is_read() {
+    for compressor in super::super::reader::COMPRESSORS {
+        assert_eq!(found("debian-12", compressor, |_| {}), [], "{compressor}");
+    }
+    assert_eq!(found("openwrt", Compressor::Xz, |_| {}), []);
+    assert_eq!(found("appimage", Compressor::Zstd, |_| {}), []);
+}
+
+#[test]
+fn each_rule_is_broken_by_its_image() {
+    use Compressor::{Gzip, Lz4, Lzma, Xz, Zstd};
+    use Verdict::{No, Partly, Unknown};
+    let debian = "debian-12";
+    let small = |demands: &mut Demands| demands.block_size = BlockSize::MIN;
+    for (found, expected) in [
+        (found("openwrt", Zstd, |_| {}), vec![(No, "compressor")]),
+        (found("enroot", Lz4, |_| {}), vec![(Unknown, "compressor")]),
+        (
+            found(debian, Gzip, |demands| demands.compressor = Lzma),
+            vec![(No, "compressor")],
+        ),
+        (
+            found(debian, Xz, |demands| {
+                demands.xz_filters.insert(7);
+            }),
+            vec![(No, "xz filters")],
+        ),
+        (
+            found("ubuntu-24.04", Xz, |demands| {
+                demands.xz_filters.insert(4);
+            }),
+            vec![(Unknown, "xz filters")],
+        ),
+        (
+            found(debian, Xz, |demands| {
+                demands.xz_filters.insert(3);
+            }),
+            vec![(Unknown, "xz filters")],
+        ),
+        (
+            found("openwrt", Xz, |demands| demands.has_xattrs = true),
+            vec![(Partly, "xattrs")],
+        ),
+        (found("enroot", Gzip, small), vec![(Unknown, "block size")]),
+        (
+            found(debian, Xz, |demands| demands.window_bytes = (64 << 10) + 1),
+            vec![(No, "xz dictionary")],
+        ),
+        (
+            found(debian, Xz, |demands| {
+                let (dictionary_size, filters) = (32 << 10, 0);
+                demands.options = Some(CompressorOptions::Xz {
+                    dictionary_size,
+                    filters,
+                });
+            }),
+            vec![(No, "xz dictionary")],
+        ),
+        (
+            found(debian, Zstd, |demands| demands.window_bytes = 1 << 20),
+            vec![(No, "zstd window")],
+        ),
+        (
+            found(debian, Xz, |demands| {
+                demands.xz_checks.insert(4);
+            }),
+            vec![(No, "xz checksum")],
+        ),
+        (
+            found(debian, Gzip, |demands| {
+                demands.longest_target = (4096, b"/l".to_vec());
+            }),
+            vec![(Partly, "symlink")],
+        ),
+    ] {
+        assert_eq!(found, expected);
+    }
+}
+
+#[test]
+fn blocks_are_no_smaller_than_pages() {
+    let mut reader = reader("debian-12");
+    let demands = demands(Compressor::Gzip);
+    let subject = Subject {
+        demands: &demands,
+        size_bytes: 1 << 20,
+    };
+    for (page_bytes, verdict) in [
+        (4 << 10, Verdict::Yes),
+        (64 << 10, Verdict::Yes),
+        (128 << 10, Verdict::No),
+    ] {
+        reader.page_bytes = Some(page_bytes);
+        assert_eq!(
+            super::verdict(&judge(subject, &reader)),
+            verdict,
+            "{page_bytes}"
+        );
+    }
+}
+
+#[test]
+fn a_loop_device_shows_whole_sectors() {
+    let mut demands = demands(Compressor::Gzip);
+    demands.bytes_used = 1000;
+    let reader = reader("debian-12");
+    for (size_bytes, verdict) in [
+        (1000, Verdict::No),
+        (1023, Verdict::No),
+        (1024, Verdict::Yes),
+    ] {
+        let subject = Subject {
+            demands: &demands,
+            size_bytes,
+        };
+        assert_eq!(
+            super::verdict(&judge(subject, &reader)),
+            verdict,
+            "{size_bytes}"
+        );
+    }
+}
+
+#[test]
+fn the_snap_store_compares_with_defaults() {
+    let found = found("snap-store", Compressor::Xz, |demands| {
+        demands.has_fragments = true;
+        demands.has_xattrs = true;
+        demands.ids = vec![0, 1000];
+    });
+    let (no, unknown) = (Verdict::No, Verdict::Unknown);
+    let expected = [
+        (no, "block size"),
+        (no, "fragments"),
+        (unknown, "xattrs"),
+        (unknown, "owners"),
+        (unknown, "resquash"),
+    ];
+    assert_eq!(found, expected);
+}
