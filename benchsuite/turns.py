@@ -4,7 +4,7 @@
 usage: turns.py NAME TURNS RESULT.json < contestants
 
 Each line of the standard input is LABEL<tab>OUTPUT<tab>COMMAND. The first is the reference of the ratios. OUTPUT is the
-file whose size is told, or a directory ("-" for none); it is removed before each run. A command that prints "SECONDS s" as its first
+file whose size is told, or a directory ("-" for none); it is removed before and after each run. A command that prints "SECONDS s" as its first
 words is timed by that (a limit that leaves its preparation out). Prints a table in Markdown.
 """
 
@@ -17,11 +17,15 @@ import sys
 import time
 
 
-def run(output, command):
+def remove(output):
     if os.path.isdir(output):
         shutil.rmtree(output)
     elif output != "-" and os.path.exists(output):
         os.unlink(output)
+
+
+def run(output, command):
+    remove(output)
     os.sync()
     started = time.monotonic()
     child = subprocess.Popen(["bash", "-c", "exec " + command], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -34,11 +38,14 @@ def run(output, command):
     words = out.split()
     if len(words) > 1 and words[1] == b"s":
         seconds = float(words[0])
+    size = os.path.getsize(output) if os.path.isfile(output) else None
+    # At once, so that every run finds the same memory free.
+    remove(output)
     return {
         "seconds": seconds,
         "cpu_seconds": usage.ru_utime + usage.ru_stime,
         "peak_kib": usage.ru_maxrss,
-        "bytes": os.path.getsize(output) if os.path.isfile(output) else None,
+        "bytes": size,
     }
 
 

@@ -1,0 +1,19 @@
+//! What was measured and what was done, kept.
+//!
+//! A [`Study`] is a measurement of several contestants, with everything it depends on: ours, or one that
+//! somebody published. It knows names, figures and units, and nothing of mounts or processes, so that a launch,
+//! a build and a boot are stored, exported, compared and drawn by the same code.
+//!
+//! [`History`] is the database of them: SQLite in one file, which several processes may write at once. What was
+//! committed stays, whatever ends the process.
+
+mod error;
+mod schema;
+mod store;
+mod studies;
+mod study;
+
+pub use error::Error;
+pub use store::History;
+pub use studies::StudyId;
+pub use study::{Contestant, Facts, Figures, Kind, Origin, Run, State, Study};
