@@ -2,9 +2,9 @@
 # Extracting a Debian root file system with Chromium, and 100,000 small files: against unsquashfs and rdsquashfs.
 # usage: benchsuite/extract.sh [RUN-DIRECTORY]
 # UNSQUASHFS_NEWER names a second unsquashfs, COLDPRESS_BENCH_BLOCKS the block sizes of the first image,
-# COLDPRESS_BENCH_TURNS the turns (5). Destinations are removed and written back between the runs, and the images are in the page
-# cache. Each image is extracted to memory, where only the tools count, and beside the images to the disk of COLDPRESS_BENCH_DIR,
-# where the kernel's writing back counts as well.
+# COLDPRESS_BENCH_TURNS the turns (5). The images are in the page cache. Each is extracted to memory, where only the tools
+# count, and to a disk: a new ext4 for each run, in a file in COLDPRESS_BENCH_DIR. In a used one the kernel does not give out
+# an inode again for minutes after its file was removed, and to look for others took ten times as long as the extraction.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . benchsuite/common.sh
@@ -39,17 +39,21 @@ PYTHON
 }
 
 memory=$(mktemp -d /dev/shm/coldpress-bench.XXXXXX)
-trap 'rm -rf "$memory"' EXIT
+disk=$work/disk
+mkdir -p "$disk"
+trap 'umount "$disk" 2>/dev/null; rm -rf "$memory" "$disk" "$disk.ext4"' EXIT
+new_disk="umount $disk 2>/dev/null; rm -f $disk.ext4; truncate -s 4G $disk.ext4 &&
+    mkfs.ext4 -q -N 300000 -E lazy_itable_init=0,lazy_journal_init=0 $disk.ext4 && mount -o loop $disk.ext4 $disk"
 
 # compare NAME IMAGE
 compare() {
     # The image is read once, so that nobody pays for that.
     cat "$2" >/dev/null
     turns_into "$1-to-memory" "$2" "$memory"
-    turns_into "$1-to-disk" "$2" "$work"
+    turns_into "$1-to-disk" "$2" "$disk" "$new_disk"
 }
 
-# turns_into NAME IMAGE DIRECTORY
+# turns_into NAME IMAGE DIRECTORY [PREPARE]
 turns_into() {
     {
         printf 'unsquashfs\t%s\t%s\n' "$3/peer" "unsquashfs -n -q -d $3/peer $2"
@@ -58,7 +62,7 @@ turns_into() {
         fi
         printf 'rdsquashfs\t%s\t%s\n' "$3/other" "rdsquashfs -q -C -O -T -X -u / -p $3/other $2"
         printf 'coldpress\t%s\t%s\n' "$3/ours" "$coldpress -q extract $2 $3/ours"
-    } | python3 benchsuite/turns.py "$1" "$turns" "$run/$1.json" | tee -a "$run/README.md"
+    } | python3 benchsuite/turns.py "$1" "$turns" "$run/$1.json" "${@:4}" | tee -a "$run/README.md"
     rm -rf "$3"/{peer,newer,other,ours}
 }
 

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Runs commands in turns and compares them.
 
-usage: turns.py NAME TURNS RESULT.json < contestants
+usage: turns.py NAME TURNS RESULT.json [PREPARE] < contestants
 
 Each line of the standard input is LABEL<tab>OUTPUT<tab>COMMAND. The first is the reference of the ratios. OUTPUT is the
 file whose size is told, or a directory ("-" for none); it is removed before and after each run. A command that prints "SECONDS s" as its first
-words is timed by that (a limit that leaves its preparation out). Prints a table in Markdown.
+words is timed by that (a limit that leaves its preparation out). PREPARE is a command that is run before each, untimed. Prints a
+table in Markdown.
 """
 
 import json
@@ -24,8 +25,10 @@ def remove(output):
         os.unlink(output)
 
 
-def run(output, command):
+def run(output, command, prepare):
     remove(output)
+    if prepare:
+        subprocess.run(["bash", "-c", prepare], check=True)
     os.sync()
     started = time.monotonic()
     child = subprocess.Popen(["bash", "-c", "exec " + command], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -51,6 +54,7 @@ def run(output, command):
 
 def main():
     name, turns, result = sys.argv[1], int(sys.argv[2]), sys.argv[3]
+    prepare = sys.argv[4] if len(sys.argv) > 4 else None
     contestants = [line.rstrip("\n").split("\t") for line in sys.stdin if line.strip()]
     samples = {label: [] for label, _, _ in contestants}
     for turn in range(turns):
@@ -58,7 +62,7 @@ def main():
         order = contestants if turn % 2 == 0 else contestants[::-1]
         for label, output, command in order:
             print(f"{name} {turn + 1}/{turns}: {label}", file=sys.stderr)
-            samples[label].append(run(output, command))
+            samples[label].append(run(output, command, prepare))
     with open(result, "w") as file:
         json.dump({"name": name, "commands": {label: command for label, _, command in contestants},
                    "samples": samples}, file, indent=1)
