@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anyhow::anyhow;
 use coldpress_format::{Corrupt, Part, Rule, SUPERBLOCK_SIZE};
-use coldpress_image::{Error, Image, Offset, ReadAt, find_images, open_file};
+use coldpress_image::{Error, Image, Offset, Prefix, ReadAt, find_images, is_sif, open_file};
 
 use crate::args::{ImageOffset, PlaceArgs};
 use crate::failure::hint;
@@ -14,6 +14,8 @@ use crate::text::quoted;
 /// The bytes of an image, and what they are.
 pub(crate) struct Opened {
     pub(crate) image: Image,
+    /// Byte of the file at which it begins.
+    pub(crate) start: u64,
     /// From the first byte of the image to the end of the file.
     pub(crate) bytes: Arc<dyn ReadAt>,
 }
@@ -24,10 +26,38 @@ pub(crate) struct Opened {
 ///
 /// If the file cannot be read, or no SquashFS 4.0 image is at the place.
 pub(crate) fn open(path: &Path, place: &PlaceArgs) -> anyhow::Result<Opened> {
-    let bytes = open_bytes(path, place)?;
+    let (bytes, start) = open_from(path, place)?;
     let image =
         Image::new(Box::new(Arc::clone(&bytes))).map_err(|error| not_opened(path, place, error))?;
-    Ok(Opened { image, bytes })
+    Ok(Opened {
+        image,
+        start,
+        bytes,
+    })
+}
+
+/// Opens an image that is compared byte by byte: if it is said where in its file it begins, what
+/// lies behind its padding is not its own.
+///
+/// # Errors
+///
+/// As [`open`].
+pub(crate) fn open_alone(path: &Path, place: &PlaceArgs) -> anyhow::Result<Opened> {
+    let opened = open(path, place)?;
+    if place.offset.is_none() {
+        return Ok(opened);
+    }
+    let failed = |error| not_opened(path, place, error);
+    let bytes: Arc<dyn ReadAt> = Arc::new(Prefix {
+        len: opened.image.padded_bytes().map_err(failed)?,
+        inner: opened.bytes,
+    });
+    let image = Image::new(Box::new(Arc::clone(&bytes))).map_err(failed)?;
+    Ok(Opened {
+        image,
+        bytes,
+        ..opened
+    })
 }
 
 /// The bytes from the place on at which the image is said to begin.
@@ -36,13 +66,21 @@ pub(crate) fn open(path: &Path, place: &PlaceArgs) -> anyhow::Result<Opened> {
 ///
 /// If the file cannot be read, or an image is looked for in vain.
 pub(crate) fn open_bytes(path: &Path, place: &PlaceArgs) -> anyhow::Result<Arc<dyn ReadAt>> {
+    Ok(open_from(path, place)?.0)
+}
+
+/// The same, and where they begin in the file.
+fn open_from(path: &Path, place: &PlaceArgs) -> anyhow::Result<(Arc<dyn ReadAt>, u64)> {
     let file = open_whole(path)?;
     let start = match place.offset {
-        None | Some(ImageOffset::Bytes(0)) => return Ok(file),
+        None => 0,
         Some(ImageOffset::Bytes(start)) => start,
         Some(ImageOffset::Auto) => first_image(path, &*file)?,
     };
-    Ok(Arc::new(Offset { inner: file, start }))
+    if start == 0 {
+        return Ok((file, start));
+    }
+    Ok((Arc::new(Offset { inner: file, start }), start))
 }
 
 fn open_whole(path: &Path) -> anyhow::Result<Arc<dyn ReadAt>> {
@@ -78,14 +116,20 @@ fn open_url(_: &str) -> anyhow::Result<Arc<dyn ReadAt>> {
 
 fn first_image(path: &Path, file: &dyn ReadAt) -> anyhow::Result<u64> {
     let quoted = quoted(path);
-    let found = find_images(file)
-        .map_err(|error| anyhow!(error).context(format!("cannot search {quoted}")))?;
-    found.first().copied().ok_or_else(|| {
-        anyhow!(
-            "no SquashFS 4.0 image begins in the first 64 MiB of {quoted}, nor behind the program \
-             there"
-        )
-    })
+    let unread = |error: Error| anyhow!(error).context(format!("cannot search {quoted}"));
+    if let Some(start) = find_images(file).map_err(unread)?.first() {
+        return Ok(*start);
+    }
+    if is_sif(file).map_err(unread)? {
+        let error = anyhow!("the SIF container {quoted} has no partition of SquashFS 4.0");
+        return Err(hint(
+            error,
+            "those of ext3 and encrypted ones cannot be read; `--offset BYTES` names any other place",
+        ));
+    }
+    Err(anyhow!(
+        "no SquashFS 4.0 image begins in the first 64 MiB of {quoted}, nor behind the program there"
+    ))
 }
 
 /// Why an image could not be opened, and what to do.

@@ -1,5 +1,5 @@
 # Reads what is to be removed, one line each, newest to be removed first, until the process that
-# started it is gone in whatever way; then removes it. It never removes a tree.
+# started it is gone in whatever way; then removes it. It removes no tree but one that is named as ours.
 # Lines: `KIND NAME`, or `gone KIND NAME`. NAME is text for printf %b, without blanks.
 # The working directory is tracefs, if there is one.
 trap '' HUP INT QUIT TERM TSTP TTIN TTOU PIPE
@@ -39,6 +39,17 @@ kill_members() {
     done <"$1/cgroup.procs"
 }
 
+# Who is not root cannot remove names from a directory that is not writable, and a program that was
+# killed with us may write for a moment still.
+remove_tree() {
+    tries=100
+    until [ -L "$1" ] || [ ! -d "$1" ] || [ "$tries" = 0 ]; do
+        tries=$((tries - 1))
+        rm -rf "$1" || chmod -R u+rwx "$1"
+        [ ! -d "$1" ] || sleep 0.05 || sleep 1
+    done
+}
+
 IFS=$newline
 for entry in $list; do
     kind=${entry%% *}
@@ -54,6 +65,11 @@ for entry in $list; do
         remove_busy_directory "instances/$name" trace
         ;;
     file) rm -f "$name" ;;
+    tree)
+        case ${name##*/} in
+        coldpress-*) remove_tree "$name" ;;
+        esac
+        ;;
     # A mount point is freed first: this process keeps the mount namespace, and so the mount.
     dir) rmdir "$name" || { umount -l "$name" && rmdir "$name"; } ;;
     esac

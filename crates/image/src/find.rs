@@ -1,5 +1,7 @@
 //! Images inside other files: an AppImage, a SIF container, a firmware.
 
+mod sif;
+
 use coldpress_format::{MAGIC, SUPERBLOCK_SIZE, Superblock};
 
 use crate::error::Error;
@@ -12,12 +14,13 @@ const SEARCHED_BYTES: u64 = 64 << 20;
 /// Bytes read at once.
 const WINDOW_BYTES: usize = 1 << 20;
 
-/// Where images begin in a file, ascending: bytes from the start of `source`.
+/// Where images begin in a file: bytes from the start of `source`.
 ///
-/// Looks at any byte of the first 64 MiB; if none begins there, behind the ELF program that the file may
-/// begin with. A beginning counts if it is a whole superblock of SquashFS 4.0 and the bytes that it states are
-/// there; what lies inside an image that was found is not looked at. Whether the image is
-/// sound, [`Image::new`](crate::Image::new) finds out.
+/// The table of a SIF container is decisive; of several partitions the one that is run comes first. In other
+/// files, looks at any byte of the first 64 MiB; if none begins there, behind the ELF program that
+/// the file may begin with. A beginning counts if it is a whole superblock of SquashFS 4.0 and the
+/// bytes that it states are there; what lies inside an image that was found is not looked at.
+/// Whether the image is sound, [`Image::new`](crate::Image::new) finds out.
 ///
 /// # Errors
 ///
@@ -35,9 +38,17 @@ const WINDOW_BYTES: usize = 1 << 20;
 /// # }
 /// ```
 pub fn find_images(source: &dyn ReadAt) -> Result<Vec<u64>, Error> {
-    let size_bytes = source
-        .size_bytes()
-        .map_err(|source| Error::Read { start: 0, source })?;
+    let size_bytes = size_bytes(source)?;
+    if let Some(table) = sif::table(source, size_bytes)? {
+        // What else looks like an image there is content, as of an overlay or of a file that was added.
+        let mut images = Vec::new();
+        for start in sif::partitions(source, &table)? {
+            if is_image(source, start, size_bytes)? {
+                images.push(start);
+            }
+        }
+        return Ok(images);
+    }
     let mut found = search(source, size_bytes)?;
     if found.is_empty()
         && let Some(start) = behind_program(source, size_bytes)?
@@ -46,6 +57,21 @@ pub fn find_images(source: &dyn ReadAt) -> Result<Vec<u64>, Error> {
         found.push(start);
     }
     Ok(found)
+}
+
+/// Whether a file is a SIF container, of which only the table says where images are.
+///
+/// # Errors
+///
+/// [`Error::Read`] if the source cannot be read.
+pub fn is_sif(source: &dyn ReadAt) -> Result<bool, Error> {
+    Ok(sif::table(source, size_bytes(source)?)?.is_some())
+}
+
+fn size_bytes(source: &dyn ReadAt) -> Result<u64, Error> {
+    source
+        .size_bytes()
+        .map_err(|source| Error::Read { start: 0, source })
 }
 
 /// Looks at every byte of the beginning.
@@ -108,11 +134,7 @@ fn behind_program(source: &dyn ReadAt, size_bytes: u64) -> Result<Option<u64>, E
 }
 
 fn elf_end(header: &[u8; 64]) -> Option<u64> {
-    let field = |at: usize, len: usize| {
-        let bytes = header.get(at..at.checked_add(len)?)?;
-        let little = bytes.iter().rev();
-        Some(little.fold(0_u64, |value, byte| value << 8 | u64::from(*byte)))
-    };
+    let field = |at, len| field(header, at, len);
     // Magic, and little-endian.
     if header.get(..4)? != b"\x7fELF" || header.get(5)? != &1 {
         return None;
@@ -123,6 +145,13 @@ fn elf_end(header: &[u8; 64]) -> Option<u64> {
         _ => return None,
     };
     start.checked_add(entry_bytes * count)
+}
+
+/// A little-endian number of up to 8 bytes.
+fn field(bytes: &[u8], at: usize, len: usize) -> Option<u64> {
+    let bytes = bytes.get(at..at.checked_add(len)?)?;
+    let little = bytes.iter().rev();
+    Some(little.fold(0, |value, byte| value << 8 | u64::from(*byte)))
 }
 
 #[cfg(test)]

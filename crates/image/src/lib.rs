@@ -72,6 +72,7 @@ mod in_order;
 mod inode;
 mod metadata;
 mod metadata_map;
+mod padding;
 mod pieces;
 mod place;
 mod region;
@@ -101,7 +102,7 @@ pub use extract::{
     NotRestored, extract,
 };
 pub use file::FileBlock;
-pub use find::find_images;
+pub use find::{find_images, is_sif};
 pub use findings::{PROBLEMS_MAX, Problem, Severity};
 #[cfg(feature = "http")]
 pub use http::{HttpOptions, HttpRange};
@@ -109,7 +110,7 @@ pub use image::Image;
 pub use in_order::ReadLimits;
 pub use metadata_map::{MetadataKind, MetadataMap};
 pub use place::MetadataPlace;
-pub use source::{Offset, ReadAt, open_file};
+pub use source::{Offset, Prefix, ReadAt, open_file};
 pub use stored::StoredBlock;
 pub use tar::{Archived, LeftOut, TarOptions, write_tar};
 pub use walk::{Visited, Walker, walk, walk_chosen};

@@ -165,6 +165,30 @@ impl<R: ReadAt> ReadAt for Offset<R> {
     }
 }
 
+/// The first bytes of another source: an image without what lies behind it.
+#[derive(Clone, Debug)]
+pub struct Prefix<R> {
+    /// The whole.
+    pub inner: R,
+    /// Bytes that are shown of it; it may have fewer.
+    pub len: u64,
+}
+
+impl<R: ReadAt> ReadAt for Prefix<R> {
+    fn read_at(&self, buf: &mut [u8], start: u64) -> io::Result<usize> {
+        let left = self.len.saturating_sub(start);
+        let len = usize::try_from(left).map_or(buf.len(), |left| left.min(buf.len()));
+        match buf.get_mut(..len) {
+            Some(buf) if len > 0 => self.inner.read_at(buf, start),
+            _ => Ok(0),
+        }
+    }
+
+    fn size_bytes(&self) -> io::Result<u64> {
+        Ok(self.inner.size_bytes()?.min(self.len))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -200,6 +224,19 @@ mod tests {
             assert_eq!(source.size_bytes().unwrap(), 10);
             assert_eq!(source.read_at(&mut buf, 8).unwrap(), 2);
             assert_eq!(buf, *b"89\0\0");
+        }
+    }
+
+    #[test]
+    fn nothing_is_read_behind_a_prefix() {
+        for (len, bytes) in [(4, &b"0123"[..]), (0, b""), (99, b"0123456789")] {
+            let inner = b"0123456789".to_vec();
+            let source = Prefix { inner, len };
+            let mut buf = [0; 20];
+            let read = source.read_at(&mut buf, 0).unwrap();
+            assert_eq!(&buf[..read], bytes);
+            assert_eq!(source.size_bytes().unwrap(), bytes.len() as u64);
+            assert_eq!(source.read_at(&mut buf, 99).unwrap(), 0);
         }
     }
 

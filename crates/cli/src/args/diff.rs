@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::place::{ImageOffset, parse_offset};
+
 /// Tell what differs between two images, or between an image and a directory
 ///
 /// Compares the trees by names, types, modes, owners, times, extended attributes, hard links,
@@ -65,6 +67,24 @@ pub(crate) struct DiffArgs {
     /// Leave out which names are one file
     #[arg(long)]
     pub(crate) no_links: bool,
+
+    /// Byte of FIRST at which its image begins, or `auto` to look for it
+    ///
+    /// For an image inside another file, as for verbs that read one image. What lies behind the
+    /// image is not compared.
+    #[arg(long, value_name = "BYTES", value_parser = parse_offset, hide_short_help = true)]
+    pub(crate) offset: Option<ImageOffset>,
+
+    /// Byte of SECOND at which its image begins, or `auto`
+    #[arg(long, value_name = "BYTES", value_parser = parse_offset, hide_short_help = true)]
+    pub(crate) second_offset: Option<ImageOffset>,
+
+    /// Extract what differs into DIR/old and DIR/new
+    ///
+    /// Of FIRST and of SECOND: files of another type, target or content, and what only one of them has,
+    /// with all that is below it. DIR must be empty or not there.
+    #[arg(long, value_name = "DIR", conflicts_with = "superblock")]
+    pub(crate) extract: Option<PathBuf>,
 
     /// Print every difference of the trees [default: the first 100]
     #[arg(long)]

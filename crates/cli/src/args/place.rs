@@ -10,8 +10,8 @@ pub(crate) struct PlaceArgs {
     /// Byte of IMAGE at which the image begins, or `auto` to look for it
     ///
     /// For an image inside another file, such as an AppImage, a SIF container or a firmware. `auto`
-    /// takes the first image that begins in the first 64 MiB, or behind the program that the file
-    /// begins with.
+    /// takes the partition that a SIF container runs; else the first image that begins in the first
+    /// 64 MiB, or behind the program that the file begins with.
     #[arg(long, value_name = "BYTES", value_parser = parse_offset, hide_short_help = true)]
     pub(crate) offset: Option<ImageOffset>,
 }
@@ -25,7 +25,12 @@ pub(crate) enum ImageOffset {
     Auto,
 }
 
-fn parse_offset(text: &str) -> Result<ImageOffset, String> {
+/// Reads a place in a file.
+///
+/// # Errors
+///
+/// A clause that says what it looks like.
+pub(super) fn parse_offset(text: &str) -> Result<ImageOffset, String> {
     if text == "auto" {
         return Ok(ImageOffset::Auto);
     }

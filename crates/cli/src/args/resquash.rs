@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use super::place::PlaceArgs;
+
 /// Make an image again from what it holds, and see whether it is the same bytes
 ///
 /// The tool and its settings are those that `identify` finds. Images of coldpress are written by
@@ -32,6 +34,9 @@ pub(crate) struct ResquashArgs {
     /// Print the verdict as JSON
     #[arg(long)]
     pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) place: PlaceArgs,
 }
 
 /// Whose rules an image is to keep.

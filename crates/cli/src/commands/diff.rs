@@ -1,6 +1,7 @@
 //! `coldpress diff`.
 
 mod directory;
+mod extract;
 mod layout;
 mod superblock;
 mod tree;
@@ -12,12 +13,14 @@ use anyhow::{anyhow, bail};
 use coldpress_image::{Comparison, DiffError, DiffOptions, Image, diff, first_difference};
 use serde::Serialize;
 
-use crate::args::DiffArgs;
+use crate::args::{DiffArgs, PlaceArgs};
 use crate::exit::Exit;
 use crate::failure::hint;
-use crate::steps;
+use crate::image_file;
 use crate::text::{escaped, plural, quoted};
 use crate::ui::Ui;
+
+use extract::Differing;
 
 /// Differences of the trees that are kept unless all are asked for.
 const KEPT_MAX: usize = 100;
@@ -64,9 +67,7 @@ pub(super) fn run(args: &DiffArgs, ui: &Ui) -> anyhow::Result<Exit> {
         }
         (false, false) => compare_images(args, &mut report, ui)?,
         (is_swapped, _) => {
-            if args.superblock {
-                bail!("a directory has no superblock to compare");
-            }
+            demand_no_flags_of_images(args, is_swapped)?;
             directory::compare(args, is_swapped, &mut report, ui)?;
         }
     }
@@ -77,17 +78,47 @@ pub(super) fn run(args: &DiffArgs, ui: &Ui) -> anyhow::Result<Exit> {
     Ok(Exit::wrong_if(!report.same))
 }
 
+/// Demands that nothing is asked for that only two images have.
+fn demand_no_flags_of_images(args: &DiffArgs, is_swapped: bool) -> anyhow::Result<()> {
+    let offset_of_directory = if is_swapped {
+        args.offset
+    } else {
+        args.second_offset
+    };
+    if args.superblock {
+        bail!("a directory has no superblock to compare");
+    }
+    if offset_of_directory.is_some() {
+        bail!("a directory has no offset at which an image begins");
+    }
+    if args.extract.is_some() {
+        let error = anyhow!("`--extract` takes two images, and one of these is a directory");
+        return Err(hint(
+            error,
+            "`coldpress extract` extracts paths of an image",
+        ));
+    }
+    Ok(())
+}
+
 /// What makes the second image differ from the first in a few lines; `None` if it is the same bytes.
+///
+/// * `place`: where the first lies in its file.
 ///
 /// # Errors
 ///
 /// If one of them cannot be read, or the user interrupts.
-pub(super) fn explain(first: &Path, second: &Path, ui: &Ui) -> anyhow::Result<Option<Vec<String>>> {
+pub(super) fn explain(
+    (first, place): (&Path, PlaceArgs),
+    second: &Path,
+    ui: &Ui,
+) -> anyhow::Result<Option<Vec<String>>> {
     /// Differences of the trees that are named.
     const NAMED_MAX: usize = 10;
     let args = DiffArgs {
         first: first.to_path_buf(),
         second: second.to_path_buf(),
+        offset: place.offset,
         ..DiffArgs::default()
     };
     let mut report = Report::default();
@@ -107,8 +138,12 @@ pub(super) fn explain(first: &Path, second: &Path, ui: &Ui) -> anyhow::Result<Op
 }
 
 fn compare_images(args: &DiffArgs, report: &mut Report, ui: &Ui) -> anyhow::Result<()> {
-    let left = steps::open_image(&args.first)?;
-    let right = steps::open_image(&args.second)?;
+    if let Some(directory) = &args.extract {
+        extract::demand_empty(directory)?;
+    }
+    let open = |path, offset| image_file::open_alone(path, &PlaceArgs { offset });
+    let left = open(&args.first, args.offset)?.image;
+    let right = open(&args.second, args.second_offset)?.image;
     let is_all = !args.tree && !args.content_only;
     if is_all {
         report.superblock = superblock::rows(&left, &right);
@@ -127,7 +162,11 @@ fn compare_images(args: &DiffArgs, report: &mut Report, ui: &Ui) -> anyhow::Resu
     let Some(byte) = report.first_different_byte else {
         return Ok(());
     };
-    let comparison = compare_trees(args, (&left, &right), report, ui)?;
+    let mut differing = Differing::default();
+    let comparison = compare_trees(args, (&left, &right), report, &mut differing, ui)?;
+    if let Some(directory) = &args.extract {
+        differing.extract((&left, &right), directory, ui)?;
+    }
     if is_all {
         report.layout = layout::causes(&left, &right, &comparison);
         if report.tree_differences == 0 && report.superblock.is_empty() && report.layout.is_empty()
@@ -142,6 +181,7 @@ fn compare_trees(
     args: &DiffArgs,
     (left, right): (&Image, &Image),
     report: &mut Report,
+    differing: &mut Differing,
     ui: &Ui,
 ) -> anyhow::Result<Comparison> {
     let kept_max = if args.all { usize::MAX } else { KEPT_MAX };
@@ -152,6 +192,9 @@ fn compare_trees(
         right,
         &options(args),
         &mut |difference| {
+            if args.extract.is_some() {
+                differing.note(&difference);
+            }
             if rows.len() < kept_max {
                 rows.push(tree::row(difference));
             }

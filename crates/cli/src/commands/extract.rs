@@ -1,6 +1,6 @@
 //! `coldpress extract`.
 
-mod report;
+pub(super) mod report;
 
 use std::cell::RefCell;
 use std::io::ErrorKind;
@@ -53,10 +53,8 @@ pub(super) fn run(args: &ExtractArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let vain = extraction.missing.iter().map(Vec::as_slice).chain(unused);
     let is_vain = warn_of_vain(vain, ui);
     let is_whole = extracted.is_whole();
-    let report = Report::new(args, extracted, started);
-    for sentence in report.not_restored.iter().chain(&report.left_out) {
-        ui.error(sentence);
-    }
+    let report = Report::new(&args.directory, extracted, started);
+    report.tell_errors(ui);
     if args.json {
         ui.json(&report)?;
     } else {

@@ -1,20 +1,19 @@
 //! `coldpress identify`.
 
-use std::fs;
 use std::io::Write as _;
 
 use anyhow::{Context as _, anyhow};
-use coldpress_bench::format_units::bytes;
+use coldpress_bench::format_units;
 use coldpress_build::{Error as BuildError, Identity, Numbering, identify};
 use coldpress_codec::{Recipe, Tuning};
 use coldpress_format::Flags;
-use coldpress_image::Image;
+use coldpress_image::{Image, ReadAt as _};
 use serde::Serialize;
 
 use crate::args::IdentifyArgs;
 use crate::exit::Exit;
+use crate::image_file::{self, Opened};
 use crate::remake;
-use crate::steps;
 use crate::text::{escaped, fields, quoted};
 use crate::ui::Ui;
 
@@ -41,9 +40,10 @@ struct Report {
 }
 
 pub(super) fn run(args: &IdentifyArgs, ui: &Ui) -> anyhow::Result<Exit> {
-    let image = steps::open_image_at(&args.image, &args.place)?;
-    let metadata = fs::metadata(&args.image);
-    let file_bytes = metadata.with_context(|| format!("cannot read {}", quoted(&args.image)))?;
+    let Opened { image, bytes, .. } = image_file::open_alone(&args.image, &args.place)?;
+    let file_bytes = bytes
+        .size_bytes()
+        .with_context(|| format!("cannot read {}", quoted(&args.image)))?;
     let identity = identity(&image, ui)?;
     let superblock = image.superblock();
     let recipe = identity.encoding.map(|encoding| encoding.recipe);
@@ -60,7 +60,7 @@ pub(super) fn run(args: &IdentifyArgs, ui: &Ui) -> anyhow::Result<Exit> {
         blocks_sampled: identity.sampled,
         block_size: superblock.block_size.bytes(),
         flags: superblock.flags.names(),
-        command: remake::command_line(&image, &identity, file_bytes.len()),
+        command: remake::command_line(&image, &identity, file_bytes),
     };
     if args.json {
         ui.json(&report)?;
@@ -127,7 +127,7 @@ fn table(report: &Report, flags: Flags) -> String {
         ("image", escaped(report.image.as_bytes())),
         ("tool", report.tool.to_owned()),
         ("compressor", compressor(report, flags)),
-        ("block size", bytes(report.block_size.into())),
+        ("block size", format_units::bytes(report.block_size.into())),
         ("flags", report.flags.join(" ")),
     ];
     rows.extend(

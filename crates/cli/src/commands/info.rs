@@ -49,7 +49,7 @@ struct Info {
 }
 
 pub(super) fn run(args: &InfoArgs, ui: &Ui) -> anyhow::Result<Exit> {
-    let Opened { image, bytes } = image_file::open(&args.image, &args.place)?;
+    let Opened { image, bytes, .. } = image_file::open(&args.image, &args.place)?;
     let superblock = image.superblock();
     let survey = match Survey::of(&image) {
         Ok(survey) => Some(survey),

@@ -4,21 +4,20 @@ mod rules;
 mod scratch;
 mod write;
 
-use std::fs;
 use std::io::Write as _;
 use std::path::Path;
 
 use anyhow::Context as _;
-use coldpress_build::{Identity, Tool};
-use coldpress_image::Image;
+use coldpress_build::{Identity, Input, Tool};
+use coldpress_image::{Image, ReadAt as _};
 use serde::Serialize;
 
 use super::{diff, identify};
-use crate::args::{ResquashArgs, RulesName};
+use crate::args::{ImageOffset, PlaceArgs, ResquashArgs, RulesName};
 use crate::exit::Exit;
 use crate::text::{escaped, fields, quoted};
 use crate::ui::Ui;
-use crate::{peer, remake, steps};
+use crate::{image_file, peer, remake};
 use scratch::Scratch;
 
 /// What the verb found, for `--json`.
@@ -46,13 +45,16 @@ enum Verdict {
 }
 
 pub(super) fn run(args: &ResquashArgs, ui: &Ui) -> anyhow::Result<Exit> {
-    let image = steps::open_image(&args.image)?;
-    let metadata = fs::metadata(&args.image);
-    let metadata = metadata.with_context(|| format!("cannot read {}", quoted(&args.image)))?;
+    let opened = image_file::open_alone(&args.image, &args.place)?;
+    let file_bytes = opened.bytes.size_bytes();
     let job = Job {
-        image: &image,
+        image: &opened.image,
         path: &args.image,
-        file_bytes: metadata.len(),
+        place: PlaceArgs {
+            offset: args.place.offset.map(|_| ImageOffset::Bytes(opened.start)),
+        },
+        start: opened.start,
+        file_bytes: file_bytes.with_context(|| format!("cannot read {}", quoted(&args.image)))?,
         ui,
     };
     let _hold = ui.interrupt.hold();
@@ -83,6 +85,11 @@ type Found = (Verdict, Option<String>, Option<String>, Vec<String>);
 struct Job<'a> {
     image: &'a Image,
     path: &'a Path,
+    /// Where the image lies in its file, as it was asked for but found.
+    place: PlaceArgs,
+    /// Byte of the file at which it begins.
+    start: u64,
+    /// From there to the end of what is the image's own.
     file_bytes: u64,
     ui: &'a Ui,
 }
@@ -135,8 +142,13 @@ impl Job<'_> {
     fn by_coldpress(&self, identity: &Identity, command: Option<String>) -> anyhow::Result<Found> {
         let scratch = Scratch::create()?;
         let output = scratch.path().join("image");
+        let input = Input::Image {
+            path: self.path.to_path_buf(),
+            offset_bytes: self.start,
+            is_copied: false,
+        };
         write::again(
-            self.path,
+            input,
             self.image,
             identity,
             self.file_bytes,
@@ -171,7 +183,7 @@ impl Job<'_> {
         made_by: String,
         command: Option<String>,
     ) -> anyhow::Result<Found> {
-        let (verdict, reasons) = match diff::explain(self.path, output, self.ui)? {
+        let (verdict, reasons) = match diff::explain((self.path, self.place), output, self.ui)? {
             None => (Verdict::Same, Vec::new()),
             Some(reasons) => (Verdict::Different, reasons),
         };

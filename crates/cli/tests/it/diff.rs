@@ -338,3 +338,101 @@ fn a_damaged_image_is_named() {
         ran.stderr
     );
 }
+
+/// Paths below a directory, sorted.
+fn paths_below(stage: &Stage, directory: &str) -> Vec<String> {
+    let mut find = std::process::Command::new("find");
+    let find = find.args([directory, "-mindepth", "1", "-printf", "%P\n"]);
+    let found = program(find.current_dir(stage.directory())).text();
+    let mut paths: Vec<String> = found.lines().map(str::to_owned).collect();
+    paths.sort();
+    paths
+}
+
+#[test]
+fn what_differs_is_extracted_of_both() {
+    let stage = stage();
+    let at = |name: &str| stage.at("source").join(name);
+    fs::create_dir(at("gone")).unwrap();
+    fs::write(at("gone/file"), "gone").unwrap();
+    fs::write(at("kind"), "a file").unwrap();
+    build(&stage, "first", &[]);
+    fs::remove_dir_all(at("gone")).unwrap();
+    fs::remove_file(at("kind")).unwrap();
+    fs::create_dir_all(at("kind/below")).unwrap();
+    fs::write(at("dir/small"), "other").unwrap();
+    fs::write(at("dir/new"), "new").unwrap();
+    fs::remove_file(at("link")).unwrap();
+    symlink("b", at("link")).unwrap();
+    // Metadata alone, also of a directory, is nothing to extract.
+    build(&stage, "second", &["--dir-mode=0700", "--uid=0"]);
+    fs::create_dir(stage.at("out")).unwrap();
+    let (code, report) = diff(&stage, "first", "second", &["--extract", "out"]);
+    assert_eq!(code, Some(1));
+    assert_eq!(report["tree_differences"], found(&report).0.len());
+    assert_eq!(
+        paths_below(&stage, "out"),
+        [
+            "new",
+            "new/dir",
+            "new/dir/new",
+            "new/dir/small",
+            "new/kind",
+            "new/kind/below",
+            "new/link",
+            "old",
+            "old/dir",
+            "old/dir/small",
+            "old/gone",
+            "old/gone/file",
+            "old/kind",
+            "old/link",
+        ]
+    );
+    assert_eq!(
+        fs::read(stage.at("out/old/dir/small")).unwrap(),
+        text(3, 1000)
+    );
+    assert_eq!(fs::read(stage.at("out/new/dir/small")).unwrap(), b"other");
+    assert_eq!(
+        fs::read_link(stage.at("out/new/link")).unwrap(),
+        Path::new("b")
+    );
+
+    // Nothing is put beside what is there, before anything is compared.
+    let ran = stage.run(["-q", "diff", "first", "second", "--extract", "out"]);
+    let said = "error: `out` is not empty\n\nhint: name another directory\n";
+    assert_eq!(
+        (ran.code, ran.stdout.len(), &*ran.stderr),
+        (Some(2), 0, said)
+    );
+    // Nothing differs, nothing is made.
+    let ran = stage.run(["-q", "diff", "first", "first", "--extract", "none"]);
+    assert_eq!((ran.code, stage.at("none").exists()), (Some(0), false));
+}
+
+#[test]
+fn it_extracts_the_files_that_sqfsdiff_extracts() {
+    if skip::without_peer("sqfsdiff") {
+        return;
+    }
+    let stage = stage();
+    build(&stage, "first", &[]);
+    fs::write(stage.at("source/dir/small"), "other").unwrap();
+    fs::write(stage.at("source/added"), "added").unwrap();
+    fs::remove_file(stage.at("source/other dir/d")).unwrap();
+    build(&stage, "second", &[]);
+    let mut peer = std::process::Command::new("sqfsdiff");
+    peer.args(["-a", "first", "-b", "second", "-e", "theirs"]);
+    let output = peer.current_dir(stage.directory()).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let (code, _) = diff(&stage, "first", "second", &["--extract", "ours"]);
+    assert_eq!(code, Some(1));
+    let mut compare = std::process::Command::new("diff");
+    program(
+        compare
+            .args(["-r", "ours", "theirs"])
+            .current_dir(stage.directory()),
+    );
+    assert_eq!(paths_below(&stage, "ours"), paths_below(&stage, "theirs"));
+}

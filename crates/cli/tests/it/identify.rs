@@ -1,6 +1,8 @@
 //! Images of several tools: `identify` finds the tool, the compressor and its level; `resquash` makes
 //! them again.
 
+mod killed;
+
 use std::fs;
 use std::process::Command;
 

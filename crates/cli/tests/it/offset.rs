@@ -87,6 +87,93 @@ fn what_is_not_at_the_place_is_told() {
     }
 }
 
+#[test]
+fn a_container_without_an_image_is_not_searched() {
+    let stage = stage();
+    let mut bytes = fs::read(stage.at("app")).unwrap();
+    bytes[32..45].copy_from_slice(b"SIF_MAGIC\x0001\0");
+    fs::write(stage.at("sif"), bytes).unwrap();
+    let ran = stage.run(["ls", "sif", "--offset", "auto"]);
+    let sentence = "error: the SIF container `sif` has no partition of SquashFS 4.0\n\n\
+                    hint: those of ext3 and encrypted ones cannot be read; `--offset BYTES` names any \
+                    other place\n";
+    assert_eq!((ran.code, ran.stderr.as_str()), (Some(2), sentence));
+    stage.done(["ls", "sif", "--offset", "70001"]);
+}
+
+#[test]
+fn images_are_compared_without_what_lies_around_them() {
+    let stage = stage();
+    let mut bytes = fs::read(stage.at("app")).unwrap();
+    bytes.extend_from_slice(b"a signature");
+    fs::write(stage.at("signed"), bytes).unwrap();
+    stage.done(["-q", "build", "source", "other", "--compressor", "gzip"]);
+    for (args, code, said) in [
+        (
+            &[
+                "app",
+                "signed",
+                "--offset",
+                "auto",
+                "--second-offset",
+                "70001",
+            ][..],
+            0,
+            "app and signed: no difference\n",
+        ),
+        (
+            &["image", "signed", "--second-offset", "auto"],
+            0,
+            "image and signed: no difference\n",
+        ),
+        (
+            &["signed", "source", "--offset", "auto"],
+            0,
+            "signed and source: no difference\n",
+        ),
+        (
+            &["source", "signed", "--second-offset", "auto"],
+            0,
+            "source and signed: no difference\n",
+        ),
+        (
+            &["signed", "other", "--offset", "auto", "--superblock"],
+            1,
+            "signed and other: superblocks differ in compressor, bytes used\n",
+        ),
+        (
+            &[
+                "signed",
+                "source",
+                "--offset",
+                "auto",
+                "--second-offset",
+                "1",
+            ],
+            2,
+            "error: a directory has no offset at which an image begins\n",
+        ),
+    ] {
+        let ran = stage.run([&["diff"], args].concat());
+        assert_eq!(
+            (ran.code, ran.stderr.as_str()),
+            (Some(code), said),
+            "{args:?}"
+        );
+    }
+    let resquash = |offset: &str| stage.run(["-q", "resquash", "signed", "--offset", offset]);
+    for offset in ["auto", "70001"] {
+        let ran = resquash(offset);
+        assert_eq!(ran.code, Some(0), "{}{}", ran.text(), ran.stderr);
+    }
+    assert_eq!(resquash("70000").code, Some(2));
+    let identify = stage.done(["-q", "identify", "--json", "signed", "--offset", "auto"]);
+    let mut found = identify.json();
+    found["image"] = "image".into();
+    let alone = stage.done(["-q", "identify", "--json", "image"]).json();
+    assert_eq!(found, alone);
+}
+
 #[cfg(not(feature = "http"))]
 #[test]
 fn a_url_is_refused_by_name_unless_it_is_a_file() {

@@ -1,9 +1,10 @@
 //! Nothing stays behind, whatever happens.
 
 use std::ffi::{OsStr, OsString};
-use std::fs;
+use std::fs::{self, Permissions};
 use std::io::{BufRead, BufReader};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{self, Stdio};
 use std::thread::{self, sleep};
@@ -59,6 +60,34 @@ fn the_janitor_removes_what_is_watched_and_nothing_else() {
     );
     assert!(full.join("kept").exists());
     assert!(taken_back.exists() && unnamed.exists());
+}
+
+#[test]
+fn the_janitor_removes_trees_that_are_ours_whatever_their_modes_and_follows_no_link() {
+    let work = tempfile::tempdir().unwrap();
+    let at = |name: &str| work.path().join(name);
+    for directory in ["coldpress-1/a b/closed", "other", "linked/below"] {
+        fs::create_dir_all(at(directory)).unwrap();
+    }
+    fs::write(at("coldpress-1/a b/closed/file"), "x").unwrap();
+    symlink(at("linked"), at("coldpress-1/link")).unwrap();
+    symlink(at("linked"), at("coldpress-2")).unwrap();
+    for closed in ["coldpress-1/a b/closed", "coldpress-1/a b"] {
+        fs::set_permissions(at(closed), Permissions::from_mode(0)).unwrap();
+    }
+    let janitor = Janitor::start().unwrap();
+    for name in [
+        "coldpress-1",
+        "coldpress-2",
+        "coldpress-3",
+        "other",
+        "linked/..",
+    ] {
+        janitor.watch(Leftover::Tree(at(name)));
+    }
+    drop(janitor);
+    assert!(!at("coldpress-1").exists());
+    assert!(at("other").exists() && at("linked/below").exists());
 }
 
 /// Run by [`a_killed_process_leaves_nothing`] in a process of its own: holds everything there is

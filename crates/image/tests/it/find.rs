@@ -1,6 +1,6 @@
 //! Images are found inside other files, and only whole ones.
 
-use coldpress_image::{Image, Offset, find_images};
+use coldpress_image::{Image, Offset, find_images, is_sif};
 
 use crate::handmade;
 
@@ -75,5 +75,103 @@ fn an_image_behind_a_large_program_is_found_by_its_header() {
     bytes[58..62].copy_from_slice(&[64, 0, 10, 0]);
     assert_eq!(find_images(&bytes).unwrap(), [PROGRAM_BYTES as u64]);
     bytes[0] = 0;
+    assert_eq!(find_images(&bytes).unwrap(), []);
+}
+
+/// What the descriptor of a SIF container says of an object.
+struct Object<'a> {
+    kind: u32,
+    file_system: u32,
+    partition: u32,
+    bytes: &'a [u8],
+}
+
+/// A partition of SquashFS that is run.
+fn system(bytes: &[u8]) -> Object<'_> {
+    Object {
+        kind: 0x4004,
+        file_system: 1,
+        partition: 2,
+        bytes,
+    }
+}
+
+/// A SIF container as Apptainer writes it: table at 4096, room for 48 objects, objects from 32768 on at
+/// multiples of 4096. Returns it with the places of the objects.
+fn sif(objects: &[Object]) -> (Vec<u8>, Vec<u64>) {
+    const TABLE: usize = 4096;
+    const DESCRIPTOR_BYTES: usize = 585;
+    let mut bytes = vec![0; 32_768];
+    bytes[..23].copy_from_slice(b"#!/usr/bin/env run-sin\n");
+    bytes[32..45].copy_from_slice(b"SIF_MAGIC\x0001\0");
+    for (at, number) in [
+        (88, 48),
+        (96, TABLE),
+        (104, 48 * DESCRIPTOR_BYTES),
+        (112, 32_768),
+    ] {
+        bytes[at..at + 8].copy_from_slice(&(number as u64).to_le_bytes());
+    }
+    let mut places = Vec::new();
+    for (object, start) in objects.iter().zip((TABLE..).step_by(DESCRIPTOR_BYTES)) {
+        let place = bytes.len() as u64;
+        let fields: [(usize, &[u8]); 6] = [
+            (0, &object.kind.to_le_bytes()),
+            (4, &[1]),
+            (17, &place.to_le_bytes()),
+            (25, &(object.bytes.len() as u64).to_le_bytes()),
+            (201, &object.file_system.to_le_bytes()),
+            (205, &object.partition.to_le_bytes()),
+        ];
+        for (offset, field) in fields {
+            bytes[start + offset..start + offset + field.len()].copy_from_slice(field);
+        }
+        bytes.extend_from_slice(object.bytes);
+        bytes.resize(bytes.len().next_multiple_of(4096), 0);
+        places.push(place);
+    }
+    (bytes, places)
+}
+
+#[test]
+fn of_a_sif_container_only_the_table_says_where_images_are() {
+    let image = handmade::image(true).bytes;
+    let generic = Object {
+        kind: 0x4007,
+        ..system(&image)
+    };
+    let overlay = Object {
+        partition: 4,
+        ..system(&image)
+    };
+    let ext3 = Object {
+        file_system: 2,
+        ..system(&image)
+    };
+    let encrypted = Object {
+        file_system: 5,
+        ..system(&image)
+    };
+    let recipe = Object {
+        kind: 0x4001,
+        ..system(b"bootstrap: library")
+    };
+    let empty = system(b"no image");
+    let (mut bytes, places) = sif(&[recipe, generic, overlay, encrypted, empty, system(&image)]);
+    assert_eq!(find_images(&bytes).unwrap(), [places[5], places[2]]);
+    assert!(is_sif(&bytes).unwrap());
+    // A descriptor that is free again.
+    bytes[4096 + 5 * 585 + 4] = 0;
+    assert_eq!(find_images(&bytes).unwrap(), [places[2]]);
+    // A place outside the file, and a table there.
+    bytes[4096 + 2 * 585 + 17..][..8].fill(0xff);
+    assert_eq!(find_images(&bytes).unwrap(), []);
+    bytes[96..104].fill(0xff);
+    assert_eq!(find_images(&bytes).unwrap(), []);
+    // No container: whatever looks like an image is one.
+    bytes[32] = b's';
+    assert_eq!(find_images(&bytes).unwrap()[0], places[1]);
+    assert!(!is_sif(&bytes).unwrap());
+    let (bytes, _) = sif(&[ext3]);
     assert_eq!(find_images(&bytes).unwrap(), []);
 }

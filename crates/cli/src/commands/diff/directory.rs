@@ -7,7 +7,7 @@ use coldpress_image::Side;
 
 use super::tree::{bare, both, one, only_in};
 use super::{KEPT_MAX, Report, Row};
-use crate::args::DiffArgs;
+use crate::args::{DiffArgs, PlaceArgs};
 use crate::text::{escaped, iso_utc};
 use crate::ui::Ui;
 use crate::{resolve, steps};
@@ -19,12 +19,12 @@ pub(super) fn compare(
     report: &mut Report,
     ui: &Ui,
 ) -> anyhow::Result<()> {
-    let (image, directory) = if is_swapped {
-        (&args.second, &args.first)
+    let (image, offset, directory) = if is_swapped {
+        (&args.second, args.second_offset, &args.first)
     } else {
-        (&args.first, &args.second)
+        (&args.first, args.offset, &args.second)
     };
-    let image = steps::open_image(image)?;
+    let image = steps::open_image_at(image, &PlaceArgs { offset })?;
     let options = SourceOptions {
         threads: resolve::threads(None),
         xattrs: !args.no_xattrs && !args.content_only,

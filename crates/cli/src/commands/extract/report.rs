@@ -1,5 +1,6 @@
 //! What an extraction says at its end.
 
+use std::path::Path;
 use std::time::Instant;
 
 use anyhow::anyhow;
@@ -7,13 +8,13 @@ use coldpress_bench::format_units;
 use coldpress_image::Extracted;
 use serde::Serialize;
 
-use crate::args::ExtractArgs;
 use crate::failure;
 use crate::text::{escaped, plural};
+use crate::ui::Ui;
 
 /// What was extracted, for `--json`.
 #[derive(Debug, Serialize)]
-pub(super) struct Report {
+pub(in crate::commands) struct Report {
     directory: String,
     files: u64,
     directories: u64,
@@ -24,20 +25,25 @@ pub(super) struct Report {
     hard_links: u64,
     bytes: u64,
     /// What could not be restored, as sentences; only the first of very many.
-    pub(super) not_restored: Vec<String>,
+    not_restored: Vec<String>,
     not_restored_count: u64,
     /// What was left out and why, as sentences; only the first of very many.
-    pub(super) left_out: Vec<String>,
+    left_out: Vec<String>,
     left_out_count: u64,
     time_s: f64,
 }
 
 impl Report {
-    pub(super) fn new(args: &ExtractArgs, extracted: Extracted, started: Instant) -> Self {
+    /// * `directory`: what was extracted into.
+    pub(in crate::commands) fn new(
+        directory: &Path,
+        extracted: Extracted,
+        started: Instant,
+    ) -> Self {
         let not_restored = extracted.not_restored.iter().map(ToString::to_string);
         let left_out = extracted.left_out.into_iter().map(|error| anyhow!(error));
         Self {
-            directory: escaped(args.directory.as_os_str().as_encoded_bytes()),
+            directory: escaped(directory.as_os_str().as_encoded_bytes()),
             files: extracted.files,
             directories: extracted.directories,
             symlinks: extracted.symlinks,
@@ -56,8 +62,15 @@ impl Report {
         }
     }
 
+    /// Says what could not be restored, and what was left out.
+    pub(in crate::commands) fn tell_errors(&self, ui: &Ui) {
+        for sentence in self.not_restored.iter().chain(&self.left_out) {
+            ui.error(sentence);
+        }
+    }
+
     /// `out: 20,517 files, 4 directories, 911 MiB; 2.51 s; 2 things not restored; 1 path left out`
-    pub(super) fn summary_line(&self) -> String {
+    pub(in crate::commands) fn summary_line(&self) -> String {
         let files = plural(self.files, "file", "files");
         let directories = plural(self.directories, "directory", "directories");
         let bytes = format_units::bytes(self.bytes);

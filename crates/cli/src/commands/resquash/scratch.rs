@@ -5,25 +5,35 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
+use coldpress_host::{Janitor, Leftover};
 use tempfile::TempDir;
 
-/// A directory in TMPDIR that goes with its guard, whatever the modes are of what is in it.
+/// A directory in TMPDIR that goes with its guard, whatever the modes are of what is in it, and with
+/// this process if that is killed.
 #[derive(Debug)]
-pub(super) struct Scratch(TempDir);
+pub(super) struct Scratch {
+    directory: TempDir,
+    /// Dropped behind the directory, of which it then finds nothing.
+    _janitor: Janitor,
+}
 
 impl Scratch {
     /// # Errors
     ///
     /// If it cannot be created.
     pub(super) fn create() -> anyhow::Result<Self> {
+        let janitor = Janitor::start()?;
         let directory = tempfile::Builder::new().prefix("coldpress-").tempdir();
-        Ok(Self(
-            directory.context("cannot create a directory in TMPDIR")?,
-        ))
+        let directory = directory.context("cannot create a directory in TMPDIR")?;
+        janitor.watch(Leftover::Tree(directory.path().to_path_buf()));
+        Ok(Self {
+            directory,
+            _janitor: janitor,
+        })
     }
 
     pub(super) fn path(&self) -> &Path {
-        self.0.path()
+        self.directory.path()
     }
 }
 

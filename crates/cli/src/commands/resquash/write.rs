@@ -15,8 +15,10 @@ use crate::ui::Ui;
 use crate::{failure, memory, peer, remake, resolve};
 
 /// Writes what an image holds as coldpress does without a plan, with every block compressed anew.
+///
+/// * `input`: the image, once more.
 pub(super) fn again(
-    path: &Path,
+    input: Input,
     image: &Image,
     identity: &Identity,
     file_bytes: u64,
@@ -26,11 +28,6 @@ pub(super) fn again(
     let is_padded = remake::is_padded(image.superblock(), file_bytes);
     let threads = resolve::threads(None);
     let options = identity.options(image, is_padded, threads, memory::default_bytes());
-    let input = Input::Image {
-        path: path.to_path_buf(),
-        offset_bytes: 0,
-        is_copied: false,
-    };
     let source_options = SourceOptions {
         threads,
         ..SourceOptions::default()
