@@ -11,19 +11,25 @@
 //!
 //! * [`Comparison`] and [`Run`]: what was measured, as plain values that serialize.
 //! * [`Row`] and [`text`]: the same figures and words for the terminal and the report.
+//! * [`standings`]: the contestants of a study beside their baselines, figure by figure.
+//! * [`differences`] and [`Condition`]: a study beside an older one, and when that is a failure.
 //! * [`format_units`]: numbers with their units.
 
 mod compare;
 mod comparison;
+mod condition;
+mod difference;
 mod error;
 #[cfg(test)]
 mod example;
 pub mod format_units;
 mod real;
+mod relation;
 mod report;
 mod rows;
 mod run;
 mod runner;
+mod standing;
 pub mod stats;
 pub mod text;
 
@@ -32,8 +38,12 @@ pub use comparison::{
     CommandFacts, Comparison, Contestant, ContestantFacts, DeviceFacts, MachineFacts,
     READ_AHEAD_KIB, Scenario, ViaFacts,
 };
+pub use condition::{Condition, ConditionError};
+pub use difference::{Difference, differences, unmatched};
 pub use error::Error;
+pub use relation::{Evidence, Relation};
 pub use report::{Report, report_html};
 pub use rows::{Row, Versus};
 pub use run::{Coldness, Excluded, Exit, Run};
 pub use runner::{Progress, Step};
+pub use standing::{Standing, standings};

@@ -4,13 +4,16 @@
 //! A flag that several verbs have is defined once, so it means the same everywhere.
 
 mod archive;
+mod bench;
 mod build;
+mod compare;
 mod described;
 mod diff;
 mod doctor;
 mod dump;
 mod extract;
 mod find;
+mod history;
 mod identify;
 mod image;
 mod number;
@@ -29,13 +32,18 @@ mod tree;
 mod unsquashfs;
 
 pub(crate) use archive::ArchiveArgs;
+pub(crate) use bench::{BenchArgs, BenchVerb};
 pub(crate) use build::BuildArgs;
+pub(crate) use compare::CompareArgs;
 pub(crate) use described::DescribedArgs;
 pub(crate) use diff::DiffArgs;
 pub(crate) use doctor::DoctorArgs;
 pub(crate) use dump::DumpArgs;
 pub(crate) use extract::{ChangeArgs, ChoiceArgs, ExtractArgs};
 pub(crate) use find::{Amount, FindArgs, ModeTest, TestArgs, TypeLetter};
+pub(crate) use history::{
+    ExportArgs, ExportFormat, ForgetArgs, HistoryArgs, HistoryVerb, ImportArgs, ShowArgs,
+};
 pub(crate) use identify::IdentifyArgs;
 pub(crate) use image::{CompressorName, ImageArgs, PartName, TailsName, TuningArgs};
 pub(crate) use place::{ImageOffset, PlaceArgs};
@@ -83,6 +91,8 @@ Environment:
   SOURCE_DATE_EPOCH  seconds since 1970: newer file times are lowered to it, and it becomes the
                      modification time of the image
   TMPDIR             where `build` keeps the files of compressed archives until the image is written
+  COLDPRESS_HISTORY  the file of the history instead of that in the user's state directory; `off`
+                     or empty: no history
   NO_COLOR           if set and not empty: no color on the terminal"
 )]
 pub(crate) struct Cli {
@@ -114,6 +124,8 @@ pub(crate) enum Verb {
     Diff(DiffArgs),
     Identify(IdentifyArgs),
     Resquash(ResquashArgs),
+    Bench(BenchArgs),
+    History(HistoryArgs),
     Mksquashfs(MksquashfsArgs),
     Sqfstar(SqfstarArgs),
     Unsquashfs(UnsquashfsArgs),

@@ -1,6 +1,7 @@
 //! One module for each verb: settings in, data on standard output, an exit status back.
 
 mod archive;
+mod bench;
 mod build;
 mod cat;
 mod check;
@@ -10,6 +11,7 @@ mod dump;
 mod extract;
 mod find;
 mod generate;
+mod history;
 mod identify;
 mod info;
 mod ls;
@@ -50,6 +52,8 @@ pub(crate) fn run(verb: &Verb, ui: &Ui) -> anyhow::Result<Exit> {
         Verb::Diff(args) => diff::run(args, ui),
         Verb::Identify(args) => identify::run(args, ui),
         Verb::Resquash(args) => resquash::run(args, ui),
+        Verb::Bench(args) => bench::run(args, ui),
+        Verb::History(args) => history::run(args, ui),
         Verb::Mksquashfs(args) => squashfs_tools::verb(Tool::Mksquashfs, &args.words, ui),
         Verb::Sqfstar(args) => squashfs_tools::verb(Tool::Sqfstar, &args.words, ui),
         Verb::Unsquashfs(args) => squashfs_tools::verb(Tool::Unsquashfs, &args.words, ui),

@@ -26,7 +26,6 @@ mod follow;
 mod help;
 mod image;
 mod listing;
-mod local_time;
 mod name_match;
 mod options;
 mod owner_names;

@@ -8,12 +8,21 @@
 //! committed stays, whatever ends the process.
 
 mod error;
+mod export;
+mod figure;
+mod import;
+mod listing;
+mod published;
 mod schema;
 mod store;
 mod studies;
 mod study;
 
 pub use error::Error;
+pub use export::{write_csv, write_json, write_parquet};
+pub use figure::{Unit, stem};
+pub use import::{Imported, read_studies};
+pub use listing::Listed;
 pub use store::History;
 pub use studies::StudyId;
 pub use study::{Contestant, Facts, Figures, Kind, Origin, Run, State, Study};

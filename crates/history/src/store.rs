@@ -16,6 +16,7 @@ const BUSY: Duration = Duration::from_secs(30);
 #[derive(Debug)]
 pub struct History {
     pub(crate) connection: Connection,
+    pub(crate) writer: Option<String>,
     path: PathBuf,
 }
 
@@ -47,8 +48,21 @@ impl History {
         }
         Ok(History {
             connection,
+            writer: None,
             path: path.to_owned(),
         })
+    }
+
+    /// Signs the studies that are begun from here on, so that one under way can be told from one whose writer was
+    /// killed.
+    ///
+    /// * `writer`: names the process for all times; given back by [`History::list`] as it is.
+    #[must_use]
+    pub fn signed(self, writer: String) -> History {
+        History {
+            writer: Some(writer),
+            ..self
+        }
     }
 
     /// The file.

@@ -1,5 +1,7 @@
 //! Studies in the database: written run by run, read as a whole.
 
+use std::slice;
+
 use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use serde::Serialize;
@@ -19,18 +21,21 @@ impl History {
     ///
     /// # Errors
     ///
-    /// [`Error::Database`].
+    /// [`Error::Database`], [`Error::NoNumber`].
     pub fn begin(&mut self, study: &Study) -> Result<StudyId, Error> {
+        finite(&study.contestants, &study.runs)?;
         let failed = self.failed("write");
-        insert(&mut self.connection, study).map_err(failed)
+        let writer = self.writer.as_deref();
+        insert(&mut self.connection, study, writer).map_err(failed)
     }
 
     /// Adds a run that is over to a study. It is on the disk when this returns.
     ///
     /// # Errors
     ///
-    /// [`Error::Database`].
+    /// [`Error::Database`], [`Error::NoNumber`].
     pub fn append(&mut self, study: StudyId, run: &Run) -> Result<(), Error> {
+        finite(&[], slice::from_ref(run))?;
         insert_run(&self.connection, study, run).map_err(self.failed("write"))
     }
 
@@ -40,9 +45,7 @@ impl History {
     ///
     /// [`Error::Database`].
     pub fn finish(&mut self, study: StudyId, state: State) -> Result<(), Error> {
-        let sql = "UPDATE study SET state = ?2 WHERE id = ?1";
-        let updated = self.connection.execute(sql, params![study, text(&state)]);
-        updated.map(drop).map_err(self.failed("write"))
+        set_state(&self.connection, study, state).map_err(self.failed("write"))
     }
 
     /// A study with all its runs; `None` if there is none of that number.
@@ -53,16 +56,59 @@ impl History {
     pub fn study(&self, id: StudyId) -> Result<Option<Study>, Error> {
         select(&self.connection, id).map_err(self.failed("read"))
     }
+
+    /// Removes a study with all its runs; `false` if there is none of that number.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Database`].
+    pub fn forget(&mut self, id: StudyId) -> Result<bool, Error> {
+        let deleted = self
+            .connection
+            .execute("DELETE FROM study WHERE id = ?1", [id]);
+        Ok(deleted.map_err(self.failed("write"))? > 0)
+    }
 }
 
-fn insert(connection: &mut Connection, study: &Study) -> rusqlite::Result<StudyId> {
+/// JSON has no word for infinity and for what is no number: a figure that could not be read again is not written.
+pub(crate) fn finite(contestants: &[Contestant], runs: &[Run]) -> Result<(), Error> {
+    let of_contestants = contestants.iter().map(|contestant| &contestant.figures);
+    let mut figures = of_contestants
+        .chain(runs.iter().map(|run| &run.figures))
+        .flatten();
+    match figures.find(|(_, value)| !value.is_finite()) {
+        Some((figure, value)) => Err(Error::NoNumber {
+            figure: figure.clone(),
+            value: *value,
+        }),
+        None => Ok(()),
+    }
+}
+
+fn insert(
+    connection: &mut Connection,
+    study: &Study,
+    writer: Option<&str>,
+) -> rusqlite::Result<StudyId> {
     let transaction = connection.transaction()?;
+    let id = insert_into(&transaction, study, writer)?;
+    transaction.commit()?;
+    Ok(id)
+}
+
+/// The rows of a study, within a transaction.
+pub(crate) fn insert_into(
+    transaction: &Connection,
+    study: &Study,
+    writer: Option<&str>,
+) -> rusqlite::Result<StudyId> {
     let citation = match &study.origin {
         Origin::Measured => None,
         Origin::Published { citation } => Some(citation),
     };
     transaction.execute(
-        "INSERT INTO study (kind, title, began_unix_ms, citation, state, facts) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        "INSERT INTO study (kind, title, began_unix_ms, citation, state, facts, writer) \
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
         params![
             text(&study.kind),
             study.title,
@@ -70,6 +116,7 @@ fn insert(connection: &mut Connection, study: &Study) -> rusqlite::Result<StudyI
             citation,
             text(&study.state),
             json(&study.facts),
+            writer,
         ],
     )?;
     let id = transaction.last_insert_rowid();
@@ -86,13 +133,16 @@ fn insert(connection: &mut Connection, study: &Study) -> rusqlite::Result<StudyI
         )?;
     }
     for run in &study.runs {
-        insert_run(&transaction, id, run)?;
+        insert_run(transaction, id, run)?;
     }
-    transaction.commit()?;
     Ok(id)
 }
 
-fn insert_run(connection: &Connection, study: StudyId, run: &Run) -> rusqlite::Result<()> {
+pub(crate) fn insert_run(
+    connection: &Connection,
+    study: StudyId,
+    run: &Run,
+) -> rusqlite::Result<()> {
     connection
         .execute(
             "INSERT INTO run (study, contestant, turn, excluded, figures) VALUES (?1, ?2, ?3, ?4, ?5)",
@@ -107,17 +157,25 @@ fn insert_run(connection: &Connection, study: StudyId, run: &Run) -> rusqlite::R
         .map(drop)
 }
 
-fn select(connection: &Connection, id: StudyId) -> rusqlite::Result<Option<Study>> {
+pub(crate) fn set_state(
+    connection: &Connection,
+    study: StudyId,
+    state: State,
+) -> rusqlite::Result<()> {
+    let sql = "UPDATE study SET state = ?2 WHERE id = ?1";
+    connection
+        .execute(sql, params![study, text(&state)])
+        .map(drop)
+}
+
+pub(crate) fn select(connection: &Connection, id: StudyId) -> rusqlite::Result<Option<Study>> {
     let sql = "SELECT kind, title, began_unix_ms, citation, state, facts FROM study WHERE id = ?1";
     let study = connection.query_row(sql, [id], |row| {
         Ok(Study {
             kind: from_text(row, 0)?,
             title: row.get(1)?,
             began_unix_ms: u64::try_from(row.get::<_, i64>(2)?).unwrap_or(0),
-            origin: match row.get(3)? {
-                None => Origin::Measured,
-                Some(citation) => Origin::Published { citation },
-            },
+            origin: origin(row, 3)?,
             state: from_text(row, 4)?,
             facts: from_json(row, 5)?,
             contestants: Vec::new(),
@@ -153,6 +211,13 @@ fn select(connection: &Connection, id: StudyId) -> rusqlite::Result<Option<Study
     Ok(Some(study))
 }
 
+pub(crate) fn origin(row: &Row<'_>, column: usize) -> rusqlite::Result<Origin> {
+    Ok(match row.get(column)? {
+        None => Origin::Measured,
+        Some(citation) => Origin::Published { citation },
+    })
+}
+
 fn index_to_sql(index: usize) -> i64 {
     i64::try_from(index).unwrap_or(i64::MAX)
 }
@@ -168,11 +233,11 @@ fn from_json<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlite::Res
 }
 
 /// A plain name, as serde writes it.
-fn text<T: Serialize>(value: &T) -> String {
+pub(crate) fn text<T: Serialize>(value: &T) -> String {
     json(value).trim_matches('"').to_owned()
 }
 
-fn from_text<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlite::Result<T> {
+pub(crate) fn from_text<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlite::Result<T> {
     let name: String = row.get(column)?;
     parsed(&serde_json::Value::String(name).to_string(), column)
 }

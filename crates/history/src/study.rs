@@ -18,7 +18,7 @@ pub struct Study {
     pub kind: Kind,
     /// What it is called in listings.
     pub title: String,
-    /// When it began, in milliseconds since 1970.
+    /// When it began, in milliseconds since 1970; 0 if nobody wrote it down.
     pub began_unix_ms: u64,
     /// Whose figures they are.
     pub origin: Origin,
@@ -26,7 +26,7 @@ pub struct Study {
     pub state: State,
     /// What the figures depend on: machine, kernel, versions, commit, seed, device, command.
     pub facts: Facts,
-    /// Who took part; the first one is the baseline of all ratios.
+    /// Who took part; the first one is the baseline of all ratios but of those whose fact `baseline` names another one.
     pub contestants: Vec<Contestant>,
     /// All runs in the order in which they were made, those that do not count among them.
     pub runs: Vec<Run>,
@@ -44,6 +44,18 @@ pub enum Kind {
     Boot,
     /// The proof of a press: starts of the pressed image beside others.
     Press,
+}
+
+impl Kind {
+    /// As it is written in files and listings.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Launch => "launch",
+            Kind::Build => "build",
+            Kind::Boot => "boot",
+            Kind::Press => "press",
+        }
+    }
 }
 
 /// Whose figures a study holds.
@@ -72,6 +84,21 @@ pub enum State {
     /// Ended by an error; the finished runs are there.
     Failed,
 }
+
+impl State {
+    /// As it is written in files and listings.
+    pub fn name(self) -> &'static str {
+        match self {
+            State::Running => "running",
+            State::Done => "done",
+            State::Interrupted => "interrupted",
+            State::Failed => "failed",
+        }
+    }
+}
+
+/// The fact of a contestant that names the one with which it is compared.
+pub(crate) const BASELINE: &str = "baseline";
 
 /// One of those that are compared.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -110,5 +137,41 @@ impl Study {
         self.runs
             .iter()
             .filter(move |run| run.contestant == contestant && run.excluded.is_none())
+    }
+
+    /// The contestant with which another one is compared; itself, if it is a baseline.
+    pub fn baseline(&self, contestant: usize) -> usize {
+        let named = |name: &String| {
+            self.contestants
+                .iter()
+                .position(|other| other.name == *name)
+        };
+        let facts = self
+            .contestants
+            .get(contestant)
+            .map(|contestant| &contestant.facts);
+        facts
+            .and_then(|facts| named(facts.get(BASELINE)?))
+            .unwrap_or(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_those_of_files() {
+        for kind in [Kind::Launch, Kind::Build, Kind::Boot, Kind::Press] {
+            assert_eq!(serde_json::json!(kind), kind.name());
+        }
+        for state in [
+            State::Running,
+            State::Done,
+            State::Interrupted,
+            State::Failed,
+        ] {
+            assert_eq!(serde_json::json!(state), state.name());
+        }
     }
 }

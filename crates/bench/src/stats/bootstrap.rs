@@ -36,7 +36,7 @@ pub const CONFIDENCE: f64 = 0.95;
 /// too often for [`CONFIDENCE`]; six times of six in 1 of 32.
 pub const TURNS_FOR_VERDICT: usize = 6;
 
-const SEED: u64 = 0x636f_6c64_7072_6573;
+pub(super) const SEED: u64 = 0x636f_6c64_7072_6573;
 
 /// A confidence interval at [`CONFIDENCE`], in the unit of its samples.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -109,7 +109,13 @@ pub fn ratio(pairs: &[(f64, f64)]) -> Option<Ratio> {
         median_of(&mut other) / median_of(&mut baseline)
     });
     let (mut baseline, mut other): (Vec<f64>, Vec<f64>) = pairs.iter().copied().unzip();
-    let verdict = if pairs.len() < TURNS_FOR_VERDICT {
+    let value = median_of(&mut other) / median_of(&mut baseline);
+    Some(ratio_of(value, interval, pairs.len()))
+}
+
+/// A ratio with what its interval allows to say.
+pub(super) fn ratio_of(value: f64, interval: Interval, turns: usize) -> Ratio {
+    let verdict = if turns < TURNS_FOR_VERDICT {
         Verdict::NoDifferenceShown
     } else if interval.high < 1.0 {
         Verdict::Faster
@@ -118,12 +124,12 @@ pub fn ratio(pairs: &[(f64, f64)]) -> Option<Ratio> {
     } else {
         Verdict::NoDifferenceShown
     };
-    Some(Ratio {
-        value: median_of(&mut other) / median_of(&mut baseline),
+    Ratio {
+        value,
         interval,
         verdict,
-        turns: pairs.len(),
-    })
+        turns,
+    }
 }
 
 /// The interval of the median of `samples`, which must not be empty.
@@ -136,7 +142,7 @@ pub(super) fn median_interval(samples: &[f64]) -> Interval {
     })
 }
 
-fn percentiles(sample_count: usize, mut statistic: impl FnMut() -> f64) -> Interval {
+pub(super) fn percentiles(sample_count: usize, mut statistic: impl FnMut() -> f64) -> Interval {
     let mut drawn: Vec<f64> = (0..RESAMPLES).map(|_| statistic()).collect();
     drawn.sort_unstable_by(f64::total_cmp);
     let tail = tail_share(sample_count);
@@ -159,7 +165,7 @@ fn tail_share(sample_count: usize) -> f64 {
     Normal::standard().cdf(-(samples / (samples - 1.0)).sqrt() * t)
 }
 
-fn median_of(samples: &mut [f64]) -> f64 {
+pub(super) fn median_of(samples: &mut [f64]) -> f64 {
     samples.sort_unstable_by(f64::total_cmp);
     quantile(samples, 0.5)
 }
@@ -177,11 +183,11 @@ impl SplitMix64 {
 
     /// An index below `count`. The high half of a 128-bit product (Lemire 2019): its bias is
     /// `count` / 2^64.
-    fn below(&mut self, count: usize) -> usize {
+    pub(super) fn below(&mut self, count: usize) -> usize {
         let product = u128::from(self.next()) * (count as u128);
         usize::try_from(product >> 64).expect("the high half is below the count")
     }
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

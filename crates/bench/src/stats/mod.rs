@@ -6,8 +6,10 @@
 //! left out is left out by the runner, run by run and with a reason.
 
 mod bootstrap;
+mod unpaired;
 
 pub use bootstrap::{CONFIDENCE, Interval, RESAMPLES, Ratio, TURNS_FOR_VERDICT, Verdict, ratio};
+pub use unpaired::unpaired_ratio;
 
 use serde::{Deserialize, Serialize};
 

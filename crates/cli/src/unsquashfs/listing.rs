@@ -6,10 +6,10 @@ use coldpress_format::{Body, DeviceNumber, InodeKind};
 use coldpress_image::{Image, Visited, walk_chosen};
 
 use super::cursor::Verdict;
-use super::local_time::LocalTime;
 use super::owner_names::OwnerNames;
 use super::request::Request;
 use super::selection::Selection;
+use crate::local_time::LocalTime;
 use crate::text;
 use crate::ui::Ui;
 

@@ -13,8 +13,8 @@ use coldpress_format::{
 use coldpress_image::{Error, Offset, ReadAt as _};
 
 use super::image;
-use super::local_time::LocalTime;
 use super::request::Request;
+use crate::local_time::LocalTime;
 use crate::text::quoted;
 use crate::ui::Ui;
 

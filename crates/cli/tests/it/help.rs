@@ -21,6 +21,8 @@ const VERBS: &[&str] = &[
     "diff",
     "identify",
     "resquash",
+    "bench",
+    "history",
     "man",
     "completions",
 ];
@@ -70,6 +72,25 @@ fn long_help_of_the_verbs_of_plan_is_as_reviewed() {
             "{verb}"
         );
         insta::assert_snapshot!(format!("plan_{verb}_long"), text);
+    }
+}
+
+#[test]
+fn long_help_of_the_verbs_of_bench_and_history_is_as_reviewed() {
+    let pages = [
+        ("bench", &["compare"][..]),
+        ("history", &["list", "show", "export", "import", "forget"]),
+    ];
+    for (verb, inner) in pages
+        .iter()
+        .flat_map(|(verb, inner)| inner.iter().map(move |it| (verb, it)))
+    {
+        let text = done([verb, inner, "--help"]).text();
+        assert!(
+            text.contains(&format!("Example:\n  coldpress {verb} {inner} ")),
+            "{verb} {inner}"
+        );
+        insta::assert_snapshot!(format!("{verb}_{inner}_long"), text);
     }
 }
 

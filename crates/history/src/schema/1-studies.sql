@@ -2,7 +2,8 @@
 -- depends on what was measured; SQLite's json_extract() and json_each() look into them.
 
 CREATE TABLE study (
-    id            INTEGER PRIMARY KEY,
+    -- The number of a study that was removed is not given again: somebody may still hold it.
+    id            INTEGER PRIMARY KEY AUTOINCREMENT,
     kind          TEXT    NOT NULL,
     title         TEXT    NOT NULL,
     began_unix_ms INTEGER NOT NULL,

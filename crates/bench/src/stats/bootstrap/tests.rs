@@ -2,7 +2,7 @@ use super::*;
 
 /// A start time around `center_s`: a sum of twelve uniform numbers is nearly normal, and every tenth
 /// start is disturbed and takes half as long again.
-fn noisy_start_s(random: &mut SplitMix64, center_s: f64) -> f64 {
+pub(crate) fn noisy_start_s(random: &mut SplitMix64, center_s: f64) -> f64 {
     let mut uniform = || {
         let bits = u32::try_from(random.next() >> 32).expect("the high half has 32 bits");
         f64::from(bits) / 2f64.powi(32)

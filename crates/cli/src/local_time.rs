@@ -1,4 +1,4 @@
-//! Times as unsquashfs prints them.
+//! Times in the zone of the machine.
 
 use jiff::Timestamp;
 use jiff::civil::DateTime;

@@ -1,0 +1,28 @@
+//! `coldpress bench`.
+
+use clap::{Args, Subcommand};
+
+use super::compare::CompareArgs;
+
+/// Measure contestants in turn, and judge what was measured
+///
+/// Every finished run is kept in the history at once (`coldpress history`).
+#[derive(Debug, Args)]
+#[command(
+    disable_help_subcommand = true,
+    subcommand_value_name = "VERB",
+    subcommand_help_heading = "Verbs",
+    after_long_help = "\
+Example:
+  coldpress bench compare 12 13 --fail-if 'cold > +5%'"
+)]
+pub(crate) struct BenchArgs {
+    #[command(subcommand)]
+    pub(crate) verb: BenchVerb,
+}
+
+/// What to measure or judge.
+#[derive(Debug, Subcommand)]
+pub(crate) enum BenchVerb {
+    Compare(CompareArgs),
+}

@@ -1,0 +1,46 @@
+//! `coldpress bench compare`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use coldpress_bench::Condition;
+
+/// Compare a study with an older one, and fail if it is worse
+///
+/// Contestants of the same name are compared, figure by figure: the ratio of the medians, with a 95 % interval, since the two
+/// studies were made at different times. A size that is the same in all runs is compared exactly.
+///
+/// A condition is `FIGURE > +PERCENT%` or `FIGURE < -PERCENT%`: it holds if the figure changed by more than that, and surely
+/// so, which means that the whole interval lies beyond. With fewer than six runs on either side nothing is sure, and a
+/// warning says so. FIGURE is the name of a figure, with or without its unit: cold, warm, size, reads, build, boot.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Exit status: 0 no condition holds, 1 one does, 2 there is nothing to compare
+
+Example:
+  coldpress bench compare main.json 13 --fail-if 'cold > +5%' --fail-if 'size > 0%' --junit out.xml")]
+pub(crate) struct CompareArgs {
+    /// The older study: its number, or a file of `history export --format json`
+    #[arg(value_name = "BASE")]
+    pub(crate) base: PathBuf,
+
+    /// The newer study, likewise
+    #[arg(value_name = "NEW")]
+    pub(crate) new: PathBuf,
+
+    /// Fail if this is so for any contestant; may be given several times
+    #[arg(long, value_name = "CONDITION")]
+    pub(crate) fail_if: Vec<Condition>,
+
+    /// Write the judgements as `JUnit` XML, a test for each condition and contestant
+    #[arg(long, value_name = "FILE", requires = "fail_if")]
+    pub(crate) junit: Option<PathBuf>,
+
+    /// Write the comparison as a Markdown table, for a pull request
+    #[arg(long, value_name = "FILE")]
+    pub(crate) markdown: Option<PathBuf>,
+
+    /// Print the comparison as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}

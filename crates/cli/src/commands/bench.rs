@@ -1,0 +1,13 @@
+//! `coldpress bench`: contestants measured in turn.
+
+mod compare;
+
+use crate::args::{BenchArgs, BenchVerb};
+use crate::exit::Exit;
+use crate::ui::Ui;
+
+pub(super) fn run(args: &BenchArgs, ui: &Ui) -> anyhow::Result<Exit> {
+    match &args.verb {
+        BenchVerb::Compare(args) => compare::run(args, ui),
+    }
+}

@@ -1,0 +1,62 @@
+//! Differences as a table, the figures of a contestant below each other.
+
+use coldpress_bench::Difference;
+use coldpress_bench::format_units::{change, figure};
+use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+
+use crate::text::escaped;
+
+/// Headings of [`cells`].
+pub(super) const COLUMNS: [&str; 7] = [
+    "contestant",
+    "figure",
+    "base",
+    "new",
+    "change",
+    "95 % interval",
+    "verdict",
+];
+
+/// Where figures stand, which are aligned at their ends.
+const NUMBERS: std::ops::Range<usize> = 2..6;
+
+pub(super) fn table(differences: &[Difference]) -> String {
+    let mut table = Table::new();
+    table
+        .load_preset(presets::NOTHING)
+        .set_content_arrangement(ContentArrangement::Disabled)
+        .set_header(COLUMNS);
+    for difference in differences {
+        table.add_row(cells(difference));
+    }
+    for column in table
+        .column_iter_mut()
+        .skip(NUMBERS.start)
+        .take(NUMBERS.len())
+    {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    table.trim_fmt()
+}
+
+/// A difference as text, under [`COLUMNS`].
+pub(super) fn cells(difference: &Difference) -> [String; COLUMNS.len()] {
+    let interval = difference
+        .relation
+        .interval
+        .filter(|sure| sure.low < sure.high);
+    [
+        escaped(difference.contestant.as_bytes()),
+        escaped(difference.figure.as_bytes()),
+        figure(&difference.figure, difference.base),
+        figure(&difference.figure, difference.new),
+        difference
+            .relation
+            .ratio
+            .map_or_else(|| "-".to_owned(), change),
+        interval.map_or_else(String::new, |sure| {
+            format!("{} to {}", change(sure.low), change(sure.high))
+        }),
+        difference.verdict().to_owned(),
+    ]
+}

@@ -1,0 +1,52 @@
+//! `coldpress history`: what was measured, kept.
+
+mod export;
+mod import;
+mod list;
+mod show;
+
+use anyhow::anyhow;
+use coldpress_history::{History, Study, StudyId};
+
+use crate::args::{ForgetArgs, HistoryArgs, HistoryVerb};
+use crate::exit::Exit;
+use crate::failure::hint;
+use crate::state;
+use crate::text::plural;
+use crate::ui::Ui;
+
+pub(super) fn run(args: &HistoryArgs, ui: &Ui) -> anyhow::Result<Exit> {
+    match &args.verb {
+        None => list::run(args.json, ui),
+        Some(HistoryVerb::List(args)) => list::run(args.json, ui),
+        Some(HistoryVerb::Show(args)) => show::run(args, ui),
+        Some(HistoryVerb::Export(args)) => export::run(args, ui),
+        Some(HistoryVerb::Import(args)) => import::run(args, ui),
+        Some(HistoryVerb::Forget(args)) => forget(args, ui),
+    }
+}
+
+/// Removes all studies that are there, and fails if one is not.
+fn forget(args: &ForgetArgs, ui: &Ui) -> anyhow::Result<Exit> {
+    let mut history = state::open()?;
+    let mut count = 0;
+    let mut wrong = false;
+    for &id in &args.ids {
+        if history.forget(id)? {
+            count += 1;
+        } else {
+            ui.error(&format!("there is no study {id} in the history"));
+            wrong = true;
+        }
+    }
+    ui.say(&format!("{} removed", plural(count, "study", "studies")));
+    Ok(Exit::wrong_if(wrong))
+}
+
+/// The study of this number.
+fn find(history: &History, id: StudyId) -> anyhow::Result<Study> {
+    history.study(id)?.ok_or_else(|| {
+        let error = anyhow!("there is no study {id} in the history");
+        hint(error, "`coldpress history` lists the studies")
+    })
+}

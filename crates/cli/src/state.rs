@@ -1,0 +1,124 @@
+//! Where the history of a user lies.
+
+use std::env;
+use std::ffi::OsString;
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::{Path, PathBuf, absolute};
+
+use anyhow::{Context as _, anyhow};
+use coldpress_history::History;
+use coldpress_host::ProcessId;
+
+use crate::failure::hint;
+use crate::text::quoted;
+
+/// The file, if it is to be another one.
+const VARIABLE: &str = "COLDPRESS_HISTORY";
+/// What the variable says if nothing is to be kept.
+const OFF: &str = "off";
+
+/// Opens the history of the user, which is made if it is missing, to be written in the name of this process.
+///
+/// # Errors
+///
+/// If it is turned off, has no place, or cannot be opened and written.
+pub(crate) fn open() -> anyhow::Result<History> {
+    let Some(path) = path()? else {
+        let error = anyhow!("there is no history: {VARIABLE} turns it off");
+        return Err(hint(
+            error,
+            format!("unset {VARIABLE}, or let it name a file"),
+        ));
+    };
+    let history = History::open(&path).map_err(|error| {
+        hint(
+            error,
+            format!("let {VARIABLE} name a file in a directory that can be written"),
+        )
+    })?;
+    Ok(match ProcessId::of_this() {
+        Ok(process) => history.signed(process.to_string()),
+        Err(_) => history,
+    })
+}
+
+/// The file, in a directory that exists if it is not of the user's choice; `None` if no history is wanted.
+///
+/// # Errors
+///
+/// If the user has no home, or the directory cannot be made.
+pub(crate) fn path() -> anyhow::Result<Option<PathBuf>> {
+    let chosen = env::var_os(VARIABLE);
+    let is_chosen = chosen.is_some();
+    let Some(path) = place(chosen, env::var_os("XDG_STATE_HOME"), env::var_os("HOME"))? else {
+        return Ok(None);
+    };
+    if let Some(directory) = path.parent().filter(|_| !is_chosen) {
+        // What somebody measures is nobody else's business: base directory specification, "Referencing this specification".
+        let made = DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(directory);
+        made.with_context(|| format!("cannot create {}", quoted(directory)))?;
+    }
+    // SQLite would take a relative `file:name` for a URI.
+    let path = absolute(&path).with_context(|| format!("cannot use {}", quoted(&path)))?;
+    Ok(Some(path))
+}
+
+/// The file that the environment means.
+fn place(
+    chosen: Option<OsString>,
+    state_home: Option<OsString>,
+    home: Option<OsString>,
+) -> anyhow::Result<Option<PathBuf>> {
+    if let Some(chosen) = chosen {
+        let is_wanted = !chosen.is_empty() && chosen != OFF;
+        return Ok(is_wanted.then(|| chosen.into()));
+    }
+    // The base directory specification: what is not absolute is to be ignored.
+    let directory =
+        |value: Option<OsString>| value.map(PathBuf::from).filter(|path| path.is_absolute());
+    let state_home = directory(state_home)
+        .or_else(|| directory(home).map(|home| home.join(".local/state")))
+        .ok_or_else(|| {
+            let error = anyhow!(
+                "the history has no place: neither XDG_STATE_HOME nor HOME is an absolute path"
+            );
+            hint(error, format!("let {VARIABLE} name a file"))
+        })?;
+    Ok(Some(state_home.join(Path::new("coldpress/history.sqlite"))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_history_lies_where_the_environment_says() {
+        let at_home = Some("/home/a/.local/state/coldpress/history.sqlite");
+        for (chosen, state_home, home, expected) in [
+            (None, None, Some("/home/a"), at_home),
+            (None, Some(""), Some("/home/a"), at_home),
+            (None, Some("relative"), Some("/home/a"), at_home),
+            (
+                None,
+                Some("/s"),
+                Some("/home/a"),
+                Some("/s/coldpress/history.sqlite"),
+            ),
+            (None, Some("/s"), None, Some("/s/coldpress/history.sqlite")),
+            (Some("here.sqlite"), Some("/s"), None, Some("here.sqlite")),
+            (Some(""), Some("/s"), None, None),
+            (Some("off"), Some("/s"), None, None),
+            (Some("./off"), None, None, Some("./off")),
+        ] {
+            let [chosen, state_home, home] =
+                [chosen, state_home, home].map(|value: Option<&str>| value.map(OsString::from));
+            let found = place(chosen, state_home, home).unwrap();
+            assert_eq!(found.as_deref(), expected.map(Path::new));
+        }
+        assert!(place(None, None, Some("".into())).is_err());
+    }
+}
