@@ -21,7 +21,8 @@ use crate::launch::Step;
 use crate::tracefs::{Tracefs, belongs_to_the_dead};
 use crate::{Error, syscall};
 
-/// A thing that outlives a process that is killed. Nothing is ever removed with what is below it.
+/// A thing that outlives a process that is killed. Nothing but a [`Leftover::Tree`] is removed with what is
+/// below it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Leftover {
@@ -33,6 +34,9 @@ pub enum Leftover {
     File(PathBuf),
     /// One directory, which must be empty; if it is a mount point, it is unmounted first.
     Dir(PathBuf),
+    /// One directory with all that is in it, but for what is mounted there. Its name begins with
+    /// `.coldpress-`, else it stays: see [`crate::Scratch`].
+    Tree(PathBuf),
 }
 
 /// The janitor; on drop it removes what is still named and has ended when the drop returns.
@@ -135,6 +139,7 @@ fn encode(leftover: &Leftover) -> Vec<u8> {
         Leftover::Cgroup(path) => ("cgroup", absolute(path)),
         Leftover::File(path) => ("file", absolute(path)),
         Leftover::Dir(path) => ("dir", absolute(path)),
+        Leftover::Tree(path) => ("tree", absolute(path)),
     };
     let mut line = format!("{kind} ").into_bytes();
     for &byte in name.as_os_str().as_bytes() {
@@ -201,11 +206,14 @@ mod tests {
     }
 
     #[test]
-    fn the_script_never_removes_a_tree() {
+    fn the_script_removes_trees_in_one_place_and_of_one_name() {
         let script = include_str!("janitor.sh");
         assert!(script.contains("rm -f \"$name\""));
-        for word in ["rm -r", "rm -fr", "rm -rf", "-R", "find ", "-delete"] {
+        for word in ["rm -r", "rm -fr", "rm -rf", "-R"] {
             assert!(!script.contains(word), "{word}");
         }
+        assert_eq!(script.matches("-delete").count(), 1);
+        assert_eq!(script.matches("remove_tree \"$name\"").count(), 1);
+        assert!(script.contains("/.coldpress-*) remove_tree \"$name\" ;;"));
     }
 }

@@ -4,12 +4,13 @@ use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{self, Stdio};
 use std::thread::{self, sleep};
 use std::time::Duration;
 
-use coldpress_host::{Cgroup, Command, Device, Janitor, Leftover, Recorder, launch};
+use coldpress_host::{Cgroup, Command, Device, Janitor, Leftover, Recorder, Scratch, launch};
 
 use crate::stage::{Stage, have_all, is_attached};
 
@@ -217,4 +218,33 @@ fn what_the_dead_left_is_swept_at_the_next_start() {
     assert!(!dead.exists());
     assert!(cgroup.path().exists());
     drop(janitor);
+}
+
+#[test]
+fn the_janitor_removes_trees_of_its_own_name_only() {
+    let work = tempfile::tempdir().unwrap();
+    let make = |name: &str| {
+        let tree = work.path().join(name);
+        let closed = tree.join("a b\n/closed");
+        fs::create_dir_all(&closed).unwrap();
+        fs::write(closed.join("file"), "x").unwrap();
+        std::os::unix::fs::symlink(work.path(), closed.join("link")).unwrap();
+        fs::set_permissions(&closed, fs::Permissions::from_mode(0o500)).unwrap();
+        tree
+    };
+    let (ours, other) = (make(".coldpress-1 $(touch x)"), make("coldpress-1"));
+    let janitor = Janitor::start().unwrap();
+    for tree in [&ours, &other, &work.path().join(".coldpress-2")] {
+        janitor.watch(Leftover::Tree(tree.clone()));
+    }
+    let scratch = Scratch::create(work.path(), &janitor).unwrap();
+    let path = scratch.path().to_owned();
+    fs::create_dir_all(path.join("a/b")).unwrap();
+    let mode = fs::metadata(&path).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o700, "nobody else looks in");
+    drop(scratch);
+    assert!(!path.exists());
+    drop(janitor);
+    assert!(!ours.exists());
+    assert!(other.join("a b\n/closed/file").exists());
 }
