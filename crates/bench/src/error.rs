@@ -61,6 +61,23 @@ pub enum Error {
     /// The progress callback asked to stop; everything was unmounted.
     #[error("the comparison was interrupted after {} runs", .0.runs.len())]
     Interrupted(Box<Comparison>),
+    /// The caller asked to stop.
+    #[error("the study was stopped")]
+    Stopped,
+    /// A tool of a build study found no room; all others would not either.
+    #[error(
+        "the disk of `{}` is full ({told}); a study needs room for an image and what is unpacked of it",
+        work.display()
+    )]
+    DiskFull {
+        /// The work directory.
+        work: PathBuf,
+        /// What the tool said.
+        told: String,
+    },
+    /// A run could not be kept.
+    #[error(transparent)]
+    History(#[from] coldpress_history::Error),
     /// The file system of an image has no direct I/O, so it cannot stand for a partition.
     #[error(
         "the file system of `{}` has no direct I/O, which an image that stands for a partition \

@@ -13,8 +13,10 @@
 //! * [`Row`] and [`text`]: the same figures and words for the terminal and the report.
 //! * [`standings`]: the contestants of a study beside their baselines, figure by figure.
 //! * [`differences`] and [`Condition`]: a study beside an older one, and when that is a failure.
+//! * [`build_study`]: how long it takes to make and to unpack images, by tool and setting.
 //! * [`format_units`]: numbers with their units.
 
+pub mod build_study;
 mod compare;
 mod comparison;
 mod condition;
@@ -23,6 +25,7 @@ mod error;
 #[cfg(test)]
 mod example;
 pub mod format_units;
+mod pareto;
 mod real;
 mod relation;
 mod report;
@@ -42,6 +45,7 @@ pub use condition::{Condition, ConditionError};
 pub use difference::{Difference, differences, unmatched};
 pub use error::Error;
 pub use relation::{Evidence, Relation};
+pub use pareto::pareto_front;
 pub use report::{Report, report_html};
 pub use rows::{Row, Versus};
 pub use run::{Coldness, Excluded, Exit, Run};

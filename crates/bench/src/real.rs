@@ -136,15 +136,10 @@ impl Laboratory for Real<'_> {
             Err(coldpress_host::Error::Stopped) => return Ok(None),
             outcome => outcome?,
         };
-        let exit = match (outcome.status.code, outcome.status.signal) {
-            (Some(code), _) => Exit::Code(code),
-            (None, Some(signal)) => Exit::Signal(signal),
-            (None, None) => Exit::Unknown,
-        };
         Ok(Some(Start {
             wall_s: seconds(outcome.wall_ns),
             cpu_s: seconds(outcome.cpu_ns),
-            exit,
+            exit: Exit::from(outcome.status),
             timed_out: outcome.timed_out,
             stderr_tail: printable(&outcome.stderr_tail),
         }))

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use coldpress_host::Status;
 use serde::{Deserialize, Serialize};
 
 /// A cold start from one image and the warm start that followed in the same mount.
@@ -98,6 +99,16 @@ pub enum Exit {
     Signal(i32),
     /// In a way the system did not tell.
     Unknown,
+}
+
+impl From<Status> for Exit {
+    fn from(status: Status) -> Self {
+        match (status.code, status.signal) {
+            (Some(code), _) => Exit::Code(code),
+            (None, Some(signal)) => Exit::Signal(signal),
+            (None, None) => Exit::Unknown,
+        }
+    }
 }
 
 impl fmt::Display for Exit {

@@ -36,6 +36,15 @@ pub fn evict(path: &Path) -> Result<(), Error> {
     fadvise(&file, 0, None, Advice::DontNeed).map_err(Error::errno("evict from memory", path))
 }
 
+/// Writes what is not yet on the disks to them, of the whole machine. Needs no privilege.
+///
+/// # Cost
+///
+/// Waits for the disks.
+pub fn write_back() {
+    rustix::fs::sync();
+}
+
 /// Pages of 4 KiB of an open file or block device that are in the page cache.
 ///
 /// Pages past the end of the file count too: `SquashFS` fills the cache by whole blocks, so a file of

@@ -51,6 +51,23 @@ impl Cgroup {
         Self::create_in(&find_hierarchy()?, name)
     }
 
+    /// As [`Cgroup::create`], but below the group of this process in both versions, whose limits of memory and
+    /// processors hold on: to find what a program left running, not to throttle.
+    ///
+    /// # Errors
+    ///
+    /// As [`Cgroup::create`].
+    pub fn create_within(name: &str) -> Result<Self, Error> {
+        let mut hierarchy = find_hierarchy()?;
+        if hierarchy.version == Version::V2 {
+            let path = Path::new("/proc/self/cgroup");
+            let own = fs::read_to_string(path).map_err(Error::io("read", path))?;
+            let group = own_group(&own, "").unwrap_or_default();
+            hierarchy.parent.push(group.trim_start_matches('/'));
+        }
+        Self::create_in(&hierarchy, name)
+    }
+
     fn create_in(hierarchy: &Hierarchy, name: &str) -> Result<Self, Error> {
         let directory = format!("{NAME_PREFIX}{}-{name}", process::id());
         let path = hierarchy.parent.join(directory);

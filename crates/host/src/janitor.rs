@@ -21,8 +21,8 @@ use crate::launch::Step;
 use crate::tracefs::{Tracefs, belongs_to_the_dead};
 use crate::{Error, syscall};
 
-/// A thing that outlives a process that is killed. Nothing but a [`Tree`](Leftover::Tree) is ever
-/// removed with what is below it.
+/// A thing that outlives a process that is killed. Nothing but a [`Leftover::Tree`] is removed with what is
+/// below it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Leftover {
@@ -34,8 +34,8 @@ pub enum Leftover {
     File(PathBuf),
     /// One directory, which must be empty; if it is a mount point, it is unmounted first.
     Dir(PathBuf),
-    /// One directory with all that is in it. It stays if its name does not begin with `coldpress-`, as
-    /// the caller's own directories do not.
+    /// One directory with all that is in it, but for what is mounted there. Its name begins with
+    /// `.coldpress-`, else it stays: see [`crate::Scratch`].
     Tree(PathBuf),
 }
 
@@ -206,14 +206,14 @@ mod tests {
     }
 
     #[test]
-    fn the_script_removes_no_tree_but_ours() {
+    fn the_script_removes_trees_in_one_place_and_of_one_name() {
         let script = include_str!("janitor.sh");
         assert!(script.contains("rm -f \"$name\""));
-        assert!(script.contains("coldpress-*) remove_tree \"$name\" ;;"));
-        let (before, rest) = script.split_once("remove_tree() {\n").unwrap();
-        let (_, after) = rest.split_once("\n}\n").unwrap();
-        for word in ["rm -r", "rm -fr", "rm -rf", "-R", "find ", "-delete"] {
-            assert!(!before.contains(word) && !after.contains(word), "{word}");
+        for word in ["rm -r", "rm -fr", "rm -rf", "-R"] {
+            assert!(!script.contains(word), "{word}");
         }
+        assert_eq!(script.matches("-delete").count(), 1);
+        assert_eq!(script.matches("remove_tree \"$name\"").count(), 1);
+        assert!(script.contains("/.coldpress-*) remove_tree \"$name\" ;;"));
     }
 }

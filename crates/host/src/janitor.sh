@@ -1,5 +1,5 @@
 # Reads what is to be removed, one line each, newest to be removed first, until the process that
-# started it is gone in whatever way; then removes it. It removes no tree but one that is named as ours.
+# started it is gone in whatever way; then removes it. It removes trees of one name only, see below.
 # Lines: `KIND NAME`, or `gone KIND NAME`. NAME is text for printf %b, without blanks.
 # The working directory is tracefs, if there is one.
 trap '' HUP INT QUIT TERM TSTP TTIN TTOU PIPE
@@ -39,14 +39,14 @@ kill_members() {
     done <"$1/cgroup.procs"
 }
 
-# Who is not root cannot remove names from a directory that is not writable, and a program that was
-# killed with us may write for a moment still.
+# What programs unpacked. They die with us, but one that still writes can fill what was just emptied; and
+# who is not root has to be let into directories that forbid it. No links are followed, no mounts entered.
 remove_tree() {
     tries=100
-    until [ -L "$1" ] || [ ! -d "$1" ] || [ "$tries" = 0 ]; do
+    while [ -d "$1" ] && [ "$tries" != 0 ]; do
         tries=$((tries - 1))
-        rm -rf "$1" || chmod -R u+rwx "$1"
-        [ ! -d "$1" ] || sleep 0.05 || sleep 1
+        find "$1" -xdev -type d ! -perm -700 -exec chmod u+rwx {} \;
+        find "$1" -xdev -depth -delete || sleep 0.05 || sleep 1
     done
 }
 
@@ -65,9 +65,10 @@ for entry in $list; do
         remove_busy_directory "instances/$name" trace
         ;;
     file) rm -f "$name" ;;
+    # Of no other name, whatever is asked for: a mistake must not cost anybody their files.
     tree)
-        case ${name##*/} in
-        coldpress-*) remove_tree "$name" ;;
+        case /${name##*/} in
+        /.coldpress-*) remove_tree "$name" ;;
         esac
         ;;
     # A mount point is freed first: this process keeps the mount namespace, and so the mount.

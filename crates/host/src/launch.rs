@@ -58,6 +58,9 @@ pub struct Outcome {
     pub wall_ns: u64,
     /// User and system time, in ns, of the main process and of the children it waited for.
     pub cpu_ns: u64,
+    /// The most memory that was resident in the main process, or in one of the children it waited for:
+    /// `ru_maxrss`. Never less than this process had when it started the program.
+    pub peak_memory_bytes: u64,
     /// How the main process ended.
     pub status: Status,
     /// Whether it was killed because its time was up.
@@ -190,6 +193,7 @@ impl Running<'_> {
         Ok(Outcome {
             wall_ns: u64::try_from(wall.as_nanos()).unwrap_or(u64::MAX),
             cpu_ns: reaped.cpu_ns,
+            peak_memory_bytes: reaped.peak_memory_bytes,
             status: Status {
                 code: reaped.code,
                 signal: reaped.signal,

@@ -85,6 +85,11 @@ pub fn missing_privileges() -> Vec<Missing> {
     failed.map(|&(_, missing)| missing).collect()
 }
 
+/// Whether this process may give files to others, as root may.
+pub fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
+}
+
 /// In a thread of its own, because the namespace changes for the calling thread only.
 fn can_mount() -> bool {
     let attempt = thread::spawn(|| enter_private_namespace().is_ok());

@@ -140,11 +140,12 @@ pub(crate) fn cachestat(file: BorrowedFd<'_>) -> io::Result<u64> {
     }
 }
 
-/// How a child ended: exit code or signal, and its user and system time.
+/// How a child ended: exit code or signal, its user and system time, and the most memory it had.
 pub(crate) struct Reaped {
     pub(crate) code: Option<i32>,
     pub(crate) signal: Option<i32>,
     pub(crate) cpu_ns: u64,
+    pub(crate) peak_memory_bytes: u64,
 }
 
 /// Waits for a child that has not been waited for.
@@ -173,6 +174,10 @@ pub(crate) fn reap(pid: u32) -> io::Result<Reaped> {
         code: libc::WIFEXITED(status).then(|| libc::WEXITSTATUS(status)),
         signal: libc::WIFSIGNALED(status).then(|| libc::WTERMSIG(status)),
         cpu_ns: time_ns(usage.ru_utime) + time_ns(usage.ru_stime),
+        // In KiB on Linux.
+        peak_memory_bytes: u64::try_from(usage.ru_maxrss)
+            .unwrap_or(0)
+            .saturating_mul(1024),
     })
 }
 

@@ -171,10 +171,10 @@ pub(super) fn median_of(samples: &mut [f64]) -> f64 {
 }
 
 /// Steele, Lea and Flood, "Fast splittable pseudorandom number generators" (2014).
-pub(super) struct SplitMix64(pub(super) u64);
+pub(crate) struct SplitMix64(pub(crate) u64);
 
 impl SplitMix64 {
-    pub(super) fn next(&mut self) -> u64 {
+    pub(crate) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -186,6 +186,13 @@ impl SplitMix64 {
     pub(super) fn below(&mut self, count: usize) -> usize {
         let product = u128::from(self.next()) * (count as u128);
         usize::try_from(product >> 64).expect("the high half is below the count")
+    }
+
+    /// Puts items into random order: Fisher and Yates, in Durstenfeld's form (1964).
+    pub(crate) fn shuffle<T>(&mut self, items: &mut [T]) {
+        for last in (1..items.len()).rev() {
+            items.swap(last, self.below(last + 1));
+        }
     }
 }
 

@@ -8,6 +8,7 @@
 mod bootstrap;
 mod unpaired;
 
+pub(crate) use bootstrap::SplitMix64;
 pub use bootstrap::{CONFIDENCE, Interval, RESAMPLES, Ratio, TURNS_FOR_VERDICT, Verdict, ratio};
 pub use unpaired::unpaired_ratio;
 

@@ -1,14 +1,15 @@
 //! `coldpress resquash`.
 
 mod rules;
-mod scratch;
 mod write;
 
+use std::env;
 use std::io::Write as _;
 use std::path::Path;
 
 use anyhow::Context as _;
 use coldpress_build::{Identity, Input, Tool};
+use coldpress_host::{Janitor, Scratch};
 use coldpress_image::{Image, ReadAt as _};
 use serde::Serialize;
 
@@ -18,7 +19,6 @@ use crate::exit::Exit;
 use crate::text::{escaped, fields, quoted};
 use crate::ui::Ui;
 use crate::{image_file, peer, remake};
-use scratch::Scratch;
 
 /// What the verb found, for `--json`.
 #[derive(Debug, Serialize)]
@@ -140,7 +140,8 @@ impl Job<'_> {
     }
 
     fn by_coldpress(&self, identity: &Identity, command: Option<String>) -> anyhow::Result<Found> {
-        let scratch = Scratch::create()?;
+        let janitor = Janitor::start()?;
+        let scratch = Scratch::create(&env::temp_dir(), &janitor)?;
         let output = scratch.path().join("image");
         let input = Input::Image {
             path: self.path.to_path_buf(),
@@ -164,7 +165,8 @@ impl Job<'_> {
     }
 
     fn by_mksquashfs(&self, options: &[String], command: Option<String>) -> anyhow::Result<Found> {
-        let scratch = Scratch::create()?;
+        let janitor = Janitor::start()?;
+        let scratch = Scratch::create(&env::temp_dir(), &janitor)?;
         let directory = scratch.path().join("root");
         let output = scratch.path().join("image");
         let lost = write::extracted(self.image, &directory, self.ui)?;
