@@ -9,7 +9,7 @@ use std::process::{self, Stdio};
 use std::thread::{self, sleep};
 use std::time::Duration;
 
-use coldpress_host::{Cgroup, Command, Device, Janitor, Leftover, Recorder, launch};
+use coldpress_host::{Cgroup, Command, Device, Janitor, Leftover, Ready, Recorder, launch};
 
 use crate::stage::{Stage, have_all, is_attached};
 
@@ -110,6 +110,7 @@ fn victim() {
             .to_vec(),
         chroot: false,
         timeout_s: 600,
+        ready: Ready::Exit,
     };
     // The work directory tells the parent where to look.
     fs::write(
