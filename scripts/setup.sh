@@ -50,6 +50,9 @@ need_peers() {
         have "$tool" || apt_install "$package" || true
     done
     have xz || apt_install xz-utils || true
+    # What shows that a program is ready: windows and names on a message bus.
+    have Xvfb || apt_install xvfb || true
+    have dbus-daemon || apt_install dbus-daemon || true
     have setpriv && have unshare || apt_install util-linux || true
     for tool in mksquashfs unsquashfs rdsquashfs squashfuse; do
         have "$tool" || echo "skipped: $tool not found; the tests that need it do nothing" >&2

@@ -44,8 +44,8 @@ pub use comparison::{
 pub use condition::{Condition, ConditionError};
 pub use difference::{Difference, differences, unmatched};
 pub use error::Error;
-pub use relation::{Evidence, Relation};
 pub use pareto::pareto_front;
+pub use relation::{Evidence, Relation};
 pub use report::{Report, report_html};
 pub use rows::{Row, Versus};
 pub use run::{Coldness, Excluded, Exit, Run};

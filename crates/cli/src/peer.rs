@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use coldpress_bench::text::printable;
-use coldpress_host::{Command, Outcome, launch};
+use coldpress_host::{Command, Outcome, Ready, launch};
 
 use crate::ui::Ui;
 
@@ -36,6 +36,7 @@ pub(crate) fn run(args: Vec<OsString>, ui: &Ui) -> anyhow::Result<Outcome> {
         args,
         chroot: false,
         timeout_s: 0,
+        ready: Ready::Exit,
     };
     let mut stop = || ui.interrupt.is_pending();
     Ok(launch(&command, Path::new("/"), None, &mut stop)?)

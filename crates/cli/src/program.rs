@@ -1,10 +1,11 @@
 //! The program to start: arguments that name files of the source become those of the image.
 
+use std::env;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 
-use coldpress_host::Command;
+use coldpress_host::{Command, Ready};
 
 use crate::args::CommandArgs;
 
@@ -12,7 +13,11 @@ use crate::args::CommandArgs;
 const ROOT: &str = "{root}";
 
 /// The command as it is started from an image of `source`.
-pub(crate) fn resolve(args: &CommandArgs, source: &Path) -> Command {
+///
+/// # Errors
+///
+/// If the condition of its readiness is none.
+pub(crate) fn resolve(args: &CommandArgs, source: &Path) -> anyhow::Result<Command> {
     let source = source
         .canonicalize()
         .unwrap_or_else(|_| source.to_path_buf());
@@ -25,11 +30,12 @@ pub(crate) fn resolve(args: &CommandArgs, source: &Path) -> Command {
             rewrite(arg, &source)
         }
     });
-    Command {
+    Ok(Command {
         args: rewritten.collect(),
         chroot: args.chroot,
         timeout_s: args.timeout.get(),
-    }
+        ready: Ready::parse(&args.ready, &|name| env::var_os(name))?,
+    })
 }
 
 /// Replaces a path inside `source`, also as the value of `NAME=PATH`.
@@ -139,8 +145,10 @@ mod tests {
         let args = CommandArgs {
             chroot: true,
             timeout: NonZeroU64::MIN,
+            ready: "exit".into(),
             command: command.clone(),
         };
-        assert_eq!(resolve(&args, directory.path()).args, command);
+        let resolved = resolve(&args, directory.path()).unwrap();
+        assert_eq!((resolved.args, resolved.ready), (command, Ready::Exit));
     }
 }

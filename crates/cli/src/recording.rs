@@ -13,8 +13,8 @@ use coldpress_build::{Metadata, Output, Source};
 use coldpress_codec::Settings;
 use coldpress_format::Compressor;
 use coldpress_host::{
-    Cgroup, Command, Janitor, LoopDevice, Mount, Outcome, Recorder, drop_caches, evict, launch,
-    machine, resident_pages,
+    Cgroup, Command, Janitor, LoopDevice, Mount, Outcome, Ready, Recorder, drop_caches, evict,
+    machine, resident_pages, start,
 };
 use coldpress_image::MetadataMap;
 use coldpress_layout::Plan;
@@ -80,8 +80,11 @@ pub(crate) fn record(
     let cgroup = Cgroup::create("record")?;
     janitor.watch(cgroup.leftover());
     let mut interrupted = || ui.interrupt.is_pending();
-    let outcome = launch(command, mount.root(), Some(&cgroup), &mut interrupted)?;
+    let mut running = start(command, mount.root(), Some(&cgroup))?;
+    running.wait(&mut interrupted)?;
+    // How a program that is ready ends is no part of its start.
     let recording = recorder.finish()?;
+    let outcome = running.finish(&mut interrupted)?;
     let read_ahead_kib = loop_device.read_ahead_kib()?;
     let leftover = cgroup.leftover();
     drop(cgroup);
@@ -111,15 +114,25 @@ pub(crate) fn record(
 
 /// Refuses a command that failed, with the end of what it said.
 fn check(outcome: &Outcome, command: &Command) -> anyhow::Result<()> {
-    if outcome.status.success() && !outcome.timed_out {
+    if outcome.became_ready {
         return Ok(());
     }
+    let awaits_end = command.ready == Ready::Exit;
     let how = match (
         outcome.timed_out,
         outcome.status.code,
         outcome.status.signal,
     ) {
-        (true, ..) => format!("did not end within {} s", command.timeout_s),
+        (true, ..) if awaits_end => format!("did not end within {} s", command.timeout_s),
+        (true, ..) => format!(
+            "was not ready (`{}`) within {} s",
+            command.ready.text(),
+            command.timeout_s
+        ),
+        (_, Some(code), _) if !awaits_end => format!(
+            "ended with exit status {code} before it was ready (`{}`)",
+            command.ready.text()
+        ),
         (_, Some(code), _) => format!("failed with exit status {code}"),
         (_, _, Some(signal)) => format!("was killed by signal {signal}"),
         _ => "ended in an unknown way".to_owned(),
@@ -133,7 +146,7 @@ fn check(outcome: &Outcome, command: &Command) -> anyhow::Result<()> {
     let program = quoted_program(command);
     let error = anyhow!("{program}, started from the image, {how}; {said}");
     let advice = if outcome.timed_out {
-        "raise --timeout, or give a command that ends by itself"
+        "raise --timeout, give a command that ends by itself, or say with --ready what shows that it is ready"
     } else {
         "the image is read-only, and only with --chroot is it the root directory"
     };

@@ -1,18 +1,22 @@
 //! A group of processes whose reads are slowed down, and which can be ended together.
 
+mod counters;
+mod inside;
+mod members;
+
 use std::fs::{self, File, OpenOptions};
 use std::path::{Path, PathBuf};
 use std::process;
 use std::thread::sleep;
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal, kill_process};
-
 use crate::janitor::Leftover;
 use crate::tracefs::{NAME_PREFIX, names_of_ours};
 use crate::{Device, Error};
+pub use inside::Inside;
+pub(crate) use members::Members;
 
-/// How long the members of a group may take to die, [`END_PAUSE`] apart: 5 s in all.
+/// How long a group may stay busy after its members are gone, [`END_PAUSE`] apart: 5 s in all.
 const END_TRIES: u32 = 500;
 const END_PAUSE: Duration = Duration::from_millis(10);
 
@@ -119,20 +123,9 @@ impl Cgroup {
         file.map_err(Error::io("open", &path))
     }
 
-    /// Sends `SIGKILL` to the members there are, without waiting for their end. Returns how many
-    /// there were.
-    pub(crate) fn kill_members(&self) -> Result<usize, Error> {
-        let path = self.path.join("cgroup.procs");
-        let text = fs::read_to_string(&path).map_err(Error::io("read", &path))?;
-        let mut count = 0;
-        for line in text.lines() {
-            // 0 stands for a process of another pid namespace, which cannot be named from here.
-            if let Some(pid) = line.parse().ok().and_then(Pid::from_raw) {
-                let _ = kill_process(pid, Signal::KILL);
-            }
-            count += 1;
-        }
-        Ok(count)
+    /// Its processes.
+    pub(crate) fn members(&self) -> Members {
+        Members::of(&self.path)
     }
 
     /// Kills all members, and those that they start meanwhile, and waits for their end.
@@ -145,16 +138,7 @@ impl Cgroup {
     ///
     /// Waits for the slowest, up to 5 s.
     pub fn kill_all(&self) -> Result<(), Error> {
-        for _ in 0..END_TRIES {
-            if self.kill_members()? == 0 {
-                return Ok(());
-            }
-            sleep(END_PAUSE);
-        }
-        Err(Error::Busy {
-            path: self.path.clone(),
-            holder: "its processes do not end although they were killed",
-        })
+        self.members().kill_all()
     }
 
     /// Directories of this and of other coldpress processes.

@@ -80,6 +80,17 @@ pub enum Error {
         size_bytes: u64,
     },
 
+    /// A program that mounts images did not mount one.
+    #[error("`{program}` did not mount `{}`; {}", path.display(), if said.is_empty() { "it said nothing" } else { said })]
+    NotMounted {
+        /// Its name.
+        program: String,
+        /// The image.
+        path: PathBuf,
+        /// The end of what it wrote to its standard error.
+        said: String,
+    },
+
     /// Something still uses a mount or a cgroup although it was told to end.
     #[error("`{}` is still in use: {holder}", path.display())]
     Busy {
@@ -120,6 +131,36 @@ pub enum Error {
         place: &'static str,
         /// The kernel's answer.
         source: io::Error,
+    },
+
+    /// A condition of readiness does not follow the grammar of [`crate::Ready::parse`].
+    #[error(
+        "ready condition `{text}`: {rule}; write exit, line=REGEX, port=N, socket=PATH, file=PATH, window, \
+         window=NAME, dbus=NAME, dbus=system:NAME or cmd=COMMAND"
+    )]
+    Ready {
+        /// The whole condition.
+        text: String,
+        /// The rule that it breaks.
+        rule: String,
+    },
+
+    /// What is to show that a program is ready is there before it starts.
+    #[error(
+        "{what} before the program starts, so it cannot show that the program is ready; end what runs already"
+    )]
+    AlreadyReady {
+        /// What there is: "port 80 accepts connections".
+        what: String,
+    },
+
+    /// Whether a program is ready cannot be seen.
+    #[error("cannot watch {what}: {why}")]
+    CannotWatch {
+        /// The witness: "the X display `:7`".
+        what: String,
+        /// What it answers.
+        why: String,
     },
 
     /// The caller had the program stopped; nothing of it runs any more.

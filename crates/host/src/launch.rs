@@ -1,42 +1,31 @@
 //! Runs the program whose start is measured, and leaves nothing of it running.
 //!
-//! The clock runs from the first look at the image to the end of the main process. What is prepared
-//! inside the image (looking up and binding `/proc`, `/dev` and so on) belongs to a start from it:
-//! outside the clock it would warm metadata for free, more of it where metadata lies close.
+//! The clock runs from the first look at the image until the program is ready, which is the end of the main process
+//! if nothing else is asked for. What is prepared inside the image (looking up and binding `/proc`, `/dev` and so
+//! on) belongs to a start from it: outside the clock it would warm metadata for free, more of it where metadata lies
+//! close.
 
+mod cpu_time;
 mod output;
 mod prepare;
+mod ready;
+mod running;
 
 use std::ffi::OsString;
 use std::io::Read;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::process::Stdio;
-use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::io::Errno;
-use rustix::process::{
-    Pid, PidfdFlags, Signal, kill_process_group, pidfd_open, test_kill_process_group,
-};
-
 use crate::{Cgroup, Error, syscall};
+pub(crate) use cpu_time::cpu_time_ns;
 use output::Output;
 pub(crate) use prepare::Step;
 use prepare::{Prepared, prepare};
-
-/// How often the caller is asked whether to stop: a person who pressed Ctrl-C does not notice it, nor
-/// does the program that is timed.
-const STOP_PAUSE: Timespec = Timespec {
-    tv_sec: 0,
-    tv_nsec: 100_000_000,
-};
-
-/// A process group without a cgroup is given this long to disappear after it was killed,
-/// [`GROUP_PAUSE`] apart: 1 s in all.
-const GROUP_TRIES: u32 = 100;
-const GROUP_PAUSE: Duration = Duration::from_millis(10);
+pub use ready::{Bus, Display, Pattern, Ready};
+use ready::{Seen, Watch};
+pub use running::Running;
 
 /// A program with its arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,22 +38,27 @@ pub struct Command {
     pub chroot: bool,
     /// Seconds after which it is killed; 0 is never.
     pub timeout_s: u64,
+    /// What ends the start. A program that goes on then is ended.
+    pub ready: Ready,
 }
 
 /// How a program ran.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outcome {
-    /// From the first look at the image to the end of its main process, in ns.
+    /// From the first look at the image until it was ready or its main process had ended, in ns.
     pub wall_ns: u64,
-    /// User and system time, in ns, of the main process and of the children it waited for.
+    /// User and system time, in ns: with [`Ready::Exit`] of the main process and of the children it waited for; else
+    /// until it was ready, of all that were in its cgroup then.
     pub cpu_ns: u64,
     /// The most memory that was resident in the main process, or in one of the children it waited for:
     /// `ru_maxrss`. Never less than this process had when it started the program.
     pub peak_memory_bytes: u64,
-    /// How the main process ended.
+    /// How the main process ended, after it was ready too.
     pub status: Status,
     /// Whether it was killed because its time was up.
     pub timed_out: bool,
+    /// Whether the start succeeded: it became ready, or, with [`Ready::Exit`], ended with exit code 0.
+    pub became_ready: bool,
     /// The last 4 KiB of its standard output.
     pub stdout_tail: Vec<u8>,
     /// The last 4 KiB of its standard error.
@@ -87,18 +81,13 @@ impl Status {
     }
 }
 
-/// Runs a program to its end, then kills and waits for everything that it left running.
+/// Runs a program until it is ready, then ends it with everything that it left running.
 ///
-/// It has no input, a session of its own, and dies with the thread that launched it. With a cgroup, all its
-/// descendants are found; without, those that did not leave its process group.
-///
-/// * `stop`: asked at least ten times a second; once it says true, the program is killed.
+/// The same as [`start`], [`Running::wait`] and [`Running::finish`].
 ///
 /// # Errors
 ///
-/// [`Error::CannotRun`] if there is no such program, [`Error::MissingDirectory`] if the image
-/// lacks one that a chroot needs, [`Error::Stopped`] if `stop` said so. A program that fails is no
-/// error: see [`Outcome::status`].
+/// Those of the three.
 ///
 /// # Cost
 ///
@@ -109,6 +98,23 @@ pub fn launch(
     cgroup: Option<&Cgroup>,
     stop: &mut dyn FnMut() -> bool,
 ) -> Result<Outcome, Error> {
+    let mut running = start(command, root, cgroup)?;
+    running.wait(stop)?;
+    running.finish(stop)
+}
+
+/// Starts a program.
+///
+/// It has no input, a session of its own, and dies with the thread that started it. With a cgroup, all its
+/// descendants are found; without, those that did not leave its process group.
+///
+/// # Errors
+///
+/// [`Error::CannotRun`] if there is no such program, [`Error::MissingDirectory`] if the image
+/// lacks one that a chroot needs; [`Error::AlreadyReady`] if what is to show that it is ready is there before it
+/// starts, [`Error::CannotWatch`] if that cannot be seen.
+pub fn start(command: &Command, root: &Path, cgroup: Option<&Cgroup>) -> Result<Running, Error> {
+    let mut watch = Watch::begin(&command.ready, &Seen::from(command, root))?;
     let started = Instant::now();
     let Prepared {
         mut process,
@@ -144,130 +150,16 @@ pub fn launch(
             },
         }
     })?;
-    let output = Output::of(child.stdout.take(), child.stderr.take())?;
-    Running {
-        pid: child.id(),
+    let pipes = (child.stdout.take(), child.stderr.take());
+    watch.follow(child.id());
+    Running::new(
+        &child,
         started,
-        timeout: (command.timeout_s > 0).then(|| Duration::from_secs(command.timeout_s)),
-        output,
-        cgroup,
-    }
-    .finish(stop)
-}
-
-/// A program between start and end.
-struct Running<'a> {
-    pid: u32,
-    started: Instant,
-    timeout: Option<Duration>,
-    output: Output,
-    cgroup: Option<&'a Cgroup>,
-}
-
-/// What ended the main process.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum End {
-    Itself,
-    TimedOut,
-    Stopped,
-}
-
-impl Running<'_> {
-    fn finish(mut self, stop: &mut dyn FnMut() -> bool) -> Result<Outcome, Error> {
-        let end = self.wait(stop);
-        let wall = self.started.elapsed();
-        // Before the main process is reaped, while the number of its group cannot be given to
-        // another; also if waiting failed.
-        self.kill_group();
-        let reaped = syscall::reap(self.pid).map_err(system("wait for the program"))?;
-        let end = end?;
-        match self.cgroup {
-            Some(cgroup) => cgroup.kill_all()?,
-            None => self.wait_for_group(),
-        }
-        if end == End::Stopped {
-            return Err(Error::Stopped);
-        }
-        self.output.drain();
-        let [stdout_tail, stderr_tail] = self.output.into_tails();
-        Ok(Outcome {
-            wall_ns: u64::try_from(wall.as_nanos()).unwrap_or(u64::MAX),
-            cpu_ns: reaped.cpu_ns,
-            peak_memory_bytes: reaped.peak_memory_bytes,
-            status: Status {
-                code: reaped.code,
-                signal: reaped.signal,
-            },
-            timed_out: end == End::TimedOut,
-            stdout_tail,
-            stderr_tail,
-        })
-    }
-
-    /// Takes the program's output until it ends, so that it never waits for us.
-    fn wait(&mut self, stop: &mut dyn FnMut() -> bool) -> Result<End, Error> {
-        let process = self.group().ok_or(Errno::SRCH);
-        let process = process.and_then(|pid| pidfd_open(pid, PidfdFlags::empty()));
-        let process = process.map_err(|errno| Error::System {
-            action: "wait for the program (pidfd_open needs Linux 5.3)",
-            source: errno.into(),
-        })?;
-        let mut end = End::Itself;
-        loop {
-            let left = self
-                .timeout
-                .map(|timeout| timeout.saturating_sub(self.started.elapsed()));
-            if end == End::Itself {
-                if left == Some(Duration::ZERO) {
-                    end = End::TimedOut;
-                } else if stop() {
-                    end = End::Stopped;
-                }
-                if end != End::Itself {
-                    self.kill_group();
-                }
-            }
-            let pause = left
-                .filter(|_| end == End::Itself)
-                .and_then(|left| Timespec::try_from(left).ok())
-                .map_or(STOP_PAUSE, |left| left.min(STOP_PAUSE));
-            let mut fds = vec![PollFd::new(&process, PollFlags::IN)];
-            fds.extend(self.output.open_pipes());
-            match poll(&mut fds, Some(&pause)) {
-                Ok(_) | Err(Errno::INTR) => {}
-                Err(errno) => return Err(system("wait for the program")(errno.into())),
-            }
-            if !fds[0].revents().is_empty() {
-                return Ok(end);
-            }
-            drop(fds);
-            self.output.read_some();
-        }
-    }
-
-    fn group(&self) -> Option<Pid> {
-        i32::try_from(self.pid).ok().and_then(Pid::from_raw)
-    }
-
-    /// Without waiting. Those that are gone already are no failure.
-    fn kill_group(&self) {
-        if let Some(group) = self.group() {
-            let _ = kill_process_group(group, Signal::KILL);
-        }
-        if let Some(cgroup) = self.cgroup {
-            let _ = cgroup.kill_members();
-        }
-    }
-
-    fn wait_for_group(&self) {
-        let Some(group) = self.group() else { return };
-        for _ in 0..GROUP_TRIES {
-            if test_kill_process_group(group).is_err() {
-                return;
-            }
-            sleep(GROUP_PAUSE);
-        }
-    }
+        (command.timeout_s > 0).then(|| Duration::from_secs(command.timeout_s)),
+        cgroup.map(Cgroup::members),
+        watch,
+        Output::of(pipes, command.ready.line()),
+    )
 }
 
 fn system(action: &'static str) -> impl FnOnce(std::io::Error) -> Error {

@@ -1,4 +1,4 @@
-//! A `SquashFS` image, mounted by the kernel.
+//! An image or a directory, mounted by the kernel.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -7,16 +7,16 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use rustix::io::Errno;
-use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
+use rustix::mount::{MountFlags, UnmountFlags, mount, mount_bind, mount_remount, unmount};
 
-use crate::{Error, LoopDevice};
+use crate::{Error, FileSystem, LoopDevice};
 
 /// How often a busy mount is tried again, [`UNMOUNT_PAUSE`] apart: 2 s in all. Processes that
 /// were killed hold their files until the kernel has taken them down.
 const UNMOUNT_TRIES: u32 = 100;
 const UNMOUNT_PAUSE: Duration = Duration::from_millis(20);
 
-/// A mounted image; unmounted on drop.
+/// A mounted image or directory; unmounted on drop.
 #[derive(Debug)]
 pub struct Mount {
     root: PathBuf,
@@ -25,15 +25,47 @@ pub struct Mount {
 }
 
 impl Mount {
+    /// Mounts the `SquashFS` image behind a loop device, as [`Mount::image`] does.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Mount::image`].
+    pub fn squashfs(loop_device: &LoopDevice, at: &Path) -> Result<Self, Error> {
+        Self::image(loop_device, FileSystem::Squashfs, at)
+    }
+
     /// Mounts the image behind a loop device, read-only, on an existing directory.
     ///
     /// # Errors
     ///
     /// [`Error::Io`] without root, if the directory is missing, or if the kernel does not take
     /// the image (it says why in its log only).
-    pub fn squashfs(loop_device: &LoopDevice, at: &Path) -> Result<Self, Error> {
-        mount(loop_device.path(), at, "squashfs", MountFlags::RDONLY, None)
-            .map_err(Error::errno("mount a SquashFS image on", at))?;
+    pub fn image(
+        loop_device: &LoopDevice,
+        file_system: FileSystem,
+        at: &Path,
+    ) -> Result<Self, Error> {
+        let kind = file_system.name();
+        mount(loop_device.path(), at, kind, MountFlags::RDONLY, None)
+            .map_err(Error::errno("mount an image on", at))?;
+        Self::found(at)
+    }
+
+    /// Lets a directory be seen at another one too, read-only, without what is mounted below it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] without root, or if one of them is missing.
+    pub fn directory(directory: &Path, at: &Path) -> Result<Self, Error> {
+        mount_bind(directory, at).map_err(Error::errno("bind a directory to", at))?;
+        let mounted = Self::found(at)?;
+        let flags = MountFlags::BIND | MountFlags::RDONLY;
+        mount_remount(at, flags, c"").map_err(Error::errno("make read-only", at))?;
+        Ok(mounted)
+    }
+
+    /// What somebody else has mounted.
+    pub(crate) fn found(at: &Path) -> Result<Self, Error> {
         let mut mounted = Self {
             root: at.to_owned(),
             device_number: (0, 0),
@@ -52,7 +84,7 @@ impl Mount {
         &self.root
     }
 
-    /// Major and minor number of the file system, the same as its loop device's.
+    /// Major and minor number of the file system: of an image the same as its loop device's.
     pub fn device_number(&self) -> (u32, u32) {
         self.device_number
     }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use coldpress_history::Figures;
 use coldpress_host::{
-    Cgroup, Command, Error as HostError, Janitor, Outcome, launch, remove_tree, write_back,
+    Cgroup, Command, Error as HostError, Janitor, Outcome, Ready, launch, remove_tree, write_back,
 };
 
 use super::field::{Build, Unpack};
@@ -242,6 +242,7 @@ fn launched(
         args: words,
         chroot: false,
         timeout_s: 0,
+        ready: Ready::Exit,
     };
     match launch(&command, Path::new(NO_ROOT), cgroup, stop) {
         Err(HostError::Stopped) => Err(Error::Stopped),

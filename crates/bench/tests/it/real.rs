@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use coldpress_bench::{Comparison, Error, Exit, Progress, Scenario, Step, compare};
-use coldpress_host::{Command, Device, Janitor, backing_disk};
+use coldpress_host::{Command, Device, Janitor, Ready, backing_disk};
 use tempfile::TempDir;
 
 use crate::{images, require};
@@ -20,6 +20,7 @@ fn scenario(script: &str, device: &str, runs: u32) -> Scenario {
             args: args.iter().map(Into::into).collect(),
             chroot: false,
             timeout_s: 60,
+            ready: Ready::Exit,
         },
         device: Device::parse(device).expect("a device"),
         runs,

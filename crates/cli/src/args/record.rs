@@ -39,7 +39,7 @@ pub(crate) struct CommandArgs {
     #[arg(long)]
     pub(crate) chroot: bool,
 
-    /// Seconds after which COMMAND is ended [default: 120]
+    /// Seconds after which COMMAND has failed, and is ended [default: 120]
     #[arg(
         long,
         value_name = "SECONDS",
@@ -48,6 +48,21 @@ pub(crate) struct CommandArgs {
         value_parser = parse_positive::<NonZeroU64>
     )]
     pub(crate) timeout: NonZeroU64,
+
+    /// What shows that COMMAND is ready [default: exit]
+    ///
+    /// exit: it ends, with exit code 0. line=REGEX: it writes such a line to either output. port=N: a TCP port accepts
+    /// connections. socket=PATH: a Unix socket does. file=PATH: a file appears or is replaced. window or window=NAME: an
+    /// X11 window is mapped; NAME is its class or a part of its title. dbus=NAME or dbus=system:NAME: a name on the
+    /// message bus gets an owner. cmd=COMMAND: a shell command succeeds. The start is over then, and COMMAND is ended
+    /// with all that it started; docs/benchmark.md tells how.
+    #[arg(
+        long,
+        value_name = "CONDITION",
+        default_value = "exit",
+        hide_default_value = true
+    )]
+    pub(crate) ready: OsString,
 
     /// The program to start and its arguments
     ///

@@ -27,6 +27,7 @@ pub(super) fn run(args: &PressArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let settings = ImageSettings::resolve(&args.image_options, &args.source_options, sources)?;
     let device = Device::parse(&args.device)?;
     resolve::check_source(&args.source, args.command.chroot)?;
+    let command = program::resolve(&args.command, &args.source)?;
     check_paths(args)?;
     let given = args.plan.as_deref().map(steps::read_plan).transpose()?;
     let privileged = privileges::ask(ui)?;
@@ -37,7 +38,7 @@ pub(super) fn run(args: &PressArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let press = Press {
         args,
         settings: &settings,
-        command: program::resolve(&args.command, &args.source),
+        command,
         device,
         work_dir: WorkDir::create(
             work_dir::parent(outputs.image.path()),

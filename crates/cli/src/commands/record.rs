@@ -22,6 +22,7 @@ const WORK_PARENT: &str = "/var/tmp";
 pub(super) fn run(args: &RecordArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let settings = ImageSettings::for_recording()?;
     resolve::check_source(&args.source, args.command.chroot)?;
+    let command = program::resolve(&args.command, &args.source)?;
     let outputs: Vec<&Path> = args.output.iter().map(PathBuf::as_path).collect();
     resolve::check_outputs(&outputs, std::slice::from_ref(&args.source))?;
     privileges::demand("recording")?;
@@ -30,7 +31,6 @@ pub(super) fn run(args: &RecordArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let output = args.output.as_deref().map(Output::create).transpose()?;
     let janitor = Janitor::start()?;
     let source = steps::gather(&[Input::Directory(args.source.clone())], &settings, ui)?;
-    let command = program::resolve(&args.command, &args.source);
     let parent = output.as_ref().map_or(Path::new(WORK_PARENT), |output| {
         work_dir::parent(output.path())
     });

@@ -1,11 +1,13 @@
 //! What a program prints: taken at once, and all but the end of it thrown away.
 
 use std::io::{ErrorKind, Read};
+use std::mem;
 use std::process::{ChildStderr, ChildStdout};
 
 use rustix::event::{PollFd, PollFlags};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 
+use super::ready::{Lines, Pattern};
 use crate::Error;
 
 /// Enough for the last words of a program that failed.
@@ -26,21 +28,23 @@ pub(super) struct Output {
     buffer: Vec<u8>,
 }
 
+/// The ends that are read.
+pub(super) type Pipes = (Option<ChildStdout>, Option<ChildStderr>);
+
 #[derive(Debug)]
 struct Pipe<R> {
     /// Nothing after the end of the stream.
     reader: Option<R>,
     tail: Vec<u8>,
+    lines: Option<Lines>,
 }
 
 impl Output {
-    pub(super) fn of(
-        stdout: Option<ChildStdout>,
-        stderr: Option<ChildStderr>,
-    ) -> Result<Self, Error> {
+    /// * `awaited`: a line to look for.
+    pub(super) fn of((stdout, stderr): Pipes, awaited: Option<&Pattern>) -> Result<Self, Error> {
         Ok(Self {
-            stdout: Pipe::new(stdout)?,
-            stderr: Pipe::new(stderr)?,
+            stdout: Pipe::new(stdout, awaited)?,
+            stderr: Pipe::new(stderr, awaited)?,
             buffer: vec![0; READ_BYTES],
         })
     }
@@ -69,13 +73,19 @@ impl Output {
         }
     }
 
-    pub(super) fn into_tails(self) -> [Vec<u8>; 2] {
-        [self.stdout.tail, self.stderr.tail]
+    /// Whether the awaited line was among what was taken.
+    pub(super) fn has_line(&self) -> bool {
+        let found = |lines: &Option<Lines>| lines.as_ref().is_some_and(Lines::found);
+        found(&self.stdout.lines) || found(&self.stderr.lines)
+    }
+
+    pub(super) fn take_tails(&mut self) -> [Vec<u8>; 2] {
+        [&mut self.stdout.tail, &mut self.stderr.tail].map(mem::take)
     }
 }
 
 impl<R: Read + std::os::fd::AsFd> Pipe<R> {
-    fn new(reader: Option<R>) -> Result<Self, Error> {
+    fn new(reader: Option<R>, awaited: Option<&Pattern>) -> Result<Self, Error> {
         if let Some(reader) = &reader {
             fcntl_getfl(reader)
                 .and_then(|flags| fcntl_setfl(reader, flags | OFlags::NONBLOCK))
@@ -87,6 +97,7 @@ impl<R: Read + std::os::fd::AsFd> Pipe<R> {
         Ok(Self {
             reader,
             tail: Vec::new(),
+            lines: awaited.map(Lines::new),
         })
     }
 
@@ -96,9 +107,16 @@ impl<R: Read + std::os::fd::AsFd> Pipe<R> {
             return false;
         };
         match reader.read(buffer) {
-            Ok(0) => self.reader = None,
+            Ok(0) => {
+                self.reader = None;
+                // A last line needs no line end.
+                self.lines.iter_mut().for_each(|lines| lines.take(b"\n"));
+            }
             Ok(len) => {
                 keep_tail(&mut self.tail, &buffer[..len]);
+                self.lines
+                    .iter_mut()
+                    .for_each(|lines| lines.take(&buffer[..len]));
                 return true;
             }
             Err(error) if error.kind() == ErrorKind::WouldBlock => {}

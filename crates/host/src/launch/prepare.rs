@@ -174,7 +174,7 @@ fn c_path(path: &Path) -> Result<CString, Error> {
 }
 
 /// Replaces `{root}`. Where the image is the root, `{root}/bin` is `/bin` and not `//bin`.
-fn replace_root(arg: &OsStr, root: &Path) -> OsString {
+pub(super) fn replace_root(arg: &OsStr, root: &Path) -> OsString {
     let root = root.as_os_str().as_bytes();
     let mut out = Vec::new();
     let mut rest = arg.as_bytes();

@@ -10,7 +10,9 @@ use std::process::{self, Stdio};
 use std::thread::{self, sleep};
 use std::time::Duration;
 
-use coldpress_host::{Cgroup, Command, Device, Janitor, Leftover, Recorder, Scratch, launch};
+use coldpress_host::{
+    Cgroup, Command, Device, Janitor, Leftover, Ready, Recorder, Scratch, launch,
+};
 
 use crate::stage::{Stage, have_all, is_attached};
 
@@ -111,6 +113,7 @@ fn victim() {
             .to_vec(),
         chroot: false,
         timeout_s: 600,
+        ready: Ready::Exit,
     };
     // The work directory tells the parent where to look.
     fs::write(

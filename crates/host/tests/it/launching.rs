@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process;
 use std::time::{Duration, Instant};
 
-use coldpress_host::{Cgroup, Command, Error, Outcome, launch};
+use coldpress_host::{Cgroup, Command, Error, Outcome, Ready, launch};
 
 use crate::stage::{Stage, have_all};
 
@@ -16,6 +16,7 @@ fn command(args: &[&str], chroot: bool) -> Command {
         args: args.iter().map(OsString::from).collect(),
         chroot,
         timeout_s: 20,
+        ready: Ready::Exit,
     }
 }
 
@@ -31,7 +32,7 @@ fn shell(script: &str) -> Outcome {
 }
 
 /// A root file system with a shell, `cat` and `mkdir`, as small as the machine's own are.
-fn small_root(source: &Path) {
+pub(crate) fn small_root(source: &Path) {
     let mut files = vec![
         "/bin/sh".to_owned(),
         "/bin/cat".to_owned(),

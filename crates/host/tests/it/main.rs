@@ -2,6 +2,7 @@
 
 mod cleanup;
 mod launching;
+mod ready;
 mod recording;
 mod stage;
 mod throttle;

@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 
-use coldpress_host::{Command, RawKind, Recorder, Recording, launch};
+use coldpress_host::{Command, RawKind, Ready, Recorder, Recording, launch};
 
 use crate::stage::{Stage, have_all, noise};
 
@@ -14,6 +14,7 @@ fn run(stage: &Stage, args: &[&str]) {
         args: args.iter().map(OsString::from).collect(),
         chroot: false,
         timeout_s: 60,
+        ready: Ready::Exit,
     };
     let outcome = launch(&command, stage.mount.root(), None, &mut || false).unwrap();
     assert!(outcome.status.success(), "{outcome:?}");

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
 
-use coldpress_host::{Cgroup, Command, Device, backing_disk, evict, launch};
+use coldpress_host::{Cgroup, Command, Device, Ready, backing_disk, evict, launch};
 
 use crate::stage::{Stage, have_all, noise};
 
@@ -27,6 +27,7 @@ fn read_throttled(stage: &Stage, number: (u32, u32), device: &str, name: &str) -
         args: ["cat", "{root}/data"].map(OsString::from).to_vec(),
         chroot: false,
         timeout_s: 60,
+        ready: Ready::Exit,
     };
     let outcome = launch(&command, stage.mount.root(), Some(&cgroup), &mut || false).unwrap();
     assert!(outcome.status.success(), "{outcome:?}");
