@@ -9,12 +9,15 @@
 //! This crate runs programs. It knows neither the format nor the writer of images, so it judges
 //! ours and those of others alike.
 //!
+//! [`boot()`] does the same with whole systems: it boots images in virtual machines.
+//!
 //! * [`Comparison`] and [`Run`]: what was measured, as plain values that serialize.
 //! * [`Row`] and [`text`]: the same figures and words for the terminal and the report.
 //! * [`standings`]: the contestants of a study beside their baselines, figure by figure.
 //! * [`differences`] and [`Condition`]: a study beside an older one, and when that is a failure.
 //! * [`format_units`]: numbers with their units.
 
+mod boot;
 mod compare;
 mod comparison;
 mod condition;
@@ -33,6 +36,10 @@ mod standing;
 pub mod stats;
 pub mod text;
 
+pub use boot::{
+    BootChart, BootContestant, BootProgress, BootRow, BootScenario, Booted, ChartLine, ChartSample,
+    Span, boot, boot_chart_svg, boot_rows,
+};
 pub use compare::compare;
 pub use comparison::{
     CommandFacts, Comparison, Contestant, ContestantFacts, DeviceFacts, MachineFacts,

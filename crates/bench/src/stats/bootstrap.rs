@@ -171,7 +171,7 @@ pub(super) fn median_of(samples: &mut [f64]) -> f64 {
 }
 
 /// Steele, Lea and Flood, "Fast splittable pseudorandom number generators" (2014).
-pub(super) struct SplitMix64(pub(super) u64);
+pub(crate) struct SplitMix64(pub(crate) u64);
 
 impl SplitMix64 {
     pub(super) fn next(&mut self) -> u64 {
@@ -183,7 +183,7 @@ impl SplitMix64 {
 
     /// An index below `count`. The high half of a 128-bit product (Lemire 2019): its bias is
     /// `count` / 2^64.
-    pub(super) fn below(&mut self, count: usize) -> usize {
+    pub(crate) fn below(&mut self, count: usize) -> usize {
         let product = u128::from(self.next()) * (count as u128);
         usize::try_from(product >> 64).expect("the high half is below the count")
     }

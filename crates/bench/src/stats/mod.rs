@@ -11,6 +11,8 @@ mod unpaired;
 pub use bootstrap::{CONFIDENCE, Interval, RESAMPLES, Ratio, TURNS_FOR_VERDICT, Verdict, ratio};
 pub use unpaired::unpaired_ratio;
 
+pub(crate) use bootstrap::SplitMix64;
+
 use serde::{Deserialize, Serialize};
 
 /// The center and the spread of the samples of one contestant.
