@@ -88,6 +88,22 @@ pub enum Error {
         /// The image.
         image: PathBuf,
     },
+    /// The pattern of the line that makes a guest ready is none.
+    #[error("the pattern of the line that says that a guest is ready")]
+    Pattern(#[source] regex::Error),
+    /// An image did not boot in the first turn; it would not in all others.
+    #[error("`{contestant}` does not boot: {reason}{}", console(console_tail))]
+    BootFailed {
+        /// Name of the contestant.
+        contestant: String,
+        /// What became of the guest.
+        reason: String,
+        /// The last lines of its console.
+        console_tail: String,
+    },
+    /// The progress callback asked to stop; the machine was destroyed.
+    #[error("the study of boots was interrupted")]
+    BootsInterrupted,
     /// A file could not be used.
     #[error("cannot {action} `{}`", path.display())]
     Io {
@@ -104,6 +120,13 @@ fn last_words(stderr_tail: &str) -> String {
     match stderr_tail.trim() {
         "" => String::new(),
         words => format!("; its last words were:\n{words}"),
+    }
+}
+
+fn console(tail: &str) -> String {
+    match tail.trim() {
+        "" => "; its console said nothing (is it told `console=ttyS0`?)".to_owned(),
+        lines => format!("; its console ended with:\n{lines}"),
     }
 }
 

@@ -9,6 +9,8 @@
 //! This crate runs programs. It knows neither the format nor the writer of images, so it judges
 //! ours and those of others alike.
 //!
+//! [`boot()`] does the same with whole systems: it boots images in virtual machines.
+//!
 //! * [`Comparison`] and [`Run`]: what was measured, as plain values that serialize.
 //! * [`Row`] and [`text`]: the same figures and words for the terminal and the report.
 //! * [`standings`]: the contestants of a study beside their baselines, figure by figure.
@@ -16,6 +18,7 @@
 //! * [`build_study`]: how long it takes to make and to unpack images, by tool and setting.
 //! * [`format_units`]: numbers with their units.
 
+mod boot;
 pub mod build_study;
 mod compare;
 mod comparison;
@@ -36,6 +39,10 @@ mod standing;
 pub mod stats;
 pub mod text;
 
+pub use boot::{
+    BootChart, BootContestant, BootProgress, BootRow, BootScenario, Booted, ChartLine, ChartSample,
+    Span, boot, boot_chart_svg, boot_rows,
+};
 pub use compare::compare;
 pub use comparison::{
     CommandFacts, Comparison, Contestant, ContestantFacts, DeviceFacts, MachineFacts,

@@ -163,6 +163,15 @@ pub enum Error {
         why: String,
     },
 
+    /// QEMU could not make a virtual machine, or lost it.
+    #[error("`{program}` has no virtual machine: {said}")]
+    Emulator {
+        /// The program of QEMU.
+        program: String,
+        /// Its own words.
+        said: String,
+    },
+
     /// The caller had the program stopped; nothing of it runs any more.
     #[error("the program was stopped")]
     Stopped,

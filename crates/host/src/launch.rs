@@ -166,7 +166,7 @@ fn system(action: &'static str) -> impl FnOnce(std::io::Error) -> Error {
     move |source| Error::System { action, source }
 }
 
-fn pipe() -> Result<(std::fs::File, OwnedFd), Error> {
+pub(crate) fn pipe() -> Result<(std::fs::File, OwnedFd), Error> {
     let (reader, writer) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)
         .map_err(|errno| system("make a pipe")(errno.into()))?;
     Ok((reader.into(), writer))

@@ -1,13 +1,15 @@
 //! Everything that coldpress asks of the running Linux.
 //!
 //! A cold start is only worth recording or timing if it is really cold, if the medium is the one
-//! that users have, and if nothing of it stays behind. So this crate has three kinds of parts:
+//! that users have, and if nothing of it stays behind. So this crate has four kinds of parts:
 //!
 //! * the stage: [`LoopDevice`], [`Mount`], [`Cgroup`] with the throttle of a [`Device`], and
 //!   [`launch`] for the program;
 //! * the witnesses: [`Recorder`] (which pages of which inodes were used, and which bytes of the
 //!   image the kernel read), [`Counters`], [`resident_pages`], [`machine()`], [`KernelConfig`] and
 //!   [`try_image`], which tell what this kernel can mount;
+//! * a machine of its own, for what can only be measured by booting it: [`VirtualMachine`], with its
+//!   [`Console`];
 //! * the way out: [`enter_private_namespace`] makes mounts vanish with the process, loop devices
 //!   detach with their last user, and the [`Janitor`] removes the rest, also after `kill -9`.
 //!
@@ -30,6 +32,7 @@ mod mount;
 mod namespace;
 mod privileges;
 mod process;
+mod qemu;
 mod recorder;
 mod scratch;
 mod syscall;
@@ -51,6 +54,9 @@ pub use mount::Mount;
 pub use namespace::enter_private_namespace;
 pub use privileges::{Missing, is_root, missing_privileges};
 pub use process::ProcessId;
+pub use qemu::{
+    Accelerator, Console, DiskBus, Emulator, Guest, GuestKernel, Heard, VirtualMachine,
+};
 pub use recorder::{RawEvent, RawKind, Recorder, Recording};
 pub use scratch::{Scratch, remove_tree};
 pub use trial::{Trial, has_squashfs, try_image};

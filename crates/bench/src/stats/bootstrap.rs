@@ -183,7 +183,7 @@ impl SplitMix64 {
 
     /// An index below `count`. The high half of a 128-bit product (Lemire 2019): its bias is
     /// `count` / 2^64.
-    pub(super) fn below(&mut self, count: usize) -> usize {
+    pub(crate) fn below(&mut self, count: usize) -> usize {
         let product = u128::from(self.next()) * (count as u128);
         usize::try_from(product >> 64).expect("the high half is below the count")
     }

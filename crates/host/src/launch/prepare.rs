@@ -3,11 +3,12 @@
 
 use std::ffi::{CString, OsStr, OsString};
 use std::fs::{self, File};
+use std::os::fd::OwnedFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 use std::process;
 
-use rustix::io::Errno;
+use rustix::io::{Errno, FdFlags, fcntl_setfd};
 use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_bind_recursive, mount_change};
 use rustix::process::{
     Pid, Signal, chdir, chroot, getpid, getppid, set_parent_process_death_signal, setsid,
@@ -42,6 +43,8 @@ pub(crate) enum Step {
     Empty { at: CString, options: CString },
     /// The image as root and working directory.
     Enter(CString),
+    /// To keep this descriptor, by its number.
+    Inherit(OwnedFd),
 }
 
 impl Step {
@@ -74,6 +77,7 @@ impl Step {
                 chroot(root.as_c_str())?;
                 chdir(c"/")
             }
+            Self::Inherit(descriptor) => fcntl_setfd(descriptor, FdFlags::empty()),
         }
     }
 
@@ -87,6 +91,7 @@ impl Step {
             Self::Bind { .. } => "bind /proc and /dev into the image",
             Self::Empty { .. } => "mount an empty /tmp, /run or /var/tmp in the image",
             Self::Enter(_) => "enter the image (chroot needs root)",
+            Self::Inherit(_) => "keep a descriptor open",
         }
     }
 }

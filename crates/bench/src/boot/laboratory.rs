@@ -1,0 +1,128 @@
+//! One boot of a virtual machine, watched to its end.
+
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use coldpress_host::{Counters, Guest, Heard, VirtualMachine};
+use regex::Regex;
+
+use super::chart::{ChartLine, ChartSample};
+use super::processes;
+use super::watch::{Sign, Watch};
+use crate::Error;
+use crate::format_units::as_f64;
+
+/// Between two looks at disk and processors: ten a second draw a curve, and disturb nobody.
+const SAMPLE_PAUSE: Duration = Duration::from_millis(100);
+
+/// A serial console comes byte by byte, and to wake up for each would take the processor from the guest.
+const READ_PAUSE: Duration = Duration::from_millis(1);
+
+/// What a study asks of virtual machines.
+pub(super) trait Laboratory {
+    /// Boots a contestant; `None` if `stop`, which is asked again and again, ended it.
+    ///
+    /// * `traced`: whether the kernel is to tell of each process, which slows the boot down.
+    fn boot(
+        &mut self,
+        contestant: usize,
+        traced: bool,
+        stop: &mut dyn FnMut() -> bool,
+    ) -> Result<Option<Boot>, Error>;
+}
+
+/// How a boot ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    Ready,
+    /// In the words of the guest.
+    Lost(String),
+    /// The guest switched itself off or asked for a second boot.
+    SwitchedOff,
+    TimedOut,
+}
+
+/// One boot.
+#[derive(Clone, Debug)]
+pub(super) struct Boot {
+    pub(super) end: End,
+    /// From the start of the machine to its end.
+    pub(super) time_s: f64,
+    pub(super) kernel_s: Option<f64>,
+    /// The last one is that of the end, unless the guest was gone then.
+    pub(super) samples: Vec<ChartSample>,
+    pub(super) lines: Vec<ChartLine>,
+    pub(super) console_tail: String,
+}
+
+/// Real machines.
+pub(super) struct Machines {
+    /// One for each contestant.
+    pub(super) guests: Vec<Guest>,
+    pub(super) ready: Regex,
+    pub(super) timeout_s: u64,
+}
+
+impl Laboratory for Machines {
+    fn boot(
+        &mut self,
+        contestant: usize,
+        traced: bool,
+        stop: &mut dyn FnMut() -> bool,
+    ) -> Result<Option<Boot>, Error> {
+        let mut guest = self.guests[contestant].clone();
+        if let Some(kernel) = guest.kernel.as_mut().filter(|_| traced) {
+            kernel.command_line.push_str(processes::WORDS);
+        }
+        let mut machine = VirtualMachine::make(&guest)?;
+        let mut watch = Watch::new(&self.ready);
+        let mut samples = vec![ChartSample::default()];
+        let begun = Instant::now();
+        machine.boot()?;
+        let timeout = Duration::from_secs(self.timeout_s);
+        let mut next_sample = SAMPLE_PAUSE;
+        let (end, at) = loop {
+            if stop() {
+                return Ok(None);
+            }
+            let at = begun.elapsed();
+            if at >= timeout {
+                break (End::TimedOut, at);
+            }
+            if at >= next_sample {
+                samples.extend(sample(&mut machine, at));
+                next_sample = at + SAMPLE_PAUSE;
+            }
+            let heard = machine.listen(next_sample.min(timeout).saturating_sub(at))?;
+            let at = begun.elapsed();
+            match heard {
+                Heard::End => break (End::SwitchedOff, at),
+                Heard::Nothing => {}
+                Heard::Bytes(bytes) => match watch.hear(at.as_secs_f64(), &bytes) {
+                    Some(Sign::Ready) => break (End::Ready, at),
+                    Some(Sign::Lost(words)) => break (End::Lost(words), at),
+                    None => sleep(READ_PAUSE),
+                },
+            }
+        };
+        samples.extend(sample(&mut machine, at));
+        Ok(Some(Boot {
+            end,
+            time_s: at.as_secs_f64(),
+            kernel_s: guest.kernel.and(watch.first_of_userspace_s()),
+            samples,
+            console_tail: watch.tail(),
+            lines: watch.into_lines(),
+        }))
+    }
+}
+
+fn sample(machine: &mut VirtualMachine, at: Duration) -> Option<ChartSample> {
+    let Counters { reads, read_bytes } = machine.counters()?;
+    Some(ChartSample {
+        at_s: at.as_secs_f64(),
+        cpu_s: as_f64(machine.cpu_ns()?) / 1e9,
+        reads,
+        read_bytes,
+    })
+}
