@@ -10,6 +10,7 @@
 
 mod field;
 mod order;
+mod programs;
 mod rows;
 mod runner;
 mod setting;
@@ -18,6 +19,7 @@ mod tools;
 mod workshop;
 
 pub use field::{Build, Field, Image, Lists, Unpack};
+pub use programs::version;
 pub use rows::{BuildRow, UnpackRow, build_rows, unpack_rows};
 pub use setting::{Compressor, Level, Setting};
 pub use survey::{Survey, read_source};
@@ -33,7 +35,6 @@ use coldpress_host::Janitor;
 
 use crate::error::Error;
 use runner::Runner;
-use tools::Programs;
 use workshop::RealWorkshop;
 
 /// A study to make.
@@ -89,8 +90,8 @@ pub struct Watch<'a> {
 /// A run whose tool failed, or that took less time than its own processor time, is excluded with the reason. A
 /// contestant that failed and never counted is left out of later turns.
 ///
-/// Figures of runs: `build_s`, `size_bytes`, `size_percent` (of the content) or `unpack_s`; and `used_cores` (processor
-/// time by wall time) and `peak_memory_bytes` (the largest resident set) of the tool.
+/// Figures of runs: `build_s` or `unpack_s`, `used_cores` (processor time by wall time) and `peak_memory_bytes` (the largest
+/// resident set) of the tool; `size_bytes` and `size_percent` (of the content) of the image.
 ///
 /// Needs no root; with it, owners are restored, and the tools run in a cgroup of their own, so that what they
 /// leave running is found.
@@ -104,7 +105,7 @@ pub struct Watch<'a> {
 ///
 /// # Cost
 ///
-/// The disk takes one image and one tree. The whole machine writes back its pages before each run.
+/// The disk takes one image and one tree. Its file system writes back all pages before each run.
 pub fn run_builds(
     study: &BuildStudy,
     janitor: &Janitor,
@@ -123,26 +124,6 @@ pub fn run_builds(
     };
     runner.run_all(runs)?;
     Ok(runner.warnings)
-}
-
-/// The first line of what a tool says of its version; `None` if it is not there.
-///
-/// # Errors
-///
-/// [`Error::Stopped`] if `stop` said so.
-///
-/// # Cost
-///
-/// Starts the program.
-pub fn version(
-    tool: &str,
-    coldpress: &Path,
-    stop: &mut dyn FnMut() -> bool,
-) -> Result<Option<String>, Error> {
-    let programs = Programs {
-        coldpress: coldpress.to_owned(),
-    };
-    workshop::version(tool, &programs, stop)
 }
 
 /// For `map_err`.

@@ -6,7 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use coldpress_trace::PAGE_SIZE_BYTES;
-use rustix::fs::{Advice, fadvise, fsync, major, minor};
+use rustix::fs::{Advice, fadvise, fsync, major, minor, syncfs};
 
 use crate::{Error, syscall};
 
@@ -36,13 +36,20 @@ pub fn evict(path: &Path) -> Result<(), Error> {
     fadvise(&file, 0, None, Advice::DontNeed).map_err(Error::errno("evict from memory", path))
 }
 
-/// Writes what is not yet on the disks to them, of the whole machine. Needs no privilege.
+/// Writes to the disk what of a file system is not yet there. Needs no privilege.
+///
+/// * `path`: of anything in it that can be opened.
+///
+/// # Errors
+///
+/// [`Error::Io`].
 ///
 /// # Cost
 ///
-/// Waits for the disks.
-pub fn write_back() {
-    rustix::fs::sync();
+/// Waits for the disk; nothing in a file system in memory.
+pub fn write_back(path: &Path) -> Result<(), Error> {
+    let file = File::open(path).map_err(Error::io("open", path))?;
+    syncfs(&file).map_err(Error::errno("write back", path))
 }
 
 /// Pages of 4 KiB of an open file or block device that are in the page cache.

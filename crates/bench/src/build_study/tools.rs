@@ -1,30 +1,9 @@
 //! The programs that make and unpack images, and the same wish in the words of each.
 //!
-//! | wish | coldpress | mksquashfs | gensquashfs |
-//! |---|---|---|---|
-//! | compressor | `-c NAME` | `-comp NAME` | `-c NAME` |
-//! | gzip 1 to 9 | `-l N` | `-Xcompression-level N` | `-X level=N` |
-//! | gzip 10 to 12 | `-l N` | - | - |
-//! | lzo 0 | `-l 0` | `-Xalgorithm lzo1x_1` | `-X algorithm=lzo1x_1` |
-//! | lzo 1 to 9 | `-l N` | `-Xcompression-level N` | `-X level=N` |
-//! | lz4 0 | `-l 0` | nothing | nothing |
-//! | lz4 12 | `-l 12` | `-Xhc` | `-X hc` |
-//! | lz4 1 to 11 | `-l N` | - | - |
-//! | xz 6 | `-l 6` | nothing | `-X level=6` |
-//! | other levels of xz | `-l N` | - | `-X level=N` |
-//! | zstd 1 to 22 | `-l N` | `-Xcompression-level N` | `-X level=N` |
-//! | zstd below 1 | `-l N` | - | - |
-//! | none | `-c none` | `-noI -noId -noD -noF -noX` | - |
-//! | block size | `-b BYTES` | `-b BYTES` | `-b BYTES` |
-//! | threads | `-j N` | `-processors N` | `-j N` |
-//! | all metadata, export table | nothing | nothing | `-k -x -e` |
-//! | tail ends of small files only | nothing | nothing | `-T` |
-//!
-//! Unpacking restores content, modes, owners, times and extended attributes with all of them; only root may give
-//! files away. rdsquashfs has one thread.
+//! Source: docs/benchmark.md, "Making and unpacking images", which has the table.
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::str::FromStr;
 
 use super::setting::{Compressor, HIGH_COMPRESSION, Setting};
@@ -238,15 +217,6 @@ impl Unpacker {
     }
 }
 
-/// Whether an exit code says that everything was done but for a few things that are told, such as an owner that
-/// this user may not restore.
-pub(super) fn is_warning(tool: &str, code: Option<i32>) -> bool {
-    matches!(
-        (tool, code),
-        ("coldpress", Some(1)) | ("unsquashfs", Some(2))
-    )
-}
-
 impl FromStr for Maker {
     type Err = String;
 
@@ -265,18 +235,5 @@ impl FromStr for Unpacker {
     }
 }
 
-/// Where the program of this name is: coldpress's own file, so that it is this release that is measured, whatever
-/// PATH says; of others the name alone.
-#[derive(Clone, Debug)]
-pub(super) struct Programs {
-    pub(super) coldpress: PathBuf,
-}
-
-impl Programs {
-    pub(super) fn of(&self, tool: &str) -> OsString {
-        match tool {
-            "coldpress" => self.coldpress.clone().into_os_string(),
-            tool => tool.into(),
-        }
-    }
-}
+#[cfg(test)]
+mod tests;

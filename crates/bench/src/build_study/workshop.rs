@@ -1,47 +1,35 @@
 //! The workshop on a running Linux: tools started, timed, and cleaned up behind.
 
 use std::collections::BTreeSet;
-use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use coldpress_history::Figures;
-use coldpress_host::{
-    Cgroup, Command, Error as HostError, Janitor, Outcome, Ready, launch, remove_tree, write_back,
-};
+use coldpress_host::{Cgroup, Janitor, Outcome, remove_tree};
 
 use super::field::{Build, Unpack};
+use super::programs::{Ended, Programs};
 use super::runner::{Attempt, Workshop};
 use super::survey::look_at;
-use super::tools::{Making, Programs, Unpacking, is_warning};
+use super::tools::{Making, Unpacking};
 use super::{BuildStudy, io_error};
 use crate::error::Error;
 use crate::format_units::as_f64;
-use crate::run::Exit;
-use crate::text::printable;
-
-/// What `{root}` in the words of a tool is replaced by: itself, as the paths of users may contain it.
-const NO_ROOT: &str = "{root}";
-
-/// What the system says of a full disk, and so every tool.
-const DISK_IS_FULL: [&str; 2] = ["No space left on device", "Disk quota exceeded"];
-
-/// Characters of the last words of a tool that are kept.
-const WORDS_MAX: usize = 300;
 
 pub(super) struct RealWorkshop<'a> {
     study: &'a BuildStudy,
-    programs: Programs,
-    cgroup: Option<Cgroup>,
+    programs: Programs<'a>,
     is_root: bool,
     /// What the image that is there is called where images are kept.
     image_name: Option<String>,
+    /// Its size, in bytes and in percent.
+    size: Figures,
     /// Images that are kept already.
     kept: BTreeSet<String>,
 }
 
 impl<'a> RealWorkshop<'a> {
-    /// Without root there is no cgroup; the process group of the tool is ended then.
+    /// Without root there is no cgroup.
     pub(super) fn open(study: &'a BuildStudy, janitor: &Janitor) -> Self {
         let cgroup = Cgroup::create_within("build").ok();
         if let Some(cgroup) = &cgroup {
@@ -50,11 +38,12 @@ impl<'a> RealWorkshop<'a> {
         Self {
             study,
             programs: Programs {
-                coldpress: study.coldpress.clone(),
+                coldpress: &study.coldpress,
+                cgroup,
             },
-            cgroup,
             is_root: coldpress_host::is_root(),
             image_name: None,
+            size: Figures::new(),
             kept: BTreeSet::new(),
         }
     }
@@ -66,45 +55,6 @@ impl<'a> RealWorkshop<'a> {
     fn unpacked(&self) -> PathBuf {
         self.study.work.join("unpacked")
     }
-
-    /// Runs a tool when all that was written before is on the disk.
-    fn launch(
-        &self,
-        tool: &str,
-        words: Vec<OsString>,
-        stop: &mut dyn FnMut() -> bool,
-    ) -> Result<Launched, Error> {
-        write_back();
-        let outcome = match launched(tool, &self.programs, words, self.cgroup.as_ref(), stop) {
-            Err(Error::Host(HostError::CannotRun { source, .. })) => {
-                let why = format!("{tool} cannot be run: {source}");
-                return Ok(Launched::Failed(why));
-            }
-            outcome => outcome?,
-        };
-        let code = outcome.status.code;
-        if code == Some(0) {
-            return Ok(Launched::Done(outcome, None));
-        }
-        let told = last_words(&outcome);
-        if is_disk_full(&outcome) {
-            let work = self.study.work.clone();
-            return Err(Error::DiskFull { work, told });
-        }
-        if is_warning(tool, code) {
-            return Ok(Launched::Done(outcome, Some(format!("{tool}: {told}"))));
-        }
-        let exit = Exit::from(outcome.status);
-        Ok(Launched::Failed(match told.as_str() {
-            "" => format!("{tool} failed ({exit})"),
-            told => format!("{tool} failed ({exit}): {told}"),
-        }))
-    }
-}
-
-enum Launched {
-    Done(Outcome, Option<String>),
-    Failed(String),
 }
 
 impl Workshop for RealWorkshop<'_> {
@@ -117,24 +67,21 @@ impl Workshop for RealWorkshop<'_> {
             source: &self.study.source,
             image: &image,
         };
-        let (outcome, warning) =
-            match self.launch(made.maker.name(), made.maker.words(&making), stop)? {
-                Launched::Done(outcome, warning) => (outcome, warning),
-                Launched::Failed(why) => return Ok(Attempt::Failed { why }),
-            };
+        let (tool, words) = (made.maker.name(), made.maker.words(&making));
+        let ended = self.programs.run(tool, words, &self.study.work, stop)?;
+        let (outcome, warning) = match ended {
+            Ended::Done { outcome, warning } => (outcome, warning),
+            Ended::Failed { why } => return Ok(Attempt::Failed { why }),
+        };
         let size_bytes = fs::metadata(&image).map_or(0, |metadata| metadata.len());
         if size_bytes == 0 {
-            let why = format!("{} was done but made no image", made.maker.name());
+            let why = format!("{tool} was done but made no image");
             return Ok(Attempt::Failed { why });
         }
         self.image_name = Some(format!("{made}.sqfs").replace(' ', "-"));
+        self.size = self.size_figures(size_bytes);
         let mut figures = figures_of("build_s", &outcome);
-        figures.insert("size_bytes".to_owned(), as_f64(size_bytes));
-        let content_bytes = self.study.survey.content_bytes;
-        if content_bytes > 0 {
-            let percent = 100.0 * as_f64(size_bytes) / as_f64(content_bytes);
-            figures.insert("size_percent".to_owned(), percent);
-        }
+        figures.extend(self.size.clone());
         Ok(Attempt::Done { figures, warning })
     }
 
@@ -150,19 +97,20 @@ impl Workshop for RealWorkshop<'_> {
             directory: &directory,
             is_root: self.is_root,
         };
-        let unpacker = unpack.unpacker;
-        let launched = self.launch(unpacker.name(), unpacker.words(&unpacking), stop)?;
-        let attempt = match launched {
-            Launched::Done(outcome, warning) => match self.missing(&directory) {
-                None => Attempt::Done {
-                    figures: figures_of("unpack_s", &outcome),
-                    warning,
-                },
+        let (tool, words) = (unpack.unpacker.name(), unpack.unpacker.words(&unpacking));
+        let ended = self.programs.run(tool, words, &self.study.work, stop)?;
+        let attempt = match ended {
+            Ended::Done { outcome, warning } => match self.missing(&directory) {
+                None => {
+                    let mut figures = figures_of("unpack_s", &outcome);
+                    figures.extend(self.size.clone());
+                    Attempt::Done { figures, warning }
+                }
                 Some(what) => Attempt::Failed {
-                    why: format!("{} was done but {what}", unpacker.name()),
+                    why: format!("{tool} was done but {what}"),
                 },
             },
-            Launched::Failed(why) => Attempt::Failed { why },
+            Ended::Failed { why } => Attempt::Failed { why },
         };
         remove_tree(&directory)?;
         Ok(attempt)
@@ -180,6 +128,16 @@ impl Workshop for RealWorkshop<'_> {
 }
 
 impl RealWorkshop<'_> {
+    fn size_figures(&self, size_bytes: u64) -> Figures {
+        let mut size = Figures::from([("size_bytes".to_owned(), as_f64(size_bytes))]);
+        let content_bytes = self.study.survey.content_bytes;
+        if content_bytes > 0 {
+            let percent = 100.0 * as_f64(size_bytes) / as_f64(content_bytes);
+            size.insert("size_percent".to_owned(), percent);
+        }
+        size
+    }
+
     /// What of the source was not unpacked; `None` if all was.
     fn missing(&self, unpacked: &Path) -> Option<String> {
         let source = &self.study.survey;
@@ -209,66 +167,6 @@ fn figures_of(time: &str, outcome: &Outcome) -> Figures {
             as_f64(outcome.peak_memory_bytes),
         ),
     ])
-}
-
-pub(super) fn version(
-    tool: &str,
-    programs: &Programs,
-    stop: &mut dyn FnMut() -> bool,
-) -> Result<Option<String>, Error> {
-    let flag = match tool {
-        "mksquashfs" | "unsquashfs" => "-version",
-        _ => "--version",
-    };
-    match launched(tool, programs, vec![flag.into()], None, stop) {
-        Ok(outcome) => {
-            let said = printable(&outcome.stdout_tail);
-            Ok(Some(said.lines().next().unwrap_or(tool).to_owned()))
-        }
-        Err(Error::Host(HostError::CannotRun { .. })) => Ok(None),
-        Err(error) => Err(error),
-    }
-}
-
-fn launched(
-    tool: &str,
-    programs: &Programs,
-    mut words: Vec<OsString>,
-    cgroup: Option<&Cgroup>,
-    stop: &mut dyn FnMut() -> bool,
-) -> Result<Outcome, Error> {
-    words.insert(0, programs.of(tool));
-    let command = Command {
-        args: words,
-        chroot: false,
-        timeout_s: 0,
-        ready: Ready::Exit,
-    };
-    match launch(&command, Path::new(NO_ROOT), cgroup, stop) {
-        Err(HostError::Stopped) => Err(Error::Stopped),
-        outcome => Ok(outcome?),
-    }
-}
-
-/// The last line that a tool wrote, to its standard error if it wrote there.
-fn last_words(outcome: &Outcome) -> String {
-    let last_line = |tail: &[u8]| {
-        let text = printable(tail);
-        let line = text.lines().rfind(|line| !line.trim().is_empty());
-        line.map(|line| line.trim().chars().take(WORDS_MAX).collect())
-    };
-    last_line(&outcome.stderr_tail)
-        .or_else(|| last_line(&outcome.stdout_tail))
-        .unwrap_or_default()
-}
-
-fn is_disk_full(outcome: &Outcome) -> bool {
-    [&outcome.stderr_tail, &outcome.stdout_tail]
-        .iter()
-        .any(|tail| {
-            let text = printable(tail);
-            DISK_IS_FULL.iter().any(|words| text.contains(words))
-        })
 }
 
 /// Puts a file elsewhere; it is copied to another disk.

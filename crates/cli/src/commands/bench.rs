@@ -1,5 +1,6 @@
 //! `coldpress bench`: contestants measured in turn.
 
+mod build;
 mod compare;
 
 use crate::args::{BenchArgs, BenchVerb};
@@ -8,6 +9,7 @@ use crate::ui::Ui;
 
 pub(super) fn run(args: &BenchArgs, ui: &Ui) -> anyhow::Result<Exit> {
     match &args.verb {
+        BenchVerb::Build(args) => build::run(args, ui),
         BenchVerb::Compare(args) => compare::run(args, ui),
     }
 }

@@ -3,6 +3,7 @@
 
 mod architecture;
 mod archive;
+mod bench_build;
 mod determinism;
 mod diff;
 mod docs;

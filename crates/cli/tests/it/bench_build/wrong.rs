@@ -1,0 +1,243 @@
+//! Wrong arguments, and tools that are missing, fail or lie.
+
+use std::fs;
+
+use super::{bench, fake, run, samples, source};
+use crate::run::Stage;
+use crate::skip;
+
+/// Ways that need no other program.
+const ALONE: [&str; 8] = [
+    "--tools",
+    "coldpress",
+    "--unpackers",
+    "coldpress",
+    "--blocks",
+    "64K",
+    "--runs",
+    "2",
+];
+
+#[test]
+fn what_cannot_be_measured_is_refused_with_the_rule() {
+    let stage = Stage::new();
+    let source = source(stage.directory());
+    fs::write(stage.at("file"), "x").unwrap();
+    let inside = source.join("a/empty");
+    let inside = inside.to_str().unwrap();
+    let source = source.to_str().unwrap();
+    let cases: [(&[&str], &str); 11] = [
+        (&["nowhere"], "cannot read `nowhere`"),
+        (&["file"], "`file` is not a directory"),
+        (
+            &["--work-dir", inside, "--", source],
+            "would lie inside the source",
+        ),
+        (
+            &["--keep", inside, "--", source],
+            "would lie inside the source",
+        ),
+        (&["--work-dir", "nowhere", "--", source], "cannot find"),
+        (
+            &["--keep", "nowhere", "--", source],
+            "cannot find `nowhere`",
+        ),
+        (
+            &["--blocks", "100K", "--", source],
+            "must be a power of two",
+        ),
+        (
+            &["--compressors", "lz4", "--levels", "15", "--", source],
+            "none of the tools makes",
+        ),
+        (
+            &["--compressors", "lzma", "--", source],
+            "a compressor is gzip, lzo",
+        ),
+        (
+            &["--levels", "best", "--", source],
+            "a level is a whole number",
+        ),
+        (&["--threads", "0", "--", source], "at least 1"),
+    ];
+    for (args, rule) in cases {
+        let mut bench = crate::run::command();
+        bench
+            .current_dir(stage.directory())
+            .env("COLDPRESS_HISTORY", "off");
+        let ran = run(bench.args(["bench", "build"]).args(args));
+        assert_eq!(ran.code, Some(2), "{args:?}: {}", ran.stderr);
+        assert!(ran.stderr.contains(rule), "{args:?}: {}", ran.stderr);
+        assert_eq!(ran.stdout, b"", "{args:?}");
+    }
+}
+
+#[test]
+fn a_missing_tool_is_told_and_wrong_only_if_it_was_asked_for() {
+    let stage = Stage::new();
+    let source = source(stage.directory());
+    let empty = stage.at("empty");
+    fs::create_dir(&empty).unwrap();
+    for (args, code) in [
+        (&["--tools", "coldpress,mksquashfs"][..], Some(1)),
+        (&["--unpackers", "rdsquashfs,coldpress"], Some(1)),
+        (&["--tools", "mksquashfs"], Some(2)),
+        (&[], Some(0)),
+    ] {
+        let mut bench = bench(&stage);
+        bench
+            .env("PATH", &empty)
+            .args(["--blocks", "64K", "--runs", "1"]);
+        let ran = run(bench.args(args).arg("--").arg(&source));
+        assert_eq!(ran.code, code, "{args:?}: {}", ran.stderr);
+        assert!(
+            ran.stderr.contains("squashfs is not in PATH"),
+            "{args:?}: {}",
+            ran.stderr
+        );
+        if code != Some(2) {
+            assert!(
+                ran.text().contains("coldpress zstd-15 64K j2"),
+                "{}",
+                ran.text()
+            );
+        }
+    }
+}
+
+#[test]
+fn a_tool_that_fails_is_named_once_and_counts_nowhere() {
+    let stage = Stage::new();
+    let source = source(stage.directory());
+    let version = "[ \"$1\" = -version ] && echo fake && exit";
+    for (script, why) in [
+        (
+            "echo no such luck >&2; exit 3",
+            "mksquashfs failed (exit code 3): no such luck",
+        ),
+        ("kill -9 $$", "mksquashfs failed (signal 9)"),
+        ("exit 0", "mksquashfs was done but made no image"),
+    ] {
+        let path = fake(&stage, "mksquashfs", &format!("{version}\n{script}"));
+        let mut bench = bench(&stage);
+        bench
+            .env("PATH", path)
+            .args(ALONE)
+            .args(["--tools", "coldpress,mksquashfs"]);
+        let args = ["--samples", "samples.json", "--"];
+        let ran = run(bench.args(args).arg(&source));
+        assert_eq!(ran.code, Some(1), "{}", ran.stderr);
+        assert_eq!(ran.stderr.matches(why).count(), 1, "{}", ran.stderr);
+        let study = samples(&stage.at("samples.json"));
+        let excluded: Vec<_> = study["runs"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|run| !run["excluded"].is_null())
+            .collect();
+        assert_eq!(
+            excluded.len(),
+            1,
+            "it does not fail again in the second turn"
+        );
+        assert!(excluded[0]["excluded"].as_str().unwrap().contains(why));
+        assert_eq!(study["state"], "done");
+    }
+}
+
+#[test]
+fn what_was_not_unpacked_does_not_count() {
+    let stage = Stage::new();
+    let source = source(stage.directory());
+    // rdsquashfs ... -p DIR IMAGE
+    let script = "[ \"$1\" = --version ] && echo fake && exit
+                  while [ \"$1\" != -p ]; do shift; done
+                  exec mkdir \"$2\"";
+    let path = fake(&stage, "rdsquashfs", script);
+    let mut bench = bench(&stage);
+    bench.env("PATH", path).args([
+        "--tools",
+        "coldpress",
+        "--unpackers",
+        "rdsquashfs",
+        "--blocks",
+        "64K",
+    ]);
+    let ran = run(bench.args(["--runs", "2", "--"]).arg(&source));
+    assert_eq!(ran.code, Some(1), "{}", ran.stderr);
+    assert!(
+        ran.stderr
+            .contains("rdsquashfs was done but unpacked 1 of 47 files"),
+        "{}",
+        ran.stderr
+    );
+}
+
+#[test]
+fn a_full_disk_ends_the_study_and_keeps_its_runs() {
+    if skip::without_root() {
+        return;
+    }
+    let tools = [
+        ("coldpress", "coldpress"),
+        ("mksquashfs", "unsquashfs"),
+        ("gensquashfs", "rdsquashfs"),
+    ];
+    for (maker, unpacker) in tools {
+        if [maker, unpacker]
+            .into_iter()
+            .any(|tool| tool != "coldpress" && skip::without_peer(tool))
+        {
+            continue;
+        }
+        // Room for no image, and for an image but not for what it holds.
+        for (room, compressor) in [("64k", "none"), ("256k", "xz")] {
+            let stage = Stage::new();
+            let source = source(stage.directory());
+            fs::create_dir(stage.at("work")).unwrap();
+            let compressor = if maker == "gensquashfs" && compressor == "none" {
+                "lz4"
+            } else {
+                compressor
+            };
+            let mount = format!("mount -t tmpfs -o size={room} none work && exec \"$0\" \"$@\"");
+            let mut inner = std::process::Command::new("unshare");
+            inner
+                .args(["-m", "sh", "-c", &mount])
+                .arg(env!("CARGO_BIN_EXE_coldpress"));
+            inner
+                .current_dir(stage.directory())
+                .env("COLDPRESS_HISTORY", stage.at("history.sqlite"));
+            inner.args([
+                "bench",
+                "build",
+                "--work-dir",
+                "work",
+                "--tools",
+                maker,
+                "--unpackers",
+                unpacker,
+            ]);
+            inner.args([
+                "--compressors",
+                compressor,
+                "--blocks",
+                "64K",
+                "--runs",
+                "2",
+                "--",
+            ]);
+            let ran = run(inner.arg(&source));
+            assert_eq!(ran.code, Some(2), "{maker} {room}: {}", ran.stderr);
+            assert!(
+                ran.stderr.contains("the disk of"),
+                "{maker} {room}: {}",
+                ran.stderr
+            );
+            let mut list = crate::run::command();
+            list.arg("history")
+                .env("COLDPRESS_HISTORY", stage.at("history.sqlite"));
+            assert!(run(&mut list).text().contains("failed"));
+        }
+    }
+}
