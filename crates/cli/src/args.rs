@@ -5,6 +5,7 @@
 
 mod archive;
 mod bench;
+mod boot;
 mod build;
 mod compare;
 mod described;
@@ -33,6 +34,7 @@ mod unsquashfs;
 
 pub(crate) use archive::ArchiveArgs;
 pub(crate) use bench::{BenchArgs, BenchVerb};
+pub(crate) use boot::BootArgs;
 pub(crate) use build::BuildArgs;
 pub(crate) use compare::CompareArgs;
 pub(crate) use described::DescribedArgs;

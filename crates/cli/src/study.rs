@@ -12,10 +12,6 @@ const COMMIT: Option<&str> = option_env!("COLDPRESS_COMMIT");
 ///   `mksquashfs_version`.
 ///
 /// `read_ahead_kib` is that of the machine's loop devices; a study that sets another one replaces it.
-#[cfg_attr(
-    not(test),
-    expect(dead_code, reason = "the verbs that measure are to come")
-)]
 pub(crate) fn machine_facts<'a>(tools: impl IntoIterator<Item = (&'a str, String)>) -> Facts {
     let machine = machine();
     let number = |value: Option<u64>| value.map(|value| value.to_string());

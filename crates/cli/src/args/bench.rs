@@ -2,6 +2,7 @@
 
 use clap::{Args, Subcommand};
 
+use super::boot::BootArgs;
 use super::compare::CompareArgs;
 
 /// Measure contestants in turn, and judge what was measured
@@ -24,5 +25,6 @@ pub(crate) struct BenchArgs {
 /// What to measure or judge.
 #[derive(Debug, Subcommand)]
 pub(crate) enum BenchVerb {
+    Boot(Box<BootArgs>),
     Compare(CompareArgs),
 }

@@ -1,6 +1,8 @@
 //! `coldpress bench`: contestants measured in turn.
 
+mod boot;
 mod compare;
+mod keep;
 
 use crate::args::{BenchArgs, BenchVerb};
 use crate::exit::Exit;
@@ -8,6 +10,7 @@ use crate::ui::Ui;
 
 pub(super) fn run(args: &BenchArgs, ui: &Ui) -> anyhow::Result<Exit> {
     match &args.verb {
+        BenchVerb::Boot(args) => boot::run(args, ui),
         BenchVerb::Compare(args) => compare::run(args, ui),
     }
 }
