@@ -3,6 +3,7 @@
 use clap::{Args, Subcommand};
 
 use super::bench_build::BenchBuildArgs;
+use super::boot::BootArgs;
 use super::compare::CompareArgs;
 
 /// Measure contestants in turn, and judge what was measured
@@ -26,5 +27,6 @@ pub(crate) struct BenchArgs {
 #[derive(Debug, Subcommand)]
 pub(crate) enum BenchVerb {
     Build(Box<BenchBuildArgs>),
+    Boot(Box<BootArgs>),
     Compare(CompareArgs),
 }

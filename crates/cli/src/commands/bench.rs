@@ -1,7 +1,9 @@
 //! `coldpress bench`: contestants measured in turn.
 
+mod boot;
 mod build;
 mod compare;
+mod keep;
 
 use crate::args::{BenchArgs, BenchVerb};
 use crate::exit::Exit;
@@ -10,6 +12,7 @@ use crate::ui::Ui;
 pub(super) fn run(args: &BenchArgs, ui: &Ui) -> anyhow::Result<Exit> {
     match &args.verb {
         BenchVerb::Build(args) => build::run(args, ui),
+        BenchVerb::Boot(args) => boot::run(args, ui),
         BenchVerb::Compare(args) => compare::run(args, ui),
     }
 }
