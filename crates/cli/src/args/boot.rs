@@ -5,7 +5,7 @@ use std::num::{NonZeroU32, NonZeroU64};
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use coldpress_host::{Accelerator, Bus};
+use coldpress_host::{Accelerator, DiskBus};
 
 use super::number::{parse_positive, parse_size_bytes};
 
@@ -172,7 +172,7 @@ pub(crate) enum BusName {
     Cdrom,
 }
 
-impl From<BusName> for Bus {
+impl From<BusName> for DiskBus {
     fn from(name: BusName) -> Self {
         match name {
             BusName::Virtio => Self::Virtio,

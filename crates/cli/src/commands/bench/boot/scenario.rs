@@ -7,7 +7,7 @@ use std::os::unix::fs::FileTypeExt as _;
 
 use anyhow::{Context as _, anyhow};
 use coldpress_bench::{BootContestant, BootScenario};
-use coldpress_host::{Bus, Device, GuestKernel, machine};
+use coldpress_host::{Device, DiskBus, GuestKernel, machine};
 
 use super::file_name;
 use crate::args::BootArgs;
@@ -65,7 +65,7 @@ pub(super) fn contestants(args: &BootArgs) -> anyhow::Result<Vec<BootContestant>
 ///
 /// If the device is none, or the memory too little or too much.
 pub(super) fn scenario(args: &BootArgs) -> anyhow::Result<BootScenario> {
-    let bus = Bus::from(args.bus);
+    let bus = DiskBus::from(args.bus);
     let memory_mib = u32::try_from(args.memory >> 20).unwrap_or(u32::MAX);
     if memory_mib < MEMORY_MIB_MIN {
         let error = anyhow!("a machine of {memory_mib} MiB boots no kernel");
@@ -97,7 +97,7 @@ pub(super) fn scenario(args: &BootArgs) -> anyhow::Result<BootScenario> {
     })
 }
 
-fn command_line(bus: Bus, more: &[String]) -> String {
+fn command_line(bus: DiskBus, more: &[String]) -> String {
     let mut words = format!("root={} {WORDS}", bus.device_file());
     for word in more {
         words.push(' ');
@@ -114,7 +114,7 @@ mod tests {
     fn what_is_appended_stands_behind_and_so_wins() {
         let more = ["quiet loglevel=7".to_owned(), "init=/bin/sh".to_owned()];
         assert_eq!(
-            command_line(Bus::Usb, &more),
+            command_line(DiskBus::Usb, &more),
             "root=/dev/sda ro console=ttyS0 loglevel=4 panic=-1 quiet loglevel=7 init=/bin/sh"
         );
     }
