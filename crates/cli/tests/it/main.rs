@@ -3,6 +3,7 @@
 
 mod architecture;
 mod archive;
+mod compare;
 mod determinism;
 mod diff;
 mod docs;
@@ -12,6 +13,7 @@ mod errors;
 mod extract;
 mod fuse;
 mod help;
+mod history;
 mod hostile;
 mod identify;
 mod interop;
