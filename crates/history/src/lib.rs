@@ -13,6 +13,7 @@ mod figure;
 mod import;
 mod listing;
 mod published;
+mod rows;
 mod schema;
 mod store;
 mod studies;

@@ -4,6 +4,7 @@
 mod architecture;
 mod archive;
 mod bench_build;
+mod compare;
 mod determinism;
 mod diff;
 mod docs;
@@ -13,6 +14,7 @@ mod errors;
 mod extract;
 mod fuse;
 mod help;
+mod history;
 mod hostile;
 mod identify;
 mod interop;
