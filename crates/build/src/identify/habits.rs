@@ -15,6 +15,10 @@ use crate::error::Error;
 
 /// Habits of the writer of an image.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is one thing that was seen"
+)]
 pub struct Habits {
     /// The number that the root directory states for its parent, which it does not have.
     pub root_parent: u32,
