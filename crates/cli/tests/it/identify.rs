@@ -358,8 +358,8 @@ fn the_rules_of_the_snap_store_are_told_from_each_other() {
 
 #[test]
 fn what_cannot_be_made_again_is_said() {
-    let stage = stage();
     type Make = fn(&Stage);
+    let stage = stage();
     let makers: [(&str, Make); 2] = [
         ("mksquashfs", |stage| mksquashfs(stage, "")),
         ("gensquashfs", |stage| gensquashfs(stage, "-c gzip")),
