@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::args::CheckArgs;
 use crate::exit::Exit;
 use crate::image_file;
-use crate::text::plural;
+use crate::text::{escaped_path, plural};
 use crate::ui::Ui;
 
 /// The result for `--json`.
@@ -114,7 +114,7 @@ pub(super) fn run(args: &CheckArgs, ui: &Ui) -> anyhow::Result<Exit> {
     });
     ui.say(&format!(
         "{}: {verdict}{besides}{checked}",
-        args.image.display()
+        escaped_path(&args.image)
     ));
     Ok(Exit::wrong_if(!sound))
 }

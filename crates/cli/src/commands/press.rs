@@ -17,7 +17,7 @@ use crate::args::PressArgs;
 use crate::exit::Exit;
 use crate::failure::hint;
 use crate::resolve::{self, ImageSettings};
-use crate::text::quoted;
+use crate::text::{escaped_path, quoted};
 use crate::ui::Ui;
 use crate::work_dir::{self, WorkDir};
 use crate::{privileges, program, recording, steps};
@@ -171,7 +171,8 @@ impl Press<'_> {
         steps::verify(&output, source, &built, 0, ui)?;
         output.commit()?;
         let size = steps::size_and_ratio(built.image_bytes, built.data_bytes);
-        ui.say(&format!("{}: {size}; verified", args.output.display()));
+        let output = escaped_path(&args.output);
+        ui.say(&format!("{output}: {size}; verified"));
         Ok(built)
     }
 
@@ -197,7 +198,7 @@ impl Press<'_> {
             summary::print(report, ui)?;
         }
         if let Some(path) = &args.report {
-            ui.say(&format!("report: {}", path.display()));
+            ui.say(&format!("report: {}", escaped_path(path)));
         }
         Ok(())
     }

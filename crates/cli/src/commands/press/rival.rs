@@ -57,7 +57,7 @@ pub(super) fn build(press: &Press) -> anyhow::Result<Result<Rival, &'static str>
     let time = format_units::seconds(started.elapsed().as_secs_f64());
     let note = format!(
         "{}, options {}, built in {time}",
-        peer::version(PROGRAM, press.ui)?,
+        peer::version(PROGRAM, "-version", press.ui)?,
         options.join(" ")
     );
     Ok(Ok(Rival { image, note }))
