@@ -13,6 +13,7 @@ use super::{Press, rival};
 use crate::failure::hint;
 use crate::recording;
 use crate::steps;
+use crate::study;
 use crate::text::plural;
 
 /// The image of the same settings without the plan, in the work directory.
@@ -34,33 +35,25 @@ impl Press<'_> {
         match rival::build(self)? {
             Ok(rival) => {
                 notes.push(("mksquashfs".to_owned(), rival.note));
-                contestants.push(Contestant {
-                    name: "mksquashfs".to_owned(),
-                    image: rival.image,
-                });
+                contestants.push(Contestant::image("mksquashfs", &rival.image));
             }
             Err(why) => notes.push(("mksquashfs".to_owned(), why.to_owned())),
         }
-        contestants.extend(self.args.against.iter().map(|image| Contestant {
-            name: image.file_name().unwrap_or_default().display().to_string(),
-            image: image.clone(),
+        contestants.extend(self.args.against.iter().map(|image| {
+            let name = image.file_name().unwrap_or_default().display().to_string();
+            Contestant::image(&name, image)
         }));
         let image = self.work_dir.file(UNPLANNED_IMAGE);
         self.build_unplanned(source, &mut notes)?;
-        contestants.push(Contestant {
-            name: "unplanned".to_owned(),
-            image,
-        });
-        let image = self.args.output.clone();
-        contestants.push(Contestant {
-            name: "pressed".to_owned(),
-            image,
-        });
+        contestants.push(Contestant::image("unplanned", &image));
+        contestants.push(Contestant::image("pressed", &self.args.output));
 
         let scenario = Scenario {
             command: self.command.clone(),
             device: self.device.clone(),
             runs: self.args.runs.get(),
+            seed: study::seed(),
+            walk: false,
         };
         let turns = u64::from(scenario.runs);
         let bar = self.ui.count("measuring", turns * contestants.len() as u64);
@@ -70,7 +63,7 @@ impl Press<'_> {
             &contestants,
             self.work_dir.path(),
             janitor,
-            &mut |progress: Progress| -> ControlFlow<()> {
+            &mut |progress: Progress<'_>| -> ControlFlow<()> {
                 let Progress {
                     contestant,
                     turn,
@@ -83,7 +76,7 @@ impl Press<'_> {
                         bar.relabel(format!("turn {} of {turns}: {name}", turn + 1));
                     }
                     Step::WarmStarted { .. } | Step::Excluded(_) => done += 1,
-                    Step::ColdStart | Step::Starting | Step::ColdStarted { .. } => {}
+                    _ => {}
                 }
                 bar.set(done);
                 self.ui.interrupt.poll()
