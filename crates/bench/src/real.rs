@@ -10,7 +10,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use coldpress_host::{
-    Cgroup, Device, Janitor, Leftover, drop_caches, evict, resident_pages, start, write_back,
+    Cgroup, Device, Janitor, Leftover, drop_caches, evict, resident_pages, start, write_back_all,
 };
 
 use self::stand::Stand;
@@ -98,7 +98,7 @@ impl Laboratory for Real<'_> {
                 resident_pages(&file)?
             }
             What::Directory(directory) => {
-                write_back();
+                write_back_all();
                 drop_caches()?;
                 let resident = tree::resident(directory)?;
                 // Looking has read all directories and inodes.

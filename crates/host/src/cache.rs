@@ -28,7 +28,7 @@ pub fn drop_caches() -> Result<(), Error> {
 /// # Cost
 ///
 /// As much time as the disks need for it.
-pub fn write_back() {
+pub fn write_back_all() {
     rustix::fs::sync();
 }
 
