@@ -6,6 +6,7 @@
 mod archive;
 mod bench;
 mod bench_build;
+mod bench_launch;
 mod build;
 mod compare;
 mod described;
@@ -35,6 +36,7 @@ mod unsquashfs;
 pub(crate) use archive::ArchiveArgs;
 pub(crate) use bench::{BenchArgs, BenchVerb};
 pub(crate) use bench_build::BenchBuildArgs;
+pub(crate) use bench_launch::{BenchLaunchArgs, MountName, NamedImage};
 pub(crate) use build::BuildArgs;
 pub(crate) use compare::CompareArgs;
 pub(crate) use described::DescribedArgs;

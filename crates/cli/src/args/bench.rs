@@ -3,6 +3,7 @@
 use clap::{Args, Subcommand};
 
 use super::bench_build::BenchBuildArgs;
+use super::bench_launch::BenchLaunchArgs;
 use super::compare::CompareArgs;
 
 /// Measure contestants in turn, and judge what was measured
@@ -27,4 +28,5 @@ pub(crate) struct BenchArgs {
 pub(crate) enum BenchVerb {
     Build(Box<BenchBuildArgs>),
     Compare(CompareArgs),
+    Launch(Box<BenchLaunchArgs>),
 }

@@ -2,6 +2,8 @@
 
 mod build;
 mod compare;
+mod kept;
+mod launch;
 
 use crate::args::{BenchArgs, BenchVerb};
 use crate::exit::Exit;
@@ -11,5 +13,6 @@ pub(super) fn run(args: &BenchArgs, ui: &Ui) -> anyhow::Result<Exit> {
     match &args.verb {
         BenchVerb::Build(args) => build::run(args, ui),
         BenchVerb::Compare(args) => compare::run(args, ui),
+        BenchVerb::Launch(args) => launch::run(args, ui),
     }
 }

@@ -6,6 +6,7 @@ use std::time::Instant;
 use anyhow::Context as _;
 use coldpress_bench::{Contestant, Progress, Report, Scenario, Step, compare, format_units};
 use coldpress_build::{Metadata, Output, Source, Summary};
+use coldpress_history::Study;
 use coldpress_host::Janitor;
 use coldpress_layout::{Plan, PlanItem};
 
@@ -13,8 +14,8 @@ use super::{Press, rival};
 use crate::failure::hint;
 use crate::recording;
 use crate::steps;
-use crate::study;
 use crate::text::plural;
+use crate::{state, study};
 
 /// The image of the same settings without the plan, in the work directory.
 pub(super) const UNPLANNED_IMAGE: &str = "unplanned.sqfs";
@@ -89,11 +90,25 @@ impl Press<'_> {
         .map_err(|error| hint(error, rival::PROOF_IS_MISSING))?;
         bar.finish("");
         let title = format!("coldpress press {}", self.args.source.display());
+        self.keep(&comparison.study(&title));
         Ok(Report {
             comparison,
             title,
             notes,
         })
+    }
+
+    /// Puts the measurement into the history; the press is done whether that can be or not.
+    fn keep(&self, study: &Study) {
+        let keep = || -> anyhow::Result<()> {
+            if state::path()?.is_some() {
+                state::open()?.begin(study)?;
+            }
+            Ok(())
+        };
+        if let Err(error) = keep() {
+            self.ui.warn(&format!("not kept: {error:#}"));
+        }
     }
 
     fn build_unplanned(
