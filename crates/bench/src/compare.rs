@@ -9,26 +9,28 @@ use coldpress_host::{Janitor, machine};
 
 use crate::comparison::{
     CommandFacts, Comparison, Contestant, ContestantFacts, DeviceFacts, MachineFacts,
-    READ_AHEAD_KIB, Scenario,
+    READ_AHEAD_KIB, Scenario, What,
 };
 use crate::error::Error;
 use crate::real::Real;
-use crate::runner::{Halt, Progress, Runner};
+use crate::runner::{Halt, Progress, Runner, Step};
+use crate::tree;
 
-/// Starts the command of `scenario` cold and warm from each image, in turn.
+/// Starts the command of `scenario` cold and warm from each contestant, in turn.
 ///
-/// For each run the caches are dropped and checked, a fresh loop device is attached and mounted in
-/// a directory below `work_dir`, and the command is started twice: cold, then warm. The first
-/// contestant is the baseline of all ratios.
+/// For each run the caches are dropped and checked, the contestant is mounted anew in a directory below `work_dir` (an
+/// image from a fresh loop device), and the command is started twice: cold, then warm. The first contestant is the
+/// baseline of all ratios.
 ///
-/// * `progress`: called before and after each step; `ControlFlow::Break` ends the comparison.
+/// * `progress`: called before and after each step, with every run that is over; `ControlFlow::Break` ends the
+///   comparison.
 ///
 /// Needs root ([`coldpress_host::missing_privileges`]). Call
 /// [`coldpress_host::enter_private_namespace`] before, so that nothing stays mounted.
 ///
 /// # Errors
 ///
-/// [`Error::CommandFailed`] or [`Error::CommandTimedOut`] in the first turn;
+/// [`Error::CommandFailed`], [`Error::CommandNotReady`] or [`Error::CommandTimedOut`] in the first turn;
 /// [`Error::NothingCounted`] if a contestant has no valid run; [`Error::Interrupted`] with the runs
 /// made so far; [`Error::NoDirectIo`]; what `host` reports. Everything is unmounted and detached in
 /// all cases.
@@ -48,6 +50,7 @@ pub fn compare(
     }
     let machine = MachineFacts::from(machine());
     let mut comparison = Comparison {
+        seed: scenario.seed,
         began_unix_s: SystemTime::now()
             .duration_since(UNIX_EPOCH)
             .map_or(0, |time| time.as_secs()),
@@ -59,12 +62,24 @@ pub fn compare(
         runs: Vec::new(),
         machine,
     };
+    let begun = Progress {
+        contestant: 0,
+        turn: 0,
+        turns: scenario.runs,
+        step: Step::Begun(&comparison),
+    };
+    if progress(begun).is_break() {
+        return Err(Error::Interrupted(Box::new(comparison)));
+    }
     let mut runner = Runner {
         laboratory: Real::new(scenario, work_dir, janitor)?,
         contestants,
         turns: scenario.runs,
+        seed: scenario.seed,
+        walks: scenario.walk,
         cores: comparison.machine.cores,
         timeout_s: scenario.command.timeout_s,
+        ready: comparison.command.ready.clone(),
         progress,
     };
     match runner.run_all(&mut comparison.runs) {
@@ -75,14 +90,19 @@ pub fn compare(
 }
 
 fn facts(contestant: &Contestant) -> Result<ContestantFacts, Error> {
-    let metadata = fs::metadata(&contestant.image).map_err(|source| Error::Io {
-        action: "look at",
-        path: contestant.image.clone(),
-        source,
-    })?;
+    let path = contestant.what.path();
+    let size_bytes = match &contestant.what {
+        What::Image { .. } => {
+            let metadata = fs::metadata(path).map_err(Error::io("look at", path))?;
+            metadata.len()
+        }
+        What::Directory(directory) => tree::size_bytes(directory)?,
+    };
     Ok(ContestantFacts {
         name: contestant.name.clone(),
-        size_bytes: metadata.len(),
+        size_bytes,
+        facts: contestant.facts.clone(),
+        figures: contestant.figures.clone(),
     })
 }
 

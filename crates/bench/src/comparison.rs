@@ -1,7 +1,9 @@
 //! What is compared, and what was found: plain values, written and read as JSON.
 
-use std::path::PathBuf;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 
+use coldpress_history::{Facts, Figures};
 use serde::{Deserialize, Serialize};
 
 use crate::run::Run;
@@ -12,13 +14,64 @@ use crate::text::printable;
 /// to the same value for all.
 pub const READ_AHEAD_KIB: u32 = 128;
 
-/// One of the images to compare.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// One of those that are compared.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Contestant {
     /// What it is called in tables and charts.
     pub name: String,
-    /// The image file.
-    pub image: PathBuf,
+    /// What the command is started from.
+    pub what: What,
+    /// What it is, for those who read the samples: `compressor`, `tool`.
+    pub facts: Facts,
+    /// What is known of it before it runs: `build_s`, `block_size_bytes`.
+    pub figures: Figures,
+}
+
+impl Contestant {
+    /// An image that the kernel mounts, and of which no more is told.
+    pub fn image(name: &str, path: &Path) -> Contestant {
+        Contestant {
+            name: name.to_owned(),
+            what: What::Image {
+                path: path.to_owned(),
+                mount: MountBy::Kernel,
+            },
+            facts: Facts::new(),
+            figures: Figures::new(),
+        }
+    }
+}
+
+/// What a command is started from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum What {
+    /// An image in a file.
+    Image {
+        /// The file.
+        path: PathBuf,
+        /// Who mounts it.
+        mount: MountBy,
+    },
+    /// The files as they are, in a directory that is seen read-only.
+    Directory(PathBuf),
+}
+
+impl What {
+    /// The file or directory.
+    pub fn path(&self) -> &Path {
+        match self {
+            What::Image { path, .. } | What::Directory(path) => path,
+        }
+    }
+}
+
+/// Who mounts an image.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MountBy {
+    /// The kernel, from a loop device.
+    Kernel,
+    /// A program, called as `PROGRAM... IMAGE DIRECTORY`, through FUSE.
+    Program(Vec<OsString>),
 }
 
 /// What every contestant has to do.
@@ -30,6 +83,10 @@ pub struct Scenario {
     pub device: coldpress_host::Device,
     /// Number of turns: cold starts of each contestant.
     pub runs: u32,
+    /// What the order of the contestants in each turn is drawn from.
+    pub seed: u64,
+    /// Whether every file of each contestant is read too, cold again, after its starts.
+    pub walk: bool,
 }
 
 /// Everything measured by [`compare`](crate::compare), and what it depends on.
@@ -47,19 +104,28 @@ pub struct Comparison {
     pub read_ahead_kib: u32,
     /// Number of turns asked for.
     pub turns: u32,
-    /// The images; the first one is the baseline of all ratios.
+    /// What the order of the contestants in each turn was drawn from.
+    #[serde(default)]
+    pub seed: u64,
+    /// Who took part; the first one is the baseline of all ratios.
     pub contestants: Vec<ContestantFacts>,
     /// All runs in the order in which they were made, the excluded ones among them.
     pub runs: Vec<Run>,
 }
 
-/// An image as it was when the comparison began.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// A contestant as it was when the comparison began.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ContestantFacts {
     /// Its name in tables and charts.
     pub name: String,
-    /// Size of the image file.
+    /// Size of the image file, or of all files of a directory.
     pub size_bytes: u64,
+    /// What it is.
+    #[serde(default)]
+    pub facts: Facts,
+    /// What was known of it before it ran.
+    #[serde(default)]
+    pub figures: Figures,
 }
 
 /// The machine on which a comparison ran.
@@ -115,6 +181,14 @@ pub struct CommandFacts {
     pub chroot: bool,
     /// Time limit of each start.
     pub timeout_s: u64,
+    /// What ended a start: `exit`, `port=80`.
+    #[serde(default = "exit")]
+    pub ready: String,
+}
+
+/// Until there was another condition, every start ended with the command.
+fn exit() -> String {
+    coldpress_host::Ready::Exit.text()
 }
 
 impl CommandFacts {
@@ -142,6 +216,7 @@ impl From<&coldpress_host::Command> for CommandFacts {
             args: args.collect(),
             chroot: command.chroot,
             timeout_s: command.timeout_s,
+            ready: printable(command.ready.text().as_bytes()),
         }
     }
 }
@@ -188,6 +263,7 @@ mod tests {
                 .to_vec(),
             chroot: false,
             timeout_s: 10,
+            ready: exit(),
         };
         assert_eq!(
             command.line(),
@@ -201,6 +277,9 @@ mod tests {
         let reasons = [
             Excluded::Failed {
                 exit: Exit::Signal(11),
+            },
+            Excluded::NotReady {
+                exit: Exit::Code(0),
             },
             Excluded::TimedOut,
             Excluded::StartedWarm { pages: 3 },

@@ -1,7 +1,7 @@
 //! What can keep a comparison from its end.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::comparison::Comparison;
 use crate::run::{Excluded, Exit};
@@ -31,10 +31,29 @@ pub enum Error {
         /// The end of what it wrote to its standard error.
         stderr_tail: String,
     },
+    /// The command ended in the first turn before it was ready.
+    #[error(
+        "the command ended in its {start} start from `{contestant}` ({exit}) before it was ready (`{ready}`){}",
+        last_words(stderr_tail)
+    )]
+    CommandNotReady {
+        /// Name of the contestant.
+        contestant: String,
+        /// `cold` or `warm`.
+        start: &'static str,
+        /// How the command ended.
+        exit: Exit,
+        /// What was waited for.
+        ready: String,
+        /// The end of what it wrote to its standard error.
+        stderr_tail: String,
+    },
     /// The command exceeded its time limit in the first turn.
     #[error(
-        "the command did not end within {timeout_s} s in its {start} start from `{contestant}`; \
-         allow more time, or use a command that ends by itself{}",
+        "the command {} within {timeout_s} s in its {start} start from `{contestant}`; \
+         allow more time, {}{}",
+        late(ready),
+        end_of(ready),
         last_words(stderr_tail)
     )]
     CommandTimedOut {
@@ -44,6 +63,8 @@ pub enum Error {
         start: &'static str,
         /// The limit.
         timeout_s: u64,
+        /// What was waited for.
+        ready: String,
         /// The end of what it wrote to its standard error.
         stderr_tail: String,
     },
@@ -78,6 +99,15 @@ pub enum Error {
     /// A run could not be kept.
     #[error(transparent)]
     History(#[from] coldpress_history::Error),
+    /// What an image holds is none of the file systems that can be mounted here.
+    #[error(
+        "`{}` holds no file system that is known here (SquashFS, EROFS, ext2 to ext4); give a program that mounts it",
+        image.display()
+    )]
+    UnknownFileSystem {
+        /// The image.
+        image: PathBuf,
+    },
     /// The file system of an image has no direct I/O, so it cannot stand for a partition.
     #[error(
         "the file system of `{}` has no direct I/O, which an image that stands for a partition \
@@ -116,6 +146,18 @@ pub enum Error {
     },
 }
 
+impl Error {
+    /// For `map_err`: names the action and the path.
+    pub(crate) fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Error {
+        let path = path.to_owned();
+        move |source| Error::Io {
+            action,
+            path,
+            source,
+        }
+    }
+}
+
 fn last_words(stderr_tail: &str) -> String {
     match stderr_tail.trim() {
         "" => String::new(),
@@ -127,6 +169,22 @@ fn console(tail: &str) -> String {
     match tail.trim() {
         "" => "; its console said nothing (is it told `console=ttyS0`?)".to_owned(),
         lines => format!("; its console ended with:\n{lines}"),
+    }
+}
+
+fn late(ready: &str) -> String {
+    if ready == "exit" {
+        "did not end".to_owned()
+    } else {
+        format!("was not ready (`{ready}`)")
+    }
+}
+
+fn end_of(ready: &str) -> &'static str {
+    if ready == "exit" {
+        "use a command that ends by itself, or say with `--ready` what shows that it is ready"
+    } else {
+        "or wait for something else"
     }
 }
 

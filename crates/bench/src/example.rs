@@ -1,5 +1,7 @@
 //! Made-up comparisons for tests.
 
+use coldpress_history::{Facts, Figures};
+
 use crate::comparison::{
     CommandFacts, Comparison, ContestantFacts, DeviceFacts, MachineFacts, ViaFacts,
 };
@@ -11,6 +13,8 @@ pub(crate) fn comparison(names: &[&str], turns: u32) -> Comparison {
     let contestants = (0_u32..).zip(names).map(|(index, name)| ContestantFacts {
         name: (*name).to_owned(),
         size_bytes: 326_000_000 + u64::from(index) * 10_000_000,
+        facts: Facts::new(),
+        figures: Figures::new(),
     });
     let run = |contestant: usize, turn: u32| {
         let place = u32::try_from(contestant).expect("few contestants");
@@ -26,6 +30,7 @@ pub(crate) fn comparison(names: &[&str], turns: u32) -> Comparison {
             cpu_s: Some(start_s * 0.3),
             reads: Some(u64::from(3330 / (place + 1) + turn)),
             read_bytes: Some(144_000_000 - u64::from(place) * 20_000_000),
+            walk_s: None,
             mount_reads: Some(12),
             mount_read_bytes: Some(98_304),
             page_cache_bytes: (turn == 0).then_some(390_000_000 + u64::from(place) * 30_000_000),
@@ -61,9 +66,11 @@ pub(crate) fn comparison(names: &[&str], turns: u32) -> Comparison {
                 .to_vec(),
             chroot: false,
             timeout_s: 60,
+            ready: "exit".to_owned(),
         },
         read_ahead_kib: 128,
         turns,
+        seed: 7,
         contestants: contestants.collect(),
         runs: (0..turns)
             .flat_map(|turn| (0..names.len()).map(move |contestant| (contestant, turn)))

@@ -37,7 +37,10 @@ mod run;
 mod runner;
 mod standing;
 pub mod stats;
+mod study;
 pub mod text;
+mod tree;
+mod turns;
 
 pub use boot::{
     BootChart, BootContestant, BootProgress, BootRow, BootScenario, Booted, ChartLine, ChartSample,
@@ -45,8 +48,8 @@ pub use boot::{
 };
 pub use compare::compare;
 pub use comparison::{
-    CommandFacts, Comparison, Contestant, ContestantFacts, DeviceFacts, MachineFacts,
-    READ_AHEAD_KIB, Scenario, ViaFacts,
+    CommandFacts, Comparison, Contestant, ContestantFacts, DeviceFacts, MachineFacts, MountBy,
+    READ_AHEAD_KIB, Scenario, ViaFacts, What,
 };
 pub use condition::{Condition, ConditionError};
 pub use difference::{Difference, differences, unmatched};

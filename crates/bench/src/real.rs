@@ -1,9 +1,8 @@
-//! The laboratory on a running Linux: loop devices, mounts, throttles, caches.
+//! The laboratory on a running Linux: mounts, throttles, caches.
 
-use std::collections::BTreeSet;
+mod stand;
+
 use std::fs::{self, File};
-use std::io;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -11,37 +10,35 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use coldpress_host::{
-    Cgroup, Counters, Janitor, Leftover, LoopDevice, Mount, Via, backing_disk, drop_caches, evict,
-    launch, resident_pages,
+    Cgroup, Device, Janitor, Leftover, drop_caches, evict, resident_pages, start, write_back_all,
 };
 
-use crate::comparison::{READ_AHEAD_KIB, Scenario};
+use self::stand::Stand;
+use crate::comparison::{Scenario, What};
 use crate::error::Error;
 use crate::run::Exit;
 use crate::runner::{Laboratory, Start};
 use crate::text::printable;
+use crate::tree::{self, Walk};
 
 const PAGE_SIZE_BYTES: u64 = 4096;
 /// Between two attempts to drop the caches: what is being read needs time, not insistence.
 const COOLING_PAUSE: Duration = Duration::from_millis(500);
 
-/// Cgroups made so far. Each run has one of its own: a group can be busy for a while after its end.
+/// Cgroups made so far. Each run has its own: a group can be busy for a while after its end.
 static CGROUPS: AtomicU32 = AtomicU32::new(0);
 
 pub(crate) struct Real<'a> {
     scenario: &'a Scenario,
     janitor: &'a Janitor,
-    /// Where the images are mounted, one after the other; removed on drop.
+    /// Where the contestants are mounted, one after the other; removed on drop.
     directory: PathBuf,
 }
 
 /// Fields are dropped in this order: first the processes, then what they used.
 pub(crate) struct Mounted {
     cgroup: Cgroup,
-    mount: Mount,
-    loop_device: LoopDevice,
-    /// Loop devices are used again and keep counting.
-    attached: Counters,
+    stand: Stand,
 }
 
 impl<'a> Real<'a> {
@@ -52,12 +49,31 @@ impl<'a> Real<'a> {
     ) -> Result<Real<'a>, Error> {
         let directory = work_dir.join(format!("coldpress-bench-{}", process::id()));
         janitor.watch(Leftover::Dir(directory.clone()));
-        fs::create_dir(&directory).map_err(failed("make the directory", &directory))?;
+        fs::create_dir(&directory).map_err(Error::io("make the directory", &directory))?;
         Ok(Real {
             scenario,
             janitor,
             directory,
         })
+    }
+
+    /// A group of processes of a run, which the janitor knows.
+    fn cgroup(&self) -> Result<Cgroup, Error> {
+        let serial = CGROUPS.fetch_add(1, Ordering::Relaxed);
+        let cgroup = Cgroup::create(&format!("bench-{serial}"))?;
+        self.janitor.watch(cgroup.leftover());
+        Ok(cgroup)
+    }
+
+    /// Removes a group whose processes have ended.
+    fn remove(&self, cgroup: Cgroup) {
+        let leftover = cgroup.leftover();
+        drop(cgroup);
+        self.janitor.forget(&leftover);
+    }
+
+    fn device(&self) -> &Device {
+        &self.scenario.device
     }
 }
 
@@ -73,57 +89,44 @@ impl Drop for Real<'_> {
 impl Laboratory for Real<'_> {
     type Mounted = Mounted;
 
-    fn cool(&mut self, image: &Path) -> Result<u64, Error> {
-        evict(image)?;
-        drop_caches()?;
-        let file = File::open(image).map_err(failed("open", image))?;
-        let resident = resident_pages(&file)?;
+    fn cool(&mut self, what: &What) -> Result<u64, Error> {
+        let resident = match what {
+            What::Image { path, .. } => {
+                evict(path)?;
+                drop_caches()?;
+                let file = File::open(path).map_err(Error::io("open", path))?;
+                resident_pages(&file)?
+            }
+            What::Directory(directory) => {
+                write_back_all();
+                drop_caches()?;
+                let resident = tree::resident(directory)?;
+                // Looking has read all directories and inodes.
+                drop_caches()?;
+                resident
+            }
+        };
         if resident > 0 {
             sleep(COOLING_PAUSE);
         }
         Ok(resident)
     }
 
-    fn mount(&mut self, image: &Path) -> Result<Option<Mounted>, Error> {
-        let device = &self.scenario.device;
-        let direct_io = device.via == Via::Partition;
-        let loop_device = LoopDevice::attach(image, direct_io)?;
-        if direct_io && !loop_device.direct_io() {
-            return Err(Error::NoDirectIo {
-                image: image.to_owned(),
-            });
-        }
-        if is_mounted(loop_device.device_number())? {
+    fn mount(
+        &mut self,
+        what: &What,
+        stop: &mut dyn FnMut() -> bool,
+    ) -> Result<Option<Mounted>, Error> {
+        let Some(stand) = self.stand(what, stop)? else {
             return Ok(None);
-        }
-        let attached = loop_device.counters()?;
-        loop_device.set_read_ahead_kib(u64::from(READ_AHEAD_KIB))?;
-        let mount = Mount::squashfs(&loop_device, &self.directory)?;
-        let serial = CGROUPS.fetch_add(1, Ordering::Relaxed);
-        let cgroup = Cgroup::create(&format!("bench-{serial}"))?;
-        self.janitor.watch(cgroup.leftover());
-        if device.is_throttled() {
-            let throttled = match device.via {
-                Via::Partition => loop_device.device_number(),
-                Via::File => backing_disk(image)?,
-            };
-            cgroup.limit(throttled, device)?;
-        }
-        Ok(Some(Mounted {
-            cgroup,
-            mount,
-            loop_device,
-            attached,
-        }))
+        };
+        let cgroup = self.cgroup()?;
+        stand.limit(&cgroup, self.device())?;
+        Ok(Some(Mounted { cgroup, stand }))
     }
 
-    fn counters(&mut self, mounted: &Mounted) -> Result<(u64, u64), Error> {
-        let Counters { reads, read_bytes } = mounted.loop_device.counters()?;
-        let attached = mounted.attached;
-        Ok((
-            reads.saturating_sub(attached.reads),
-            read_bytes.saturating_sub(attached.read_bytes),
-        ))
+    fn counters(&mut self, mounted: &Mounted) -> Result<Option<(u64, u64)>, Error> {
+        mounted.stand.counters(&mounted.cgroup)
     }
 
     fn start(
@@ -131,79 +134,48 @@ impl Laboratory for Real<'_> {
         mounted: &Mounted,
         stop: &mut dyn FnMut() -> bool,
     ) -> Result<Option<Start>, Error> {
-        let (root, cgroup) = (mounted.mount.root(), Some(&mounted.cgroup));
-        let outcome = match launch(&self.scenario.command, root, cgroup, stop) {
+        let Mounted { cgroup, stand } = mounted;
+        let cpu_before_ns = stand.cpu_ns()?;
+        let mut running = start(&self.scenario.command, stand.root(), Some(cgroup))?;
+        match running.wait(stop) {
             Err(coldpress_host::Error::Stopped) => return Ok(None),
-            outcome => outcome?,
-        };
+            answer => answer?,
+        }
+        let counters = stand.counters(cgroup)?;
+        let mounting_cpu_ns = stand.cpu_ns()?.saturating_sub(cpu_before_ns);
+        let outcome = running.finish(stop)?;
         Ok(Some(Start {
             wall_s: seconds(outcome.wall_ns),
-            cpu_s: seconds(outcome.cpu_ns),
+            cpu_s: seconds(outcome.cpu_ns.saturating_add(mounting_cpu_ns)),
+            counters,
             exit: Exit::from(outcome.status),
+            became_ready: outcome.became_ready,
             timed_out: outcome.timed_out,
             stderr_tail: printable(&outcome.stderr_tail),
         }))
     }
 
     fn page_cache_bytes(&mut self, mounted: &Mounted) -> Result<u64, Error> {
-        let mut pages = 0;
-        let mut seen = BTreeSet::new();
-        let mut directories = vec![mounted.mount.root().to_owned()];
-        while let Some(directory) = directories.pop() {
-            let entries = fs::read_dir(&directory).map_err(failed("list", &directory))?;
-            for entry in entries {
-                let entry = entry.map_err(failed("list", &directory))?;
-                let path = entry.path();
-                let kind = entry.file_type().map_err(failed("look at", &path))?;
-                if kind.is_dir() {
-                    directories.push(path);
-                } else if kind.is_file() {
-                    let file = File::open(&path).map_err(failed("open", &path))?;
-                    let metadata = file.metadata().map_err(failed("look at", &path))?;
-                    // Hard links share their pages.
-                    if metadata.nlink() == 1 || seen.insert(metadata.ino()) {
-                        pages += resident_pages(&file)?;
-                    }
-                }
-            }
-        }
-        Ok(pages * PAGE_SIZE_BYTES)
+        Ok(tree::resident(mounted.stand.root())? * PAGE_SIZE_BYTES)
+    }
+
+    fn walk(
+        &mut self,
+        mounted: &Mounted,
+        stop: &mut dyn FnMut() -> bool,
+    ) -> Result<Option<Walk>, Error> {
+        let _inside = mounted.cgroup.enter()?;
+        tree::walk(mounted.stand.root(), stop)
     }
 
     fn unmount(&mut self, mounted: Mounted) -> Result<(), Error> {
-        let Mounted {
-            cgroup,
-            mount,
-            loop_device,
-            ..
-        } = mounted;
+        let Mounted { cgroup, stand } = mounted;
         cgroup.kill_all()?;
-        mount.unmount()?;
-        drop(loop_device);
-        let leftover = cgroup.leftover();
-        drop(cgroup);
-        self.janitor.forget(&leftover);
+        if let Some(of_mount) = stand.unmount()? {
+            self.remove(of_mount);
+        }
+        self.remove(cgroup);
         Ok(())
-    }
-}
-
-/// Whether some file system is mounted from a device, as far as the mount namespace of this thread
-/// knows.
-fn is_mounted(device_number: (u32, u32)) -> Result<bool, Error> {
-    let path = Path::new("/proc/thread-self/mountinfo");
-    let mounts = fs::read_to_string(path).map_err(failed("read", path))?;
-    let wanted = format!("{}:{}", device_number.0, device_number.1);
-    Ok(mounts
-        .lines()
-        .any(|line| line.split(' ').nth(2) == Some(wanted.as_str())))
-}
-
-fn failed(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Error {
-    let path = path.to_owned();
-    move |source| Error::Io {
-        action,
-        path,
-        source,
     }
 }
 

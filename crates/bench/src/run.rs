@@ -18,15 +18,19 @@ pub struct Run {
     pub cold_s: Option<f64>,
     /// Wall time of the warm start.
     pub warm_s: Option<f64>,
-    /// Processor time (user and system) of the cold start, of all its processes.
+    /// Processor time (user and system) of the cold start, of all its processes and of a program that mounts the image.
     pub cpu_s: Option<f64>,
-    /// Reads completed by the loop device during the cold start.
+    /// Reads completed during the cold start: by the loop device; from a directory, or an image that a program mounts, by
+    /// the disk below, for the command and that program.
     pub reads: Option<u64>,
-    /// Bytes read from the loop device during the cold start.
+    /// Bytes of these reads.
     pub read_bytes: Option<u64>,
-    /// Reads completed by the loop device before the cold start: attaching and mounting.
+    /// Time in which every file was read and hashed, one after the other, cold again.
+    #[serde(default)]
+    pub walk_s: Option<f64>,
+    /// Reads completed before the cold start: attaching and mounting.
     pub mount_reads: Option<u64>,
-    /// Bytes read from the loop device before the cold start.
+    /// Bytes read before the cold start.
     pub mount_read_bytes: Option<u64>,
     /// Memory that the files of the mount occupy after both starts: the sum of cachestat(2) over
     /// its regular files. Taken once for each contestant, in its first counted run.
@@ -40,8 +44,8 @@ pub struct Run {
 /// The proof that a start was cold.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Coldness {
-    /// Pages of the image file in the page cache after they were dropped, just before the loop
-    /// device was attached. 0 in every run that counts.
+    /// Pages of the image file, or of all files of a directory, in the page cache after they were dropped, just before
+    /// it was mounted. 0 in every run that counts.
     pub image_resident_pages: u64,
     /// How often the caches had to be dropped.
     pub attempts: u32,
@@ -56,6 +60,11 @@ pub struct Coldness {
 pub enum Excluded {
     /// The command failed.
     Failed {
+        /// How it ended.
+        exit: Exit,
+    },
+    /// The command ended before it was ready.
+    NotReady {
         /// How it ended.
         exit: Exit,
     },
@@ -77,6 +86,9 @@ impl fmt::Display for Excluded {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Excluded::Failed { exit } => write!(f, "the command failed ({exit})"),
+            Excluded::NotReady { exit } => {
+                write!(f, "the command ended before it was ready ({exit})")
+            }
             Excluded::TimedOut => f.write_str("the command exceeded its time limit"),
             Excluded::StartedWarm { pages } => {
                 write!(f, "{pages} pages of the image stayed in the page cache")

@@ -1,15 +1,16 @@
 //! The order of a comparison, and what counts.
 //!
-//! Contestants run in turn, so that a machine that slows down slows all of them down; every second
-//! turn runs backwards (A B C, C B A), so that none always follows the same other. What is done to
-//! the machine is behind the trait [`Laboratory`]: the rules here are tested without one.
+//! Contestants run in turn, so that a machine that slows down slows all of them down, in an order that is drawn for each
+//! turn ([`turns`]). What is done to the machine is behind the trait [`Laboratory`]: the rules here are tested without
+//! one.
 
 use std::ops::ControlFlow;
-use std::path::Path;
 
-use crate::comparison::Contestant;
+use crate::comparison::{Comparison, Contestant, What};
 use crate::error::Error;
-use crate::run::{Excluded, Exit, Run};
+use crate::run::{Coldness, Excluded, Exit, Run};
+use crate::tree::Walk;
+use crate::turns;
 
 /// How often the caches are dropped before a run is given up, [`Laboratory::cool`] pausing between
 /// attempts. Readahead of the start before may still wait behind a throttle, its pages locked: 8 MB
@@ -18,7 +19,7 @@ const COOLING_ATTEMPTS: u32 = 20;
 
 /// Where a comparison is.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Progress {
+pub struct Progress<'a> {
     /// Index of the contestant.
     pub contestant: usize,
     /// Number of the turn, from 0.
@@ -26,12 +27,14 @@ pub struct Progress {
     /// Number of turns.
     pub turns: u32,
     /// What is done.
-    pub step: Step,
+    pub step: Step<'a>,
 }
 
 /// What is done with a contestant in a turn.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Step {
+pub enum Step<'a> {
+    /// Nothing has run yet; this is what is known.
+    Begun(&'a Comparison),
     /// Caches are about to be dropped; told again for each attempt.
     Cooling,
     /// The cold start is about to begin.
@@ -48,22 +51,30 @@ pub enum Step {
         /// Its wall time.
         time_s: f64,
     },
+    /// All files are about to be read, and are being read; told at least ten times a second.
+    Walking,
     /// The run is over and does not count.
     Excluded(Excluded),
+    /// The run is over, whether it counts or not: to be kept, whatever happens next.
+    Finished(&'a Run),
 }
 
 /// What a comparison asks of a machine.
 pub(crate) trait Laboratory {
-    /// An image, mounted from a loop device of its own.
+    /// A contestant, mounted.
     type Mounted;
 
-    /// Drops all caches; returns how many pages of `image` stayed, after a pause if there are any.
-    fn cool(&mut self, image: &Path) -> Result<u64, Error>;
-    /// Mounts the image. `None` if its loop device held another mount.
-    fn mount(&mut self, image: &Path) -> Result<Option<Self::Mounted>, Error>;
-    /// Reads and bytes read by the loop device since it was attached.
-    fn counters(&mut self, mounted: &Self::Mounted) -> Result<(u64, u64), Error>;
-    /// Runs the command to its end; `None` if `stop`, which is asked again and again, ended it.
+    /// Drops all caches; returns how many pages of the image or of the files stayed, after a pause if there are any.
+    fn cool(&mut self, what: &What) -> Result<u64, Error>;
+    /// Mounts the contestant. `None` if its loop device held another mount.
+    fn mount(
+        &mut self,
+        what: &What,
+        stop: &mut dyn FnMut() -> bool,
+    ) -> Result<Option<Self::Mounted>, Error>;
+    /// Reads and bytes read since mounting began; `None` if nobody counts them.
+    fn counters(&mut self, mounted: &Self::Mounted) -> Result<Option<(u64, u64)>, Error>;
+    /// Runs the command until it is ready and ends it; `None` if `stop`, which is asked again and again, ended it.
     fn start(
         &mut self,
         mounted: &Self::Mounted,
@@ -71,6 +82,12 @@ pub(crate) trait Laboratory {
     ) -> Result<Option<Start>, Error>;
     /// Page cache of all files of the mount.
     fn page_cache_bytes(&mut self, mounted: &Self::Mounted) -> Result<u64, Error>;
+    /// Reads every file; `None` if `stop` ended it.
+    fn walk(
+        &mut self,
+        mounted: &Self::Mounted,
+        stop: &mut dyn FnMut() -> bool,
+    ) -> Result<Option<Walk>, Error>;
     /// Ends all processes of the command and undoes the mount.
     fn unmount(&mut self, mounted: Self::Mounted) -> Result<(), Error>;
 }
@@ -80,7 +97,10 @@ pub(crate) trait Laboratory {
 pub(crate) struct Start {
     pub(crate) wall_s: f64,
     pub(crate) cpu_s: f64,
+    /// As of [`Laboratory::counters`], when it was ready and not when it had ended.
+    pub(crate) counters: Option<(u64, u64)>,
     pub(crate) exit: Exit,
+    pub(crate) became_ready: bool,
     pub(crate) timed_out: bool,
     pub(crate) stderr_tail: String,
 }
@@ -94,7 +114,10 @@ pub(crate) enum Halt {
 
 impl From<Error> for Halt {
     fn from(error: Error) -> Halt {
-        Halt::Error(error)
+        match error {
+            Error::Host(coldpress_host::Error::Stopped) => Halt::Interrupted,
+            error => Halt::Error(error),
+        }
     }
 }
 
@@ -102,20 +125,21 @@ pub(crate) struct Runner<'a, L> {
     pub(crate) laboratory: L,
     pub(crate) contestants: &'a [Contestant],
     pub(crate) turns: u32,
+    pub(crate) seed: u64,
+    /// Whether every file is read too, after the starts.
+    pub(crate) walks: bool,
     pub(crate) cores: u32,
     pub(crate) timeout_s: u64,
-    pub(crate) progress: &'a mut dyn FnMut(Progress) -> ControlFlow<()>,
+    /// What ends a start.
+    pub(crate) ready: String,
+    pub(crate) progress: &'a mut dyn FnMut(Progress<'_>) -> ControlFlow<()>,
 }
 
 impl<L: Laboratory> Runner<'_, L> {
     /// Makes all runs and appends each to `runs` when it is over.
     pub(crate) fn run_all(&mut self, runs: &mut Vec<Run>) -> Result<(), Halt> {
         for turn in 0..self.turns {
-            let mut order: Vec<usize> = (0..self.contestants.len()).collect();
-            if turn % 2 == 1 {
-                order.reverse();
-            }
-            for contestant in order {
+            for contestant in turns::order(self.seed, turn, self.contestants.len()) {
                 let mut run = Run {
                     contestant,
                     turn,
@@ -127,6 +151,9 @@ impl<L: Laboratory> Runner<'_, L> {
                 run.excluded = self.run(&mut run, !measured)?;
                 let excluded = run.excluded;
                 runs.push(run);
+                if let Some(run) = runs.last() {
+                    self.report(contestant, turn, Step::Finished(run))?;
+                }
                 if let Some(reason) = excluded {
                     self.report(contestant, turn, Step::Excluded(reason))?;
                 }
@@ -137,26 +164,12 @@ impl<L: Laboratory> Runner<'_, L> {
 
     /// Fills in `run`; returns why it does not count.
     fn run(&mut self, run: &mut Run, with_page_cache: bool) -> Result<Option<Excluded>, Halt> {
-        let (contestant, turn) = (run.contestant, run.turn);
-        let image = &self.contestants[contestant].image;
-        let coldness = &mut run.coldness;
-        while coldness.attempts < COOLING_ATTEMPTS {
-            self.report(contestant, turn, Step::Cooling)?;
-            coldness.attempts += 1;
-            coldness.image_resident_pages = self.laboratory.cool(image)?;
-            if coldness.image_resident_pages == 0 {
-                break;
-            }
-        }
-        if coldness.image_resident_pages > 0 {
-            return Ok(Some(Excluded::StartedWarm {
-                pages: coldness.image_resident_pages,
-            }));
-        }
-        let mounted = self.laboratory.mount(image)?;
-        coldness.fresh_superblock = Some(mounted.is_some());
-        let Some(mounted) = mounted else {
-            return Ok(Some(Excluded::MountedBefore));
+        let mut coldness = Coldness::default();
+        let mounted = self.mount_cold(run, &mut coldness);
+        run.coldness = coldness;
+        let mounted = match mounted? {
+            Ok(mounted) => mounted,
+            Err(reason) => return Ok(Some(reason)),
         };
         let excluded = self.start_twice(&mounted, run)?;
         if excluded.is_none() && with_page_cache {
@@ -164,7 +177,38 @@ impl<L: Laboratory> Runner<'_, L> {
             run.page_cache_bytes = Some(self.laboratory.page_cache_bytes(&mounted)?);
         }
         self.laboratory.unmount(mounted)?;
+        if excluded.is_none() && self.walks {
+            self.walk(run)?;
+        }
         Ok(excluded)
+    }
+
+    /// Mounts the contestant of a run, of which nothing is in memory; or tells why that is not so.
+    fn mount_cold(
+        &mut self,
+        run: &Run,
+        coldness: &mut Coldness,
+    ) -> Result<Result<L::Mounted, Excluded>, Halt> {
+        let (contestant, turn) = (run.contestant, run.turn);
+        let what = &self.contestants[contestant].what;
+        while coldness.attempts < COOLING_ATTEMPTS {
+            self.report(contestant, turn, Step::Cooling)?;
+            coldness.attempts += 1;
+            coldness.image_resident_pages = self.laboratory.cool(what)?;
+            if coldness.image_resident_pages == 0 {
+                break;
+            }
+        }
+        if coldness.image_resident_pages > 0 {
+            return Ok(Err(Excluded::StartedWarm {
+                pages: coldness.image_resident_pages,
+            }));
+        }
+        let progress = &mut *self.progress;
+        let mut stop = stop(progress, run, self.turns, Step::Cooling);
+        let mounted = self.laboratory.mount(what, &mut stop)?;
+        coldness.fresh_superblock = Some(mounted.is_some());
+        Ok(mounted.ok_or(Excluded::MountedBefore))
     }
 
     fn start_twice(
@@ -173,49 +217,48 @@ impl<L: Laboratory> Runner<'_, L> {
         run: &mut Run,
     ) -> Result<Option<Excluded>, Halt> {
         let (contestant, turn) = (run.contestant, run.turn);
-        let (mount_reads, mount_read_bytes) = self.laboratory.counters(mounted)?;
-        (run.mount_reads, run.mount_read_bytes) = (Some(mount_reads), Some(mount_read_bytes));
+        let before = self.laboratory.counters(mounted)?;
+        (run.mount_reads, run.mount_read_bytes) = before.unzip();
         self.report(contestant, turn, Step::ColdStart)?;
-        let cold = self.start(mounted, contestant, turn)?;
-        let (reads, read_bytes) = self.laboratory.counters(mounted)?;
-        run.reads = Some(reads.saturating_sub(mount_reads));
-        run.read_bytes = Some(read_bytes.saturating_sub(mount_read_bytes));
+        let cold = self.start(mounted, run)?;
+        let read = before.zip(cold.counters).map(|(before, after)| {
+            let reads = after.0.saturating_sub(before.0);
+            (reads, after.1.saturating_sub(before.1))
+        });
+        (run.reads, run.read_bytes) = read.unzip();
         (run.cold_s, run.cpu_s) = (Some(cold.wall_s), Some(cold.cpu_s));
         // Reported before it is judged: an interrupt often ends the command too, and must not look
         // like its failure.
-        self.report(
-            contestant,
-            turn,
-            Step::ColdStarted {
-                time_s: cold.wall_s,
-            },
-        )?;
+        let time_s = cold.wall_s;
+        self.report(contestant, turn, Step::ColdStarted { time_s })?;
         if let Some(reason) = self.judge(run, "cold", &cold)? {
             return Ok(Some(reason));
         }
-        let warm = self.start(mounted, contestant, turn)?;
+        let warm = self.start(mounted, run)?;
         run.warm_s = Some(warm.wall_s);
-        self.report(
-            contestant,
-            turn,
-            Step::WarmStarted {
-                time_s: warm.wall_s,
-            },
-        )?;
+        let time_s = warm.wall_s;
+        self.report(contestant, turn, Step::WarmStarted { time_s })?;
         Ok(self.judge(run, "warm", &warm)?)
     }
 
-    fn start(&mut self, mounted: &L::Mounted, contestant: usize, turn: u32) -> Result<Start, Halt> {
-        let now = Progress {
-            contestant,
-            turn,
-            turns: self.turns,
-            step: Step::Starting,
-        };
-        let progress = &mut self.progress;
-        let mut stop = || progress(now).is_break();
+    fn start(&mut self, mounted: &L::Mounted, run: &Run) -> Result<Start, Halt> {
+        let progress = &mut *self.progress;
+        let mut stop = stop(progress, run, self.turns, Step::Starting);
         let start = self.laboratory.start(mounted, &mut stop)?;
         start.ok_or(Halt::Interrupted)
+    }
+
+    /// Reads all files, cold again. If that cannot be, there is no such figure; the starts count all the same.
+    fn walk(&mut self, run: &mut Run) -> Result<(), Halt> {
+        let Ok(mounted) = self.mount_cold(run, &mut Coldness::default())? else {
+            return Ok(());
+        };
+        let progress = &mut *self.progress;
+        let mut stop = stop(progress, run, self.turns, Step::Walking);
+        let walk = self.laboratory.walk(&mounted, &mut stop)?;
+        self.laboratory.unmount(mounted)?;
+        run.walk_s = Some(walk.ok_or(Halt::Interrupted)?.time_s);
+        Ok(())
     }
 
     /// Whether a start counts. A command that fails in the first turn would fail in all others.
@@ -235,10 +278,24 @@ impl<L: Laboratory> Runner<'_, L> {
                 contestant: contestant(),
                 start: which,
                 timeout_s: self.timeout_s,
+                ready: self.ready.clone(),
                 stderr_tail,
             });
         }
-        if start.exit != Exit::Code(0) {
+        if !start.became_ready && start.exit == Exit::Code(0) {
+            let exit = start.exit;
+            if run.turn > 0 {
+                return Ok(Some(Excluded::NotReady { exit }));
+            }
+            return Err(Error::CommandNotReady {
+                contestant: contestant(),
+                start: which,
+                exit,
+                ready: self.ready.clone(),
+                stderr_tail,
+            });
+        }
+        if !start.became_ready {
             if run.turn > 0 {
                 return Ok(Some(Excluded::Failed { exit: start.exit }));
             }
@@ -253,7 +310,7 @@ impl<L: Laboratory> Runner<'_, L> {
         Ok(impossible.then_some(Excluded::BelowCpuTime))
     }
 
-    fn report(&mut self, contestant: usize, turn: u32, step: Step) -> Result<(), Halt> {
+    fn report(&mut self, contestant: usize, turn: u32, step: Step<'_>) -> Result<(), Halt> {
         match (self.progress)(Progress {
             contestant,
             turn,
@@ -264,6 +321,22 @@ impl<L: Laboratory> Runner<'_, L> {
             ControlFlow::Break(()) => Err(Halt::Interrupted),
         }
     }
+}
+
+/// Whether a person wants to stop, asked while a step goes on.
+fn stop<'a>(
+    progress: &'a mut dyn FnMut(Progress<'_>) -> ControlFlow<()>,
+    run: &Run,
+    turns: u32,
+    step: Step<'static>,
+) -> impl FnMut() -> bool + use<'a> {
+    let now = Progress {
+        contestant: run.contestant,
+        turn: run.turn,
+        turns,
+        step,
+    };
+    move || progress(now).is_break()
 }
 
 #[cfg(test)]

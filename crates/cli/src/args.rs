@@ -6,6 +6,7 @@
 mod archive;
 mod bench;
 mod bench_build;
+mod bench_launch;
 mod boot;
 mod build;
 mod compare;
@@ -36,6 +37,7 @@ mod unsquashfs;
 pub(crate) use archive::ArchiveArgs;
 pub(crate) use bench::{BenchArgs, BenchVerb};
 pub(crate) use bench_build::BenchBuildArgs;
+pub(crate) use bench_launch::{BenchLaunchArgs, MountName, NamedImage};
 pub(crate) use boot::BootArgs;
 pub(crate) use build::BuildArgs;
 pub(crate) use compare::CompareArgs;

@@ -1,5 +1,7 @@
 //! What a study states about the machine and the programs, whatever it measures.
 
+use std::time::{SystemTime, UNIX_EPOCH};
+
 use coldpress_history::Facts;
 use coldpress_host::machine;
 
@@ -47,6 +49,12 @@ pub(crate) fn machine_facts<'a>(tools: impl IntoIterator<Item = (&'a str, String
         .into_iter()
         .map(|(tool, version)| (format!("{tool}_version"), version));
     known.chain(tools).collect()
+}
+
+/// A seed for an order, which nobody chose: short enough to be typed again.
+pub(crate) fn seed() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    now.map_or(0, |now| u64::from(now.subsec_nanos()) % 1_000_000)
 }
 
 #[cfg(test)]

@@ -23,6 +23,15 @@ pub fn drop_caches() -> Result<(), Error> {
     fs::write(path, "3\n").map_err(Error::io("write to", path))
 }
 
+/// Writes everything back that is only in memory, so that [`drop_caches`] can drop it.
+///
+/// # Cost
+///
+/// As much time as the disks need for it.
+pub fn write_back_all() {
+    rustix::fs::sync();
+}
+
 /// Writes a file back and drops its pages from the page cache.
 ///
 /// The kernel keeps pages that are mapped or in use; check with [`resident_pages`].

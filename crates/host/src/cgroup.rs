@@ -141,6 +141,16 @@ impl Cgroup {
         self.members().kill_all()
     }
 
+    /// User and system time of its processes so far, in ns: with cgroup v2 of all that it ever had, with v1 of those that
+    /// live and of the children that they waited for.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] if they cannot be read.
+    pub fn cpu_ns(&self) -> Result<u64, Error> {
+        self.members().cpu_ns()
+    }
+
     /// Directories of this and of other coldpress processes.
     pub(crate) fn all_of_ours() -> Vec<PathBuf> {
         let Ok(hierarchy) = find_hierarchy() else {

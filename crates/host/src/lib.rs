@@ -39,7 +39,7 @@ mod syscall;
 mod tracefs;
 mod trial;
 
-pub use cache::{backing_disk, drop_caches, evict, resident_pages, write_back};
+pub use cache::{backing_disk, drop_caches, evict, resident_pages, write_back, write_back_all};
 pub use cgroup::{Cgroup, Inside};
 pub use device::{Device, Preset, Via};
 pub use error::Error;

@@ -1,4 +1,5 @@
 use std::collections::VecDeque;
+use std::path::Path;
 
 use super::*;
 
@@ -11,6 +12,8 @@ struct Mock {
     /// The starts; good ones afterwards.
     starts: VecDeque<Start>,
     mounted_before: bool,
+    /// Whether all files are read too.
+    walks: bool,
     reads: u64,
 }
 
@@ -18,7 +21,9 @@ fn good() -> Start {
     Start {
         wall_s: 2.0,
         cpu_s: 1.0,
+        counters: None,
         exit: Exit::Code(0),
+        became_ready: true,
         timed_out: false,
         stderr_tail: String::new(),
     }
@@ -27,19 +32,19 @@ fn good() -> Start {
 impl Laboratory for &mut Mock {
     type Mounted = String;
 
-    fn cool(&mut self, image: &Path) -> Result<u64, Error> {
-        self.log.push(format!("cool {}", image.display()));
+    fn cool(&mut self, what: &What) -> Result<u64, Error> {
+        self.log.push(format!("cool {}", what.path().display()));
         Ok(self.resident_pages.pop_front().unwrap_or(0))
     }
 
-    fn mount(&mut self, image: &Path) -> Result<Option<String>, Error> {
-        self.log.push(format!("mount {}", image.display()));
+    fn mount(&mut self, what: &What, _: &mut dyn FnMut() -> bool) -> Result<Option<String>, Error> {
+        self.log.push(format!("mount {}", what.path().display()));
         self.reads = 7;
-        Ok((!self.mounted_before).then(|| image.display().to_string()))
+        Ok((!self.mounted_before).then(|| what.path().display().to_string()))
     }
 
-    fn counters(&mut self, _: &String) -> Result<(u64, u64), Error> {
-        Ok((self.reads, self.reads * 4096))
+    fn counters(&mut self, _: &String) -> Result<Option<(u64, u64)>, Error> {
+        Ok(Some((self.reads, self.reads * 4096)))
     }
 
     fn start(
@@ -49,12 +54,28 @@ impl Laboratory for &mut Mock {
     ) -> Result<Option<Start>, Error> {
         self.log.push(format!("start {mounted}"));
         self.reads += 100;
-        Ok((!stop()).then(|| self.starts.pop_front().unwrap_or_else(good)))
+        let counters = Some((self.reads, self.reads * 4096));
+        // A program that ends in its own way when it is ready reads some more.
+        self.reads += 5;
+        let start = self.starts.pop_front().unwrap_or_else(good);
+        Ok((!stop()).then_some(Start { counters, ..start }))
     }
 
     fn page_cache_bytes(&mut self, mounted: &String) -> Result<u64, Error> {
-        self.log.push(format!("walk {mounted}"));
+        self.log.push(format!("look {mounted}"));
         Ok(12_288)
+    }
+
+    fn walk(
+        &mut self,
+        mounted: &String,
+        stop: &mut dyn FnMut() -> bool,
+    ) -> Result<Option<Walk>, Error> {
+        self.log.push(format!("walk {mounted}"));
+        Ok((!stop()).then_some(Walk {
+            time_s: 9.0,
+            digest: blake3::hash(b""),
+        }))
     }
 
     fn unmount(&mut self, mounted: String) -> Result<(), Error> {
@@ -67,20 +88,21 @@ fn run_mock(
     mock: &mut Mock,
     names: &[&str],
     turns: u32,
-    progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    progress: &mut dyn FnMut(Progress<'_>) -> ControlFlow<()>,
 ) -> (Vec<Run>, Result<(), Halt>) {
-    let contestant = |name: &&str| Contestant {
-        name: (*name).to_owned(),
-        image: (*name).into(),
-    };
+    let contestant = |name: &&str| Contestant::image(name, Path::new(name));
     let contestants: Vec<Contestant> = names.iter().map(contestant).collect();
     let mut runs = Vec::new();
+    let mock_walks = mock.walks;
     let mut runner = Runner {
         laboratory: mock,
         contestants: &contestants,
         turns,
+        seed: 3,
+        walks: mock_walks,
         cores: 2,
         timeout_s: 60,
+        ready: "exit".to_owned(),
         progress,
     };
     let ended = runner.run_all(&mut runs);
@@ -92,22 +114,17 @@ fn run_all(mock: &mut Mock, names: &[&str], turns: u32) -> (Vec<Run>, Result<(),
 }
 
 #[test]
-fn contestants_alternate_and_every_second_turn_runs_backwards() {
+fn every_second_turn_runs_backwards() {
     let mut mock = Mock::default();
     let (runs, ended) = run_all(&mut mock, &["a", "b", "c"], 3);
     assert!(ended.is_ok());
     let order: Vec<(u32, usize)> = runs.iter().map(|run| (run.turn, run.contestant)).collect();
-    let expected = [
-        (0, 0),
-        (0, 1),
-        (0, 2),
-        (1, 2),
-        (1, 1),
-        (1, 0),
-        (2, 0),
-        (2, 1),
-        (2, 2),
-    ];
+    let expected: Vec<(u32, usize)> = (0..3)
+        .flat_map(|turn| {
+            let contestants = turns::order(3, turn, 3).into_iter();
+            contestants.map(move |contestant| (turn, contestant))
+        })
+        .collect();
     assert_eq!(order, expected);
 }
 
@@ -120,7 +137,7 @@ fn each_run_is_cooled_mounted_started_cold_and_warm_and_unmounted() {
         "mount a",
         "start a",
         "start a",
-        "walk a",
+        "look a",
         "unmount a",
     ];
     let second = ["cool a", "mount a", "start a", "start a", "unmount a"];
@@ -167,11 +184,13 @@ fn a_superblock_that_lived_before_is_excluded() {
 fn failures_after_the_first_turn_are_excluded_runs() {
     let killed = Start {
         timed_out: true,
+        became_ready: false,
         exit: Exit::Signal(9),
         ..good()
     };
     let broken = Start {
         exit: Exit::Code(3),
+        became_ready: false,
         ..good()
     };
     let impossible = Start {
@@ -224,6 +243,7 @@ fn failures_after_the_first_turn_are_excluded_runs() {
 fn a_failure_in_the_first_turn_stops_with_the_last_words_of_the_command() {
     let broken = Start {
         exit: Exit::Code(3),
+        became_ready: false,
         stderr_tail: "no such tune\n".into(),
         ..good()
     };
@@ -241,6 +261,7 @@ fn a_failure_in_the_first_turn_stops_with_the_last_words_of_the_command() {
 
     let slow = Start {
         timed_out: true,
+        became_ready: false,
         ..good()
     };
     let mut mock = Mock {
@@ -252,7 +273,8 @@ fn a_failure_in_the_first_turn_stops_with_the_last_words_of_the_command() {
         panic!("{ended:?}")
     };
     let expected = "the command did not end within 60 s in its warm start from `a`; \
-                    allow more time, or use a command that ends by itself";
+                    allow more time, use a command that ends by itself, or say with \
+                    `--ready` what shows that it is ready";
     assert_eq!(error.to_string(), expected);
 }
 
@@ -260,6 +282,7 @@ fn a_failure_in_the_first_turn_stops_with_the_last_words_of_the_command() {
 fn an_interrupt_keeps_the_finished_runs_and_is_not_a_failure_of_the_command() {
     let interrupted = Start {
         exit: Exit::Signal(2),
+        became_ready: false,
         ..good()
     };
     let mut mock = Mock {
@@ -290,4 +313,85 @@ fn an_interrupt_during_a_start_ends_the_start() {
     assert!(matches!(ended, Err(Halt::Interrupted)), "{ended:?}");
     assert_eq!(runs.len(), 1);
     assert_eq!(mock.log.last().map(String::as_str), Some("start b"));
+}
+
+#[test]
+fn every_finished_run_is_told_at_once() {
+    let failing = Start {
+        exit: Exit::Code(1),
+        became_ready: false,
+        ..good()
+    };
+    let mut mock = Mock {
+        starts: [good(), good(), failing].into(),
+        ..Mock::default()
+    };
+    let mut told = Vec::new();
+    let (runs, _) = run_mock(&mut mock, &["a"], 3, &mut |progress| {
+        if let Step::Finished(run) = progress.step {
+            told.push(run.clone());
+        }
+        ControlFlow::Continue(())
+    });
+    assert_eq!(told, runs);
+    assert!(told[1].excluded.is_some());
+}
+
+#[test]
+fn a_walk_is_cold_again_and_a_failed_run_has_none() {
+    let failing = Start {
+        exit: Exit::Code(1),
+        became_ready: false,
+        ..good()
+    };
+    let mut mock = Mock {
+        walks: true,
+        starts: [good(), good(), failing].into(),
+        ..Mock::default()
+    };
+    let (runs, _) = run_all(&mut mock, &["a"], 2);
+    let walks: Vec<_> = runs.iter().map(|run| run.walk_s).collect();
+    assert_eq!(walks, [Some(9.0), None]);
+    let behind = ["unmount a", "cool a", "mount a", "walk a", "unmount a"];
+    assert_eq!(mock.log[5..10], behind);
+}
+
+#[test]
+fn a_walk_that_would_be_warm_is_not_made() {
+    let warm = std::iter::repeat_n(3, usize::try_from(COOLING_ATTEMPTS).unwrap());
+    let mut mock = Mock {
+        walks: true,
+        resident_pages: std::iter::once(0).chain(warm).collect(),
+        ..Mock::default()
+    };
+    let (runs, _) = run_all(&mut mock, &["a"], 1);
+    assert_eq!((runs[0].walk_s, runs[0].excluded), (None, None));
+    assert_eq!(runs[0].coldness.attempts, 1);
+}
+
+#[test]
+fn a_command_that_ends_before_it_is_ready_has_failed() {
+    let early = Start {
+        became_ready: false,
+        stderr_tail: "bye".into(),
+        ..good()
+    };
+    let mut mock = Mock {
+        starts: [good(), good(), early.clone()].into(),
+        ..Mock::default()
+    };
+    let (runs, _) = run_all(&mut mock, &["a"], 2);
+    let exit = Exit::Code(0);
+    assert_eq!(runs[1].excluded, Some(Excluded::NotReady { exit }));
+    let mut mock = Mock {
+        starts: [early].into(),
+        ..Mock::default()
+    };
+    let (_, ended) = run_all(&mut mock, &["a"], 2);
+    let Err(Halt::Error(error)) = ended else {
+        panic!("{ended:?}")
+    };
+    let expected = "the command ended in its cold start from `a` (exit code 0) before it was ready (`exit`); \
+                    its last words were:\nbye";
+    assert_eq!(error.to_string(), expected);
 }

@@ -31,10 +31,7 @@ pub(crate) fn two(directory: &Path) -> Vec<Contestant> {
             .stdout(Stdio::null())
             .status();
         assert!(status.expect("mksquashfs was found").success());
-        Contestant {
-            name: name.to_owned(),
-            image,
-        }
+        Contestant::image(name, &image)
     };
     vec![image("128K", "131072"), image("4K", "4096")]
 }

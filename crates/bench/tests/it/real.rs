@@ -24,6 +24,8 @@ fn scenario(script: &str, device: &str, runs: u32) -> Scenario {
         },
         device: Device::parse(device).expect("a device"),
         runs,
+        seed: 1,
+        walk: false,
     }
 }
 
@@ -36,7 +38,7 @@ fn directory() -> TempDir {
 fn compare_and_look(
     scenario: &Scenario,
     directory: &Path,
-    progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    progress: &mut dyn FnMut(Progress<'_>) -> ControlFlow<()>,
 ) -> Result<Comparison, Error> {
     // Each comparison drops the caches of the whole machine, those of another one included.
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
@@ -79,9 +81,13 @@ fn two_images_are_compared_cold_and_warm() {
         })
         .expect("a comparison");
 
-        assert_eq!(steps, 4 * 4, "four steps in each run");
+        assert_eq!(
+            steps,
+            1 + 4 * 5,
+            "the beginning, and five steps in each run"
+        );
         let order: Vec<_> = comparison.runs.iter().map(|run| run.contestant).collect();
-        assert_eq!(order, [0, 1, 1, 0]);
+        assert!(order == [0, 1, 1, 0] || order == [1, 0, 0, 1], "{order:?}");
         for run in &comparison.runs {
             assert_eq!(run.excluded, None, "{run:?}");
             assert_eq!(run.coldness.image_resident_pages, 0);
@@ -113,7 +119,7 @@ fn a_failing_command_stops_with_its_exit_code_and_last_words() {
     }
     let directory = directory();
     let fails = scenario("echo no such tune >&2; exit 7", "host", 3);
-    let go_on = &mut |_: Progress| ControlFlow::Continue(());
+    let go_on = &mut |_: Progress<'_>| ControlFlow::Continue(());
     match compare_and_look(&fails, directory.path(), go_on) {
         Err(Error::CommandFailed {
             contestant,
@@ -121,10 +127,11 @@ fn a_failing_command_stops_with_its_exit_code_and_last_words() {
             exit: Exit::Code(7),
             stderr_tail,
         }) => {
-            assert_eq!(
-                (contestant.as_str(), stderr_tail.trim()),
-                ("128K", "no such tune")
+            assert!(
+                ["128K", "4K"].contains(&contestant.as_str()),
+                "{contestant}"
             );
+            assert_eq!(stderr_tail.trim(), "no such tune");
         }
         other => panic!("{other:?}"),
     }

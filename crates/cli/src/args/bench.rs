@@ -3,6 +3,7 @@
 use clap::{Args, Subcommand};
 
 use super::bench_build::BenchBuildArgs;
+use super::bench_launch::BenchLaunchArgs;
 use super::boot::BootArgs;
 use super::compare::CompareArgs;
 
@@ -29,4 +30,5 @@ pub(crate) enum BenchVerb {
     Build(Box<BenchBuildArgs>),
     Boot(Box<BootArgs>),
     Compare(CompareArgs),
+    Launch(Box<BenchLaunchArgs>),
 }

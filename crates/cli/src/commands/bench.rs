@@ -4,6 +4,8 @@ mod boot;
 mod build;
 mod compare;
 mod keep;
+mod kept;
+mod launch;
 
 use crate::args::{BenchArgs, BenchVerb};
 use crate::exit::Exit;
@@ -14,5 +16,6 @@ pub(super) fn run(args: &BenchArgs, ui: &Ui) -> anyhow::Result<Exit> {
         BenchVerb::Build(args) => build::run(args, ui),
         BenchVerb::Boot(args) => boot::run(args, ui),
         BenchVerb::Compare(args) => compare::run(args, ui),
+        BenchVerb::Launch(args) => launch::run(args, ui),
     }
 }

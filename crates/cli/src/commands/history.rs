@@ -3,7 +3,7 @@
 mod export;
 mod import;
 mod list;
-mod show;
+pub(super) mod show;
 
 use anyhow::anyhow;
 use coldpress_history::{History, Study, StudyId};

@@ -1,6 +1,5 @@
 //! `coldpress bench build`: making and unpacking of images, by tool and setting.
 
-mod kept;
 mod resolve;
 mod tables;
 
@@ -16,6 +15,7 @@ use coldpress_history::{Kind, Origin, State, Study};
 use coldpress_host::{Janitor, Scratch};
 use serde_json::json;
 
+use super::kept::Kept;
 use crate::args::BenchBuildArgs;
 use crate::exit::Exit;
 use crate::failure::{hint, unless_stdout_closed};
@@ -23,7 +23,6 @@ use crate::resolve::check_source;
 use crate::study::machine_facts;
 use crate::text::{escaped, quoted};
 use crate::ui::Ui;
-use kept::Kept;
 use resolve::{Tools, check_places, lists, now_unix_ms};
 
 pub(super) fn run(args: &BenchBuildArgs, ui: &Ui) -> anyhow::Result<Exit> {
@@ -49,7 +48,7 @@ pub(super) fn run(args: &BenchBuildArgs, ui: &Ui) -> anyhow::Result<Exit> {
         seed: args.seed.unwrap_or_else(now_unix_ms),
     };
     let mut study = study(&job, &tools, args)?;
-    let mut kept = Kept::begin(&study, args)?;
+    let mut kept = Kept::begin(&study, args.samples.as_deref(), !args.no_store)?;
     let ended = measure(&job, &janitor, &mut study, &mut kept, ui);
     study.state = match &ended {
         Ok(()) => State::Done,

@@ -85,7 +85,8 @@ fn head(study: &Study) -> String {
     fields(&rows)
 }
 
-fn table(standings: &[Standing]) -> String {
+/// Figures, a line for each of each contestant.
+pub(in crate::commands) fn table(standings: &[Standing]) -> String {
     let mut table = Table::new();
     table
         .load_preset(presets::NOTHING)
@@ -140,7 +141,7 @@ fn cells(standing: &Standing) -> [String; COLUMNS.len()] {
 }
 
 /// Which runs do not count and why, one sentence for each contestant and reason.
-fn exclusions(study: &Study) -> Vec<String> {
+pub(in crate::commands) fn exclusions(study: &Study) -> Vec<String> {
     let mut counts: BTreeMap<(usize, &str), u64> = BTreeMap::new();
     for run in &study.runs {
         if let Some(reason) = &run.excluded {

@@ -6,6 +6,7 @@ use std::time::Instant;
 use anyhow::Context as _;
 use coldpress_bench::{Contestant, Progress, Report, Scenario, Step, compare, format_units};
 use coldpress_build::{Metadata, Output, Source, Summary};
+use coldpress_history::Study;
 use coldpress_host::Janitor;
 use coldpress_layout::{Plan, PlanItem};
 
@@ -14,6 +15,7 @@ use crate::failure::hint;
 use crate::recording;
 use crate::steps;
 use crate::text::plural;
+use crate::{state, study};
 
 /// The image of the same settings without the plan, in the work directory.
 pub(super) const UNPLANNED_IMAGE: &str = "unplanned.sqfs";
@@ -34,33 +36,25 @@ impl Press<'_> {
         match rival::build(self)? {
             Ok(rival) => {
                 notes.push(("mksquashfs".to_owned(), rival.note));
-                contestants.push(Contestant {
-                    name: "mksquashfs".to_owned(),
-                    image: rival.image,
-                });
+                contestants.push(Contestant::image("mksquashfs", &rival.image));
             }
             Err(why) => notes.push(("mksquashfs".to_owned(), why.to_owned())),
         }
-        contestants.extend(self.args.against.iter().map(|image| Contestant {
-            name: image.file_name().unwrap_or_default().display().to_string(),
-            image: image.clone(),
+        contestants.extend(self.args.against.iter().map(|image| {
+            let name = image.file_name().unwrap_or_default().display().to_string();
+            Contestant::image(&name, image)
         }));
         let image = self.work_dir.file(UNPLANNED_IMAGE);
         self.build_unplanned(source, &mut notes)?;
-        contestants.push(Contestant {
-            name: "unplanned".to_owned(),
-            image,
-        });
-        let image = self.args.output.clone();
-        contestants.push(Contestant {
-            name: "pressed".to_owned(),
-            image,
-        });
+        contestants.push(Contestant::image("unplanned", &image));
+        contestants.push(Contestant::image("pressed", &self.args.output));
 
         let scenario = Scenario {
             command: self.command.clone(),
             device: self.device.clone(),
             runs: self.args.runs.get(),
+            seed: study::seed(),
+            walk: false,
         };
         let turns = u64::from(scenario.runs);
         let bar = self.ui.count("measuring", turns * contestants.len() as u64);
@@ -70,7 +64,7 @@ impl Press<'_> {
             &contestants,
             self.work_dir.path(),
             janitor,
-            &mut |progress: Progress| -> ControlFlow<()> {
+            &mut |progress: Progress<'_>| -> ControlFlow<()> {
                 let Progress {
                     contestant,
                     turn,
@@ -83,7 +77,7 @@ impl Press<'_> {
                         bar.relabel(format!("turn {} of {turns}: {name}", turn + 1));
                     }
                     Step::WarmStarted { .. } | Step::Excluded(_) => done += 1,
-                    Step::ColdStart | Step::Starting | Step::ColdStarted { .. } => {}
+                    _ => {}
                 }
                 bar.set(done);
                 self.ui.interrupt.poll()
@@ -96,11 +90,25 @@ impl Press<'_> {
         .map_err(|error| hint(error, rival::PROOF_IS_MISSING))?;
         bar.finish("");
         let title = format!("coldpress press {}", self.args.source.display());
+        self.keep(&comparison.study(&title));
         Ok(Report {
             comparison,
             title,
             notes,
         })
+    }
+
+    /// Puts the measurement into the history; the press is done whether that can be or not.
+    fn keep(&self, study: &Study) {
+        let keep = || -> anyhow::Result<()> {
+            if state::path()?.is_some() {
+                state::open()?.begin(study)?;
+            }
+            Ok(())
+        };
+        if let Err(error) = keep() {
+            self.ui.warn(&format!("not kept: {error:#}"));
+        }
     }
 
     fn build_unplanned(

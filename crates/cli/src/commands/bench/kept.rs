@@ -1,10 +1,11 @@
 //! Where the samples of a study go while it is made: into the history, and into a file at its end.
 
+use std::path::Path;
+
 use anyhow::Context as _;
 use coldpress_build::Output;
 use coldpress_history::{Error, History, Run, Study, StudyId, write_json};
 
-use crate::args::BenchBuildArgs;
 use crate::text::{plural, quoted};
 use crate::ui::Ui;
 use crate::{state, steps};
@@ -16,9 +17,16 @@ pub(super) struct Kept {
 
 impl Kept {
     /// A wrong place is told here, before the first run.
-    pub(super) fn begin(study: &Study, args: &BenchBuildArgs) -> anyhow::Result<Self> {
-        let samples = args.samples.as_deref().map(Output::create).transpose()?;
-        let is_wanted = !args.no_store && state::path()?.is_some();
+    ///
+    /// * `samples`: the file, if one is wanted.
+    /// * `is_stored`: whether the history is wanted.
+    pub(super) fn begin(
+        study: &Study,
+        samples: Option<&Path>,
+        is_stored: bool,
+    ) -> anyhow::Result<Self> {
+        let samples = samples.map(Output::create).transpose()?;
+        let is_wanted = is_stored && state::path()?.is_some();
         let history = is_wanted.then(|| begin(study)).transpose()?;
         Ok(Self { history, samples })
     }

@@ -1,0 +1,220 @@
+//! `coldpress bench launch`.
+
+use std::convert::Infallible;
+use std::ffi::{OsStr, OsString};
+use std::num::NonZeroU32;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use clap::Args;
+use coldpress_bench::build_study::{Compressor, Level, Maker};
+
+use super::CommandArgs;
+use super::number::{parse_positive, parse_size_bytes};
+
+/// Compare how fast a program starts from images of many kinds
+///
+/// Makes an image of SOURCE with every compressor and block size of the lists, which have commas between their items,
+/// and starts COMMAND from each again and again, in turn and in random order: cold, then warm, then, with --walk, every
+/// file is read and hashed, cold again. Every cold start is proven cold. Prints medians, quartiles and the change to the
+/// first contestant, with its interval and a verdict.
+///
+/// A start that fails, takes too long or was not cold is named and does not count; one that lies far from the others is
+/// named and counts. Every run is kept in the history when it is over, so that Ctrl-C or a kill loses none. Needs root.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Example:
+  coldpress bench launch rootfs --compressors xz,lzo,gzip,zstd,lz4,none --blocks 128K,1M --try \\
+    --walk --device usb2 --ready window --chroot -- /usr/bin/gnome-calculator")]
+pub(crate) struct BenchLaunchArgs {
+    /// The directory that COMMAND is started from
+    ///
+    /// It is read once before the images are made, so that nobody pays for the disk.
+    #[arg(value_name = "SOURCE")]
+    pub(crate) source: PathBuf,
+
+    /// gzip, lzo, lz4, xz, zstd and none [default: zstd, or none made with --image]
+    #[arg(short, long, value_name = "LIST", value_delimiter = ',')]
+    pub(crate) compressors: Option<Vec<Compressor>>,
+
+    /// Levels of all compressors that have them [default: default]
+    #[arg(
+        short,
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        default_value = "default",
+        hide_default_value = true,
+        allow_hyphen_values = true,
+        hide_short_help = true
+    )]
+    pub(crate) levels: Vec<Level>,
+
+    /// Block sizes, from 4K to 1M [default: 128K]
+    #[arg(
+        short,
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        value_parser = parse_size_bytes,
+        default_value = "128K",
+        hide_default_value = true
+    )]
+    pub(crate) blocks: Vec<u64>,
+
+    /// Let these tools make the same images too: mksquashfs and gensquashfs
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub(crate) peers: Vec<Maker>,
+
+    /// Start from this image as well; may be repeated
+    ///
+    /// A SquashFS, EROFS or ext2 to ext4 image of the same files, by whatever tool; with --mount of whatever its program
+    /// mounts. NAME is what it is called, else its file name is.
+    #[arg(long, value_name = "NAME=FILE")]
+    pub(crate) image: Vec<NamedImage>,
+
+    /// Start from SOURCE itself as well
+    ///
+    /// As `snap try` does: unpacked, through a read-only mount of the directory.
+    #[arg(long = "try")]
+    pub(crate) tries: bool,
+
+    /// Who mounts the images: kernel, fuse or a command [default: kernel]
+    ///
+    /// May be repeated: every image is then started from once for each. A command is called with IMAGE and DIRECTORY behind
+    /// its words; fuse is squashfuse_ll, or squashfuse where that is not installed.
+    #[arg(long, value_name = "HOW")]
+    pub(crate) mount: Vec<MountName>,
+
+    /// Cold starts of each contestant [default: 10]
+    ///
+    /// With fewer than 6 no verdict is possible.
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = parse_positive::<NonZeroU32>,
+        default_value = "10",
+        hide_default_value = true
+    )]
+    pub(crate) runs: NonZeroU32,
+
+    /// Read and hash every file too, cold again, after each pair of starts
+    #[arg(long)]
+    pub(crate) walk: bool,
+
+    /// The medium to measure on, as of `coldpress press` [default: host]
+    ///
+    /// Of a directory, and of an image that a program mounts, the disk below is slowed down.
+    #[arg(
+        long,
+        value_name = "DEVICE",
+        default_value = "host",
+        hide_default_value = true
+    )]
+    pub(crate) device: String,
+
+    /// Where the images lie for a while [default: /var/tmp]
+    ///
+    /// On the disk whose starts are measured, not in memory, where nothing is ever cold.
+    #[arg(
+        long,
+        value_name = "DIR",
+        default_value = "/var/tmp",
+        hide_default_value = true,
+        hide_short_help = true
+    )]
+    pub(crate) work_dir: PathBuf,
+
+    /// Seed of the random order [default: of the clock]
+    ///
+    /// It is kept with the study; the same one gives the same order.
+    #[arg(long, value_name = "N", hide_short_help = true)]
+    pub(crate) seed: Option<u64>,
+
+    /// Keep nothing in the history
+    #[arg(long, hide_short_help = true)]
+    pub(crate) no_store: bool,
+
+    /// Write the report to this file, as HTML
+    #[arg(long, value_name = "FILE")]
+    pub(crate) report: Option<PathBuf>,
+
+    /// Write every sample to this file, as JSON
+    ///
+    /// As `coldpress history export --format json` does; also if the study is interrupted.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) samples: Option<PathBuf>,
+
+    /// Print the study as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) command: CommandArgs,
+}
+
+/// `NAME=FILE`, or a file that is called as its name says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct NamedImage {
+    pub(crate) name: Option<OsString>,
+    pub(crate) path: PathBuf,
+}
+
+impl From<OsString> for NamedImage {
+    fn from(text: OsString) -> Self {
+        let bytes = text.as_bytes();
+        let equals = bytes.iter().position(|byte| *byte == b'=');
+        let (name, path) = match equals.filter(|at| *at > 0) {
+            // A name holds no slash: `./a=b` is a file.
+            Some(at) if !bytes[..at].contains(&b'/') => (
+                Some(OsStr::from_bytes(&bytes[..at]).to_owned()),
+                OsStr::from_bytes(&bytes[at + 1..]).to_owned(),
+            ),
+            _ => (None, text),
+        };
+        let path = PathBuf::from(path);
+        Self { name, path }
+    }
+}
+
+/// Who mounts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum MountName {
+    Kernel,
+    Fuse,
+    /// Words of a command.
+    Command(Vec<OsString>),
+}
+
+impl FromStr for MountName {
+    type Err = Infallible;
+
+    fn from_str(text: &str) -> Result<Self, Infallible> {
+        Ok(match text {
+            "kernel" => Self::Kernel,
+            "fuse" => Self::Fuse,
+            words => Self::Command(words.split_whitespace().map(OsString::from).collect()),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn images_may_have_names() {
+        for (text, name, path) in [
+            ("a.sqfs", None, "a.sqfs"),
+            ("old=a.sqfs", Some("old"), "a.sqfs"),
+            ("old=a=b", Some("old"), "a=b"),
+            ("./a=b", None, "./a=b"),
+            ("=a", None, "=a"),
+        ] {
+            let image = NamedImage::from(OsString::from(text));
+            assert_eq!(image.name.as_deref(), name.map(OsStr::new), "{text}");
+            assert_eq!(image.path, PathBuf::from(path), "{text}");
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! `coldpress bench launch`: starts of a program from images of many kinds.
+
+mod contestants;
+mod images;
+mod keeper;
+mod summary;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use coldpress_bench::{Error, Report, Scenario, compare, report_html};
+use coldpress_build::Output;
+use coldpress_history::{State, Study};
+use coldpress_host::{Device, Janitor, Scratch};
+
+use crate::args::BenchLaunchArgs;
+use crate::exit::Exit;
+use crate::failure::unless_stdout_closed;
+use crate::ui::Ui;
+use crate::{privileges, program, recording, resolve, steps, study};
+use contestants::Contestants;
+use keeper::Keeper;
+
+pub(super) fn run(args: &BenchLaunchArgs, ui: &Ui) -> anyhow::Result<Exit> {
+    let device = Device::parse(&args.device)?;
+    resolve::check_source(&args.source, args.command.chroot)?;
+    let command = program::resolve(&args.command, &args.source)?;
+    check_places(args)?;
+    let wishes = contestants::wishes(args)?;
+    privileges::demand("measuring")?;
+    let _hold = ui.interrupt.hold();
+    let janitor = Janitor::start()?;
+    let report = args.report.as_deref().map(Output::create).transpose()?;
+    let scratch = Scratch::create(&args.work_dir, &janitor)?;
+    let contestants = Contestants::gather(args, wishes, &scratch, &janitor, ui)?;
+    let scenario = Scenario {
+        command,
+        device,
+        runs: args.runs.get(),
+        seed: args.seed.unwrap_or_else(study::seed),
+        walk: args.walk,
+    };
+    let mut keeper = Keeper::new(args, &contestants, ui);
+    let bar = ui.count("measuring", keeper.run_count());
+    // Beside the scratch directory and not in it: nothing that is mounted may ever be emptied.
+    let work_dir = scratch.path().parent().unwrap_or(Path::new("/"));
+    let ended = compare(
+        &scenario,
+        &contestants.list,
+        work_dir,
+        &janitor,
+        &mut |progress| keeper.take(&progress, &bar),
+    );
+    bar.finish("");
+    let state = match &ended {
+        Ok(_) => State::Done,
+        Err(Error::Interrupted(_)) => State::Interrupted,
+        Err(_) => State::Failed,
+    };
+    let study = keeper.finish(state)?;
+    let comparison = ended.with_context(|| {
+        let program = recording::quoted_program(&scenario.command);
+        format!("cannot compare the starts of {program}")
+    })?;
+    let (Some(study), title) = (study, contestants::title(args)) else {
+        return Ok(Exit::Wrong);
+    };
+    if let Some(output) = report {
+        let notes = contestants.notes.clone();
+        let report = Report {
+            comparison,
+            title,
+            notes,
+        };
+        let mut html = Vec::new();
+        report_html(&report, &mut html)?;
+        steps::write_small(output, &html)?;
+    }
+    unless_stdout_closed(tell(&study, args, ui))?;
+    Ok(Exit::wrong_if(contestants.is_one_missing))
+}
+
+/// Nothing that is written may become a part of what is measured.
+fn check_places(args: &BenchLaunchArgs) -> anyhow::Result<()> {
+    let work = args.work_dir.join("work");
+    let optional = [&args.samples, &args.report].into_iter().flatten();
+    let outputs: Vec<&Path> = optional.chain([&work]).map(PathBuf::as_path).collect();
+    resolve::check_outputs(&outputs, std::slice::from_ref(&args.source))
+}
+
+fn tell(study: &Study, args: &BenchLaunchArgs, ui: &Ui) -> anyhow::Result<()> {
+    if args.json {
+        return ui.json(study);
+    }
+    summary::print(study, ui)
+}
