@@ -24,7 +24,7 @@ pub(crate) struct Ran {
 }
 
 impl Ran {
-    fn of(output: Output) -> Self {
+    pub(crate) fn of(output: Output) -> Self {
         Self {
             code: output.status.code(),
             stdout: output.stdout,
@@ -49,6 +49,7 @@ pub(crate) fn command() -> Command {
     for name in ["SOURCE_DATE_EPOCH", "NO_COLOR", "COLUMNS", "LINES"] {
         command.env_remove(name);
     }
+    command.env("COLDPRESS_HISTORY", "off");
     command.stdin(Stdio::null());
     command
 }

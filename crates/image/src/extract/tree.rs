@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::os::fd::{AsFd, BorrowedFd};
 
+use coldpress_codec::{Busy, Watch, Work};
 use coldpress_format::{Body, DeviceNumber, Inode, InodeRef, TailEnd};
 use rustix::fs::{Dev, FileType, Mode};
 use rustix::io::Errno;
@@ -75,6 +76,7 @@ pub(super) struct Tree<'a> {
     pub(super) destination: Destination,
     pub(super) files: Vec<FileNode>,
     pub(super) keep_going: bool,
+    watch: Option<&'a dyn Watch>,
     confine_symlinks: bool,
     restore_existing: bool,
     /// The inode of each directory of the destination.
@@ -99,6 +101,7 @@ impl<'a> Tree<'a> {
             destination,
             files: Vec::new(),
             keep_going: options.keep_going,
+            watch: options.watch,
             confine_symlinks: options.confine_symlinks,
             restore_existing: options.restore_existing,
             directories: Vec::new(),
@@ -108,6 +111,7 @@ impl<'a> Tree<'a> {
         let chooser = Chooser::new(options);
         let mut levels = Vec::new();
         let mut visits = 0_u64;
+        let _busy = Busy::with(options.watch, Work::Open);
         walk_into(image, &mut |step| {
             visits += 1;
             if visits.is_multiple_of(PROGRESS_INODES) && progress(0).is_break() {
@@ -130,6 +134,11 @@ impl<'a> Tree<'a> {
             }
         })?;
         Ok(tree)
+    }
+
+    /// This thread is busy while the value lives.
+    pub(super) fn busy(&self, work: Work) -> Busy<'_> {
+        Busy::with(self.watch, work)
     }
 
     /// Notes an error if the extraction goes on in spite of it, or hands it back.
@@ -303,6 +312,7 @@ impl<'a> Tree<'a> {
     /// not change again, and a mode may forbid what is still to do. Those that were there keep what
     /// they have, unless the caller wants those of its own to be as in the image.
     pub(super) fn finish_directories(&self, extracted: &mut Extracted) -> Result<(), Error> {
+        let _busy = self.busy(Work::Metadata);
         for (index, at) in self.directories.iter().enumerate().rev() {
             if self.destination.was_there(index) && !self.restore_existing {
                 continue;
