@@ -30,6 +30,7 @@ mod resquash;
 mod source;
 mod stat;
 mod tar;
+mod timings;
 mod tools;
 mod tree;
 mod unsquashfs;
@@ -62,6 +63,7 @@ pub(crate) use resquash::{ResquashArgs, RulesName};
 pub(crate) use source::{MetadataArgs, OtherFileSystems, SourceArgs, Syntax};
 pub(crate) use stat::StatArgs;
 pub(crate) use tar::TarArgs;
+pub(crate) use timings::TimingsArgs;
 pub(crate) use tools::{MksquashfsArgs, SqfstarArgs};
 pub(crate) use tree::TreeArgs;
 pub(crate) use unsquashfs::{SqfscatArgs, UnsquashfsArgs};
@@ -105,6 +107,11 @@ pub(crate) struct Cli {
     /// Say nothing but warnings and errors
     #[arg(short, long, global = true)]
     pub(crate) quiet: bool,
+    /// Write how long what takes to FILE, as trace events
+    ///
+    /// Perfetto (ui.perfetto.dev) and chrome://tracing open it. Only an older file of timings is replaced.
+    #[arg(long, global = true, value_name = "FILE", hide_short_help = true)]
+    pub(crate) timings: Option<PathBuf>,
     #[command(subcommand)]
     pub(crate) verb: Verb,
 }
@@ -132,6 +139,7 @@ pub(crate) enum Verb {
     Resquash(ResquashArgs),
     Bench(BenchArgs),
     History(HistoryArgs),
+    Timings(TimingsArgs),
     Mksquashfs(MksquashfsArgs),
     Sqfstar(SqfstarArgs),
     Unsquashfs(UnsquashfsArgs),

@@ -169,7 +169,7 @@ impl Press<'_> {
         let options = settings.build_options(&source.tree, Metadata::Dense);
         let built = steps::write("pressing", source, &order, &output, &options, ui)?;
         steps::verify(&output, source, &built, 0, ui)?;
-        output.commit()?;
+        steps::commit(output, ui)?;
         let size = steps::size_and_ratio(built.image_bytes, built.data_bytes);
         let output = escaped_path(&args.output);
         ui.say(&format!("{output}: {size}; verified"));

@@ -32,6 +32,7 @@ mod run;
 mod select;
 mod skip;
 mod tar;
+mod timings;
 mod unsquashfs;
 #[cfg(feature = "http")]
 mod url;

@@ -57,7 +57,10 @@ impl Press<'_> {
             walk: false,
         };
         let turns = u64::from(scenario.runs);
-        let bar = self.ui.count("measuring", turns * contestants.len() as u64);
+        let bar = self
+            .ui
+            .count("measuring", turns * contestants.len() as u64)
+            .about("starts of every image, cold and warm, in turn");
         let mut done = 0;
         let comparison = compare(
             &scenario,
@@ -121,7 +124,7 @@ impl Press<'_> {
         let order = steps::order(source, &Plan::default(), self.settings, self.ui);
         let options = self.settings.build_options(&source.tree, Metadata::Dense);
         steps::write("for comparison", source, &order, &output, &options, self.ui)?;
-        output.commit()?;
+        steps::commit(output, self.ui)?;
         let time = format_units::seconds(started.elapsed().as_secs_f64());
         notes.push((
             "unplanned".to_owned(),

@@ -45,7 +45,10 @@ pub(super) fn build(press: &Press) -> anyhow::Result<Result<Rival, &'static str>
     args.extend([source.into(), image.clone().into_os_string()]);
     args.extend(options.iter().map(OsString::from));
     args.extend(["-noappend", "-no-progress", "-quiet"].map(OsString::from));
-    let step = press.ui.step("mksquashfs", 0);
+    let step = press
+        .ui
+        .step("mksquashfs", 0)
+        .about("the image to compare with");
     let started = Instant::now();
     let outcome = peer::run(args, press.ui)?;
     step.finish("");

@@ -96,6 +96,7 @@ fn a_full_disk_ends_an_extraction_and_leaves_whole_files() {
     let mut run = Command::new("unshare");
     run.args(["--mount", "sh", "-c", script]);
     run.env("COLDPRESS", env!("CARGO_BIN_EXE_coldpress"));
+    run.env("COLDPRESS_HISTORY", "off");
     let output = run.current_dir(stage.directory()).output().unwrap();
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert_eq!(
@@ -157,6 +158,7 @@ fn who_is_not_root_is_told_what_is_lacking() {
     // The place where it was built may be closed to others.
     fs::copy(env!("CARGO_BIN_EXE_coldpress"), stage.at("coldpress")).unwrap();
     let mut run = Command::new(stage.at("coldpress"));
+    run.env("COLDPRESS_HISTORY", "off");
     run.args(["extract", "image", "out", "--keep-going"])
         .uid(NOBODY)
         .gid(NOBODY);

@@ -2,6 +2,7 @@
 
 use std::os::fd::{AsFd as _, BorrowedFd};
 
+use coldpress_codec::Work;
 use coldpress_format::InodeRef;
 
 use super::Tree;
@@ -17,6 +18,7 @@ impl Tree<'_> {
         &self,
         extracted: &mut Extracted,
     ) -> Result<(), Error> {
+        let _busy = self.busy(Work::Metadata);
         for (index, at) in self.directories.iter().enumerate().rev() {
             if self.destination.was_there(index) && !self.restore_existing {
                 continue;
