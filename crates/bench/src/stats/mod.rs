@@ -6,10 +6,12 @@
 //! left out is left out by the runner, run by run and with a reason.
 
 mod bootstrap;
+mod outliers;
 mod unpaired;
 
 pub(crate) use bootstrap::SplitMix64;
 pub use bootstrap::{CONFIDENCE, Interval, RESAMPLES, Ratio, TURNS_FOR_VERDICT, Verdict, ratio};
+pub use outliers::outliers;
 pub use unpaired::unpaired_ratio;
 
 use serde::{Deserialize, Serialize};
