@@ -47,7 +47,10 @@ impl Comparison {
             ("cores", machine.cores.to_string()),
             ("virtual_machine", machine.virtual_machine.to_string()),
             ("kernel", machine.kernel.clone()),
-            ("squashfs_decompressor", machine.squashfs_decompressor.clone()),
+            (
+                "squashfs_decompressor",
+                machine.squashfs_decompressor.clone(),
+            ),
             ("coldpress_version", env!("CARGO_PKG_VERSION").to_owned()),
             ("proof_of_coldness", self.coldness()),
         ];
@@ -55,21 +58,33 @@ impl Comparison {
             ("memory", machine.memory_bytes.map(bytes)),
             (
                 "squashfs_cached_fragments",
-                machine.squashfs_cached_fragments.map(|fragments| fragments.to_string()),
+                machine
+                    .squashfs_cached_fragments
+                    .map(|fragments| fragments.to_string()),
             ),
             (
                 "squashfs_file_direct",
-                machine.squashfs_file_direct.map(|is_direct| is_direct.to_string()),
+                machine
+                    .squashfs_file_direct
+                    .map(|is_direct| is_direct.to_string()),
             ),
         ];
-        let known = known.into_iter().filter_map(|(name, value)| Some((name, value?)));
+        let known = known
+            .into_iter()
+            .filter_map(|(name, value)| Some((name, value?)));
         let facts = given.into_iter().chain(known);
-        facts.map(|(name, value)| (name.to_owned(), value)).collect()
+        facts
+            .map(|(name, value)| (name.to_owned(), value))
+            .collect()
     }
 
     /// Counted from the runs, not asserted.
     fn coldness(&self) -> String {
-        let counted: Vec<&Run> = self.runs.iter().filter(|run| run.excluded.is_none()).collect();
+        let counted: Vec<&Run> = self
+            .runs
+            .iter()
+            .filter(|run| run.excluded.is_none())
+            .collect();
         let count_of = |holds: fn(&Run) -> bool| counted.iter().filter(|run| holds(run)).count();
         let absent = count_of(|run| run.coldness.image_resident_pages == 0);
         let fresh = count_of(|run| run.coldness.fresh_superblock == Some(true));
@@ -92,9 +107,14 @@ fn run(run: &Run) -> StudyRun {
         ("mount_reads", run.mount_reads.map(as_f64)),
         ("mount_read_bytes", run.mount_read_bytes.map(as_f64)),
         ("page_cache_bytes", run.page_cache_bytes.map(as_f64)),
-        ("resident_pages", Some(as_f64(run.coldness.image_resident_pages))),
+        (
+            "resident_pages",
+            Some(as_f64(run.coldness.image_resident_pages)),
+        ),
     ];
-    let measured = figures.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
+    let measured = figures
+        .into_iter()
+        .filter_map(|(name, value)| Some((name.to_owned(), value?)));
     StudyRun {
         contestant: run.contestant,
         turn: run.turn,
@@ -109,7 +129,9 @@ fn device(device: &DeviceFacts) -> String {
         ViaFacts::File => "the image as a file (buffered, the disk below throttled)",
     };
     let rate = device.read_bytes_per_s.map(bytes_per_s);
-    let iops = device.read_iops.map(|rate| format!("{} reads/s", count(rate)));
+    let iops = device
+        .read_iops
+        .map(|rate| format!("{} reads/s", count(rate)));
     let limits: Vec<String> = rate.into_iter().chain(iops).collect();
     let limits = if limits.is_empty() {
         "not throttled".to_owned()
@@ -121,7 +143,6 @@ fn device(device: &DeviceFacts) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::example;
     use crate::run::Excluded;
 
@@ -135,7 +156,10 @@ mod tests {
         assert_eq!(study.values(0, "cold_s").len(), 3);
         assert_eq!(study.values(1, "cold_s").len(), 2);
         let excluded = &study.runs[1];
-        assert_eq!(excluded.excluded.as_deref(), Some("the command exceeded its time limit"));
+        assert_eq!(
+            excluded.excluded.as_deref(),
+            Some("the command exceeded its time limit")
+        );
         assert!(!excluded.figures.contains_key("cold_s"));
         assert_eq!(study.contestants[1].figures["size_bytes"], 336_000_000.0);
         assert!(study.facts["device"].starts_with("usb2: 25.0 MB/s, 400 reads/s"));

@@ -25,6 +25,7 @@ mod press;
 mod read;
 mod reading;
 mod record;
+mod report;
 mod resquash;
 mod source;
 mod stat;
@@ -56,6 +57,7 @@ pub(crate) use press::PressArgs;
 pub(crate) use read::{CatArgs, CheckArgs, InfoArgs, LsArgs};
 pub(crate) use reading::ReadingArgs;
 pub(crate) use record::{CommandArgs, RecordArgs};
+pub(crate) use report::ReportArgs;
 pub(crate) use resquash::{ResquashArgs, RulesName};
 pub(crate) use source::{MetadataArgs, OtherFileSystems, SourceArgs, Syntax};
 pub(crate) use stat::StatArgs;
@@ -130,6 +132,7 @@ pub(crate) enum Verb {
     Resquash(ResquashArgs),
     Bench(BenchArgs),
     History(HistoryArgs),
+    Report(ReportArgs),
     Mksquashfs(MksquashfsArgs),
     Sqfstar(SqfstarArgs),
     Unsquashfs(UnsquashfsArgs),

@@ -18,6 +18,7 @@ mod ls;
 mod plan;
 mod press;
 mod record;
+mod report;
 mod resquash;
 mod stat;
 mod tree;
@@ -54,6 +55,7 @@ pub(crate) fn run(verb: &Verb, ui: &Ui) -> anyhow::Result<Exit> {
         Verb::Resquash(args) => resquash::run(args, ui),
         Verb::Bench(args) => bench::run(args, ui),
         Verb::History(args) => history::run(args, ui),
+        Verb::Report(args) => report::run(args, ui),
         Verb::Mksquashfs(args) => squashfs_tools::verb(Tool::Mksquashfs, &args.words, ui),
         Verb::Sqfstar(args) => squashfs_tools::verb(Tool::Sqfstar, &args.words, ui),
         Verb::Unsquashfs(args) => squashfs_tools::verb(Tool::Unsquashfs, &args.words, ui),

@@ -57,7 +57,10 @@ pub(super) fn write(page: &mut Page, view: &View) {
 
 /// Whether a contestant has runs that measure the figure, or only runs that do not count.
 fn is_part(view: &View, figure: &str, contestant: usize) -> bool {
-    let median = view.figure(figure).get(contestant).and_then(|one| one.median);
+    let median = view
+        .figure(figure)
+        .get(contestant)
+        .and_then(|one| one.median);
     let has_counted = view.study.counted(contestant).next().is_some();
     median.is_some() || !has_counted
 }
@@ -88,8 +91,16 @@ fn versus(
     let before = (view.name(baseline), median(baseline));
     let is_folded = others.len() > SENTENCES_MAX;
     if is_folded {
-        let verdicts: Vec<_> = others.iter().map(|index| ratio(*index).map(|found| found.verdict)).collect();
-        let counted = |verdict| verdicts.iter().filter(|found| **found == Some(verdict)).count();
+        let verdicts: Vec<_> = others
+            .iter()
+            .map(|index| ratio(*index).map(|found| found.verdict))
+            .collect();
+        let counted = |verdict| {
+            verdicts
+                .iter()
+                .filter(|found| **found == Some(verdict))
+                .count()
+        };
         let text = format!(
             "{} of {}: {} faster and {} slower than {}, of {} no difference is shown.",
             plural(others.len(), "other contestant", "other contestants"),

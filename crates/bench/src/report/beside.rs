@@ -22,7 +22,8 @@ const FIGURES: [&str; 7] = [
 pub(super) fn write(page: &mut Page, views: &[View]) {
     let mut has_section = false;
     for published in views.iter().filter(|view| view.is_published()) {
-        let is_like = |view: &&View| !view.is_published() && is_alike(view.study.kind, published.study.kind);
+        let is_like =
+            |view: &&View| !view.is_published() && is_alike(view.study.kind, published.study.kind);
         let ours: Vec<&View> = views.iter().filter(is_like).collect();
         for name in FIGURES.into_iter().filter(|name| published.has(name)) {
             let having: Vec<&View> = ours
@@ -49,7 +50,13 @@ pub(super) fn write(page: &mut Page, views: &[View]) {
 
 /// A press is a launch study with an image of its own.
 fn is_alike(one: Kind, other: Kind) -> bool {
-    let base = |kind| if kind == Kind::Press { Kind::Launch } else { kind };
+    let base = |kind| {
+        if kind == Kind::Press {
+            Kind::Launch
+        } else {
+            kind
+        }
+    };
     base(one) == base(other)
 }
 
@@ -67,13 +74,17 @@ fn table(page: &mut Page, name: &str, published: &View, ours: &[&View]) {
         .iter()
         .filter(|one| ours.iter().any(|view| counterpart(view, one).is_some()))
         .collect();
-    let all: Vec<&View> = std::iter::once(published).chain(ours.iter().copied()).collect();
+    let all: Vec<&View> = std::iter::once(published)
+        .chain(ours.iter().copied())
+        .collect();
     let rows = shared.iter().map(|one| {
         let cells = all.iter().map(|view| {
             let first = shared.first().and_then(|first| median(view, name, first));
             cell(view, name, one, first.map(|(_, median)| median)).into()
         });
-        std::iter::once(one.name.as_str().into()).chain(cells).collect()
+        std::iter::once(one.name.as_str().into())
+            .chain(cells)
+            .collect()
     });
     page.table(&columns, rows);
 }
@@ -87,7 +98,9 @@ fn cell(view: &View, name: &str, one: &Contestant, first: Option<f64>) -> String
         true => String::new(),
         false => format!("{}: ", contestant.name),
     };
-    let share = first.filter(|first| *first > 0.0).map(|first| ratio(value / first));
+    let share = first
+        .filter(|first| *first > 0.0)
+        .map(|first| ratio(value / first));
     let share = share.map_or(String::new(), |share| format!(", ratio {share}"));
     format!("{label}{}{share}", figure::formatted(name, value))
 }
@@ -100,14 +113,20 @@ fn median<'v>(view: &'v View, name: &str, one: &Contestant) -> Option<(&'v Conte
 
 fn counterparts(published: &View, ours: &View) -> usize {
     let contestants = published.study.contestants.iter();
-    contestants.filter(|one| counterpart(ours, one).is_some()).count()
+    contestants
+        .filter(|one| counterpart(ours, one).is_some())
+        .count()
 }
 
 /// The contestant of the same name, or the first one that is made alike.
 fn counterpart(view: &View, one: &Contestant) -> Option<usize> {
     let contestants = &view.study.contestants;
     let same_name = contestants.iter().position(|other| other.name == one.name);
-    same_name.or_else(|| contestants.iter().position(|other| is_made_alike(one, other)))
+    same_name.or_else(|| {
+        contestants
+            .iter()
+            .position(|other| is_made_alike(one, other))
+    })
 }
 
 /// The same compressor, and nothing that both state differs.
@@ -120,6 +139,11 @@ fn is_made_alike(one: &Contestant, other: &Contestant) -> bool {
         (Some(one), Some(other)) => Some((one - other).abs() < 0.5),
         _ => None,
     };
-    let rest = [fact("level"), fact("block_size"), fact("threads"), figure("block_size_bytes")];
+    let rest = [
+        fact("level"),
+        fact("block_size"),
+        fact("threads"),
+        figure("block_size_bytes"),
+    ];
     fact("compressor") == Some(true) && !rest.contains(&Some(false))
 }

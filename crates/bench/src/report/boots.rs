@@ -33,14 +33,23 @@ pub(super) fn write(page: &mut Page, views: &[View]) {
 }
 
 fn rows<'v>(view: &'v View) -> Vec<Vec<Cow<'v, str>>> {
-    let published = if view.is_published() { " (published)" } else { "" };
+    let published = if view.is_published() {
+        " (published)"
+    } else {
+        ""
+    };
     let title = format!("{}{published}", view.study.title);
     let findings = view.figure("boot_s");
     let row = |(index, finding): (usize, &_)| row(view, &title, index, finding);
     findings.iter().enumerate().filter_map(row).collect()
 }
 
-fn row<'v>(view: &'v View, title: &str, index: usize, after: &Finding) -> Option<Vec<Cow<'v, str>>> {
+fn row<'v>(
+    view: &'v View,
+    title: &str,
+    index: usize,
+    after: &Finding,
+) -> Option<Vec<Cow<'v, str>>> {
     let baseline = view.study.baseline(index);
     let (before_s, after_s) = (view.figure("boot_s").get(baseline)?.median?, after.median?);
     if baseline == index || before_s <= 0.0 {

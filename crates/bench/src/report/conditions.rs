@@ -39,7 +39,11 @@ fn named(view: &View, run: &Run) -> String {
     let measured: Vec<String> = figures
         .filter_map(|(name, _)| {
             let value = run.figures.get(*name)?;
-            Some(format!("{} {}", figure::title(name), figure::formatted(name, *value)))
+            Some(format!(
+                "{} {}",
+                figure::title(name),
+                figure::formatted(name, *value)
+            ))
         })
         .collect();
     let measured = match measured.as_slice() {

@@ -17,7 +17,9 @@ fn study(view: &View) -> Value {
     let figures = figures_of_runs(view);
     let contestants = &view.study.contestants;
     let rows = view.study.runs.iter().map(|run| {
-        let values = figures.iter().map(|name| number(run.figures.get(*name).copied()));
+        let values = figures
+            .iter()
+            .map(|name| number(run.figures.get(*name).copied()));
         let head = [
             json!(run.contestant),
             json!(run.turn.saturating_add(1)),
@@ -32,7 +34,9 @@ fn study(view: &View) -> Value {
         .filter(|name| !figures.contains(name))
         .collect();
     let of_contestants = contestants.iter().map(|one| {
-        let values = constants.iter().map(|name| number(one.figures.get(*name).copied()));
+        let values = constants
+            .iter()
+            .map(|name| number(one.figures.get(*name).copied()));
         values.collect::<Value>()
     });
     json!({

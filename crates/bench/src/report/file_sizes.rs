@@ -42,7 +42,9 @@ impl FileSizes {
     pub fn from_fact(fact: &str) -> Option<FileSizes> {
         let lists: Vec<(u32, u64, u64)> = serde_json::from_str(fact).ok()?;
         let is_valid = lists.iter().all(|(exponent, ..)| *exponent <= u64::BITS);
-        let classes = lists.into_iter().map(|(exponent, files, bytes)| (exponent, (files, bytes)));
+        let classes = lists
+            .into_iter()
+            .map(|(exponent, files, bytes)| (exponent, (files, bytes)));
         is_valid.then(|| FileSizes {
             classes: classes.collect(),
         })
@@ -50,9 +52,11 @@ impl FileSizes {
 
     /// Files and bytes of all classes.
     fn totals(&self) -> (u64, u64) {
-        self.classes.values().fold((0, 0), |sum: (u64, u64), class| {
-            (sum.0.saturating_add(class.0), sum.1.saturating_add(class.1))
-        })
+        self.classes
+            .values()
+            .fold((0, 0), |sum: (u64, u64), class| {
+                (sum.0.saturating_add(class.0), sum.1.saturating_add(class.1))
+            })
     }
 
     /// What lies in files up to each size, in percent.
@@ -105,7 +109,8 @@ mod tests {
             sizes.add(size_bytes);
         }
         let fact = sizes.to_fact();
-        let expected = "[[0,2,1],[1,1,2],[2,2,7],[12,1,4096],[13,1,4097],[64,1,18446744073709551615]]";
+        let expected =
+            "[[0,2,1],[1,1,2],[2,2,7],[12,1,4096],[13,1,4097],[64,1,18446744073709551615]]";
         assert_eq!(fact, expected);
         assert_eq!(FileSizes::from_fact(&fact), Some(sizes));
     }

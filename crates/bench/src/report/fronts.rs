@@ -47,7 +47,10 @@ fn trade(page: &mut Page, title: &str, figures: [&str; 2], mut spots: Vec<Spot>)
     let named: Vec<String> = front
         .iter()
         .map(|spot| {
-            let (time, size) = (figure::formatted(x, spot.at.0), figure::formatted(y, spot.at.1));
+            let (time, size) = (
+                figure::formatted(x, spot.at.0),
+                figure::formatted(y, spot.at.1),
+            );
             format!("{} ({time}, {size})", spot.name)
         })
         .collect();
@@ -88,7 +91,10 @@ fn spots(view: &View, figures: [&str; 2]) -> Vec<Spot> {
     let contestants = view.study.contestants.iter().zip(x.iter().zip(y));
     let mut spots = Vec::new();
     for (contestant, (x, y)) in contestants {
-        let group = contestant.facts.get("compressor").unwrap_or(&contestant.name);
+        let group = contestant
+            .facts
+            .get("compressor")
+            .unwrap_or(&contestant.name);
         let known = groups.iter().position(|known| known == group);
         let series = known.unwrap_or_else(|| {
             groups.push(group);

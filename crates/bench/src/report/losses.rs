@@ -25,7 +25,12 @@ const AMOUNTS: [(&str, f64, &str, &str); 5] = [
     ("size_bytes", SIZE_NOISE, "is", "larger"),
     ("reads", COUNT_NOISE, "needs", "more reads"),
     ("read_bytes", COUNT_NOISE, "reads", "more bytes"),
-    ("page_cache_bytes", COUNT_NOISE, "occupies", "more of the page cache"),
+    (
+        "page_cache_bytes",
+        COUNT_NOISE,
+        "occupies",
+        "more of the page cache",
+    ),
     ("peak_memory_bytes", COUNT_NOISE, "takes", "more memory"),
 ];
 
@@ -51,9 +56,14 @@ pub(super) fn write(page: &mut Page, view: &View) {
 
 fn losses(view: &View, contestant: usize) -> Vec<String> {
     let mut losses = Vec::new();
-    let times = subjects(view.study.kind).iter().chain(&[("warm_s", WARM_START)]);
+    let times = subjects(view.study.kind)
+        .iter()
+        .chain(&[("warm_s", WARM_START)]);
     for (figure, deed) in times {
-        let found = view.figure(figure).get(contestant).and_then(|one| one.ratio);
+        let found = view
+            .figure(figure)
+            .get(contestant)
+            .and_then(|one| one.ratio);
         if let Some(found) = found.filter(|found| found.verdict == Verdict::Slower) {
             losses.push(format!(
                 "takes {} times as long to {} ({})",
@@ -64,7 +74,10 @@ fn losses(view: &View, contestant: usize) -> Vec<String> {
         }
     }
     for (figure, noise, verb, object) in AMOUNTS {
-        let share = view.figure(figure).get(contestant).and_then(|one| one.share);
+        let share = view
+            .figure(figure)
+            .get(contestant)
+            .and_then(|one| one.share);
         if let Some(share) = share.filter(|share| *share > 1.0 + noise) {
             losses.push(format!("{verb} {:.1} % {object}", (share - 1.0) * 100.0));
         }

@@ -50,12 +50,12 @@ pub struct Waterfall {
     /// What was done.
     pub title: String,
     /// Its tasks, each behind the one that it is a part of.
-    pub spans: Vec<Span>,
+    pub spans: Vec<TaskSpan>,
 }
 
 /// A task.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Span {
+pub struct TaskSpan {
     /// What it is called.
     pub label: String,
     /// How many tasks it is a part of.

@@ -63,7 +63,12 @@ fn heading(page: &mut Page, view: &View, (index, contestant): (usize, &Contestan
         page.element("small", "", &facts.join(", "));
     }
     let counted = view.study.counted(index).count();
-    let all = view.study.runs.iter().filter(|run| run.contestant == index).count();
+    let all = view
+        .study
+        .runs
+        .iter()
+        .filter(|run| run.contestant == index)
+        .count();
     if !view.is_published() && all > 0 {
         let excluded = match all - counted {
             0 => String::new(),
@@ -92,7 +97,11 @@ fn cell(page: &mut Page, name: &str, finding: &Finding) {
     match (finding.ratio, finding.share) {
         (Some(found), _) => {
             let interval = span(found.interval.low, found.interval.high, &ratio);
-            page.element("small", "", &format!("ratio {} ({interval})", ratio(found.value)));
+            page.element(
+                "small",
+                "",
+                &format!("ratio {} ({interval})", ratio(found.value)),
+            );
             let class = match found.verdict {
                 Verdict::Faster => "good",
                 Verdict::Slower => "bad",
@@ -107,7 +116,11 @@ fn cell(page: &mut Page, name: &str, finding: &Finding) {
 
 fn hint(page: &mut Page, view: &View) {
     let mut sentences = Vec::new();
-    if view.figures.iter().any(|(_, all)| all.iter().any(|one| one.summary.is_some())) {
+    if view
+        .figures
+        .iter()
+        .any(|(_, all)| all.iter().any(|one| one.summary.is_some()))
+    {
         sentences.push("Times are medians with their 95 % intervals.".to_owned());
     }
     if view.study.contestants.len() > 1 {

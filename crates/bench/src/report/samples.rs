@@ -39,7 +39,11 @@ pub(super) fn write(page: &mut Page, index: usize, view: &View) {
         };
         let turn = run.turn.saturating_add(1).to_string().into();
         let name = view.name(run.contestant).into();
-        [turn, name].into_iter().chain(values).chain([counts]).collect()
+        [turn, name]
+            .into_iter()
+            .chain(values)
+            .chain([counts])
+            .collect()
     });
     page.table(&columns, rows);
     if let Some(more) = runs.len().checked_sub(ROWS_MAX).filter(|more| *more > 0) {

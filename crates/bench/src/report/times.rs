@@ -42,9 +42,15 @@ pub(super) fn write(page: &mut Page, view: &View) -> io::Result<()> {
     }
     if !spread.is_empty() {
         page.element("p", "hint", HINT);
-        let dots: usize = spread.iter().map(|(name, _)| sample_count(view, name)).max().unwrap_or(0);
+        let dots: usize = spread
+            .iter()
+            .map(|(name, _)| sample_count(view, name))
+            .max()
+            .unwrap_or(0);
         if dots > DOTS_MAX {
-            let text = format!("Of more than {DOTS_MAX} runs in a chart only outliers have a dot; the samples below are complete.");
+            let text = format!(
+                "Of more than {DOTS_MAX} runs in a chart only outliers have a dot; the samples below are complete."
+            );
             page.element("p", "hint", &text);
         }
     }
@@ -100,7 +106,11 @@ fn values(view: &View, name: &str) -> Vec<Bar> {
                 name: view.name(index).to_owned(),
                 series: index,
                 value: finding.median,
-                text: format!("{}{}", value.unwrap_or_default(), change.unwrap_or_default()),
+                text: format!(
+                    "{}{}",
+                    value.unwrap_or_default(),
+                    change.unwrap_or_default()
+                ),
             }
         })
         .collect()

@@ -9,7 +9,9 @@ use crate::figure;
 use crate::stats::{Ratio, Summary, median, outliers, ratio};
 
 /// Times that are measured run by run, of which faster and slower can be said.
-const JUDGED: [&str; 6] = ["cold_s", "warm_s", "walk_s", "boot_s", "build_s", "unpack_s"];
+const JUDGED: [&str; 6] = [
+    "cold_s", "warm_s", "walk_s", "boot_s", "build_s", "unpack_s",
+];
 
 /// A study and its figures.
 pub(super) struct View<'a> {
@@ -168,7 +170,10 @@ mod tests {
             turn,
             excluded: (turn == 9).then(|| "it failed".to_owned()),
             figures: Figures::from([
-                ("cold_s".to_owned(), if contestant == 0 { 2.0 } else { 1.0 } + f64::from(turn % 3) / 50.0),
+                (
+                    "cold_s".to_owned(),
+                    if contestant == 0 { 2.0 } else { 1.0 } + f64::from(turn % 3) / 50.0,
+                ),
                 ("reads".to_owned(), 100.0),
             ]),
         };
@@ -186,7 +191,9 @@ mod tests {
                     ..Contestant::default()
                 })
                 .to_vec(),
-            runs: (0..10).flat_map(|turn| [run(0, turn), run(1, turn), run(7, turn)]).collect(),
+            runs: (0..10)
+                .flat_map(|turn| [run(0, turn), run(1, turn), run(7, turn)])
+                .collect(),
         }
     }
 

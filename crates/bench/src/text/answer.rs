@@ -37,7 +37,10 @@ pub(crate) fn answer(
     let Deed { verb, noun, .. } = deed;
     let median = |time_s: Option<f64>| time_s.map_or("-".to_owned(), seconds);
     let times = format!("{} instead of {}", median(after_s), median(before_s));
-    let (value, interval) = (three_digits(ratio.value), interval_of_ratio(&ratio.interval));
+    let (value, interval) = (
+        three_digits(ratio.value),
+        interval_of_ratio(&ratio.interval),
+    );
     let unclear = format!("No difference shown between the {noun} of {name} and {before}");
     match ratio.verdict {
         Verdict::Faster => format!(

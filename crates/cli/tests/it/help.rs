@@ -23,6 +23,7 @@ const VERBS: &[&str] = &[
     "resquash",
     "bench",
     "history",
+    "report",
     "man",
     "completions",
 ];

@@ -26,6 +26,7 @@ mod press;
 mod pseudo;
 mod rebuild;
 mod record;
+mod report;
 mod run;
 mod select;
 mod skip;

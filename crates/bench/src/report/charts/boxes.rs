@@ -119,7 +119,10 @@ fn box_tip(name: &str, contestant: &str, summary: &Summary) -> String {
 
 fn dot_tip(name: &str, contestant: &str, sample: &Sample) -> String {
     let outlier = if sample.is_outlier { ", outlier" } else { "" };
-    let (turn, value) = (sample.turn.saturating_add(1), figure::formatted(name, sample.value));
+    let (turn, value) = (
+        sample.turn.saturating_add(1),
+        figure::formatted(name, sample.value),
+    );
     format!("{contestant}, turn {turn}: {value}{outlier}")
 }
 
@@ -161,7 +164,10 @@ mod tests {
             }]
         };
         let few = boxes("Cold start", "cold_s", &lane(2)).expect("a string takes all");
-        assert!(few.contains("<title>&lt;plain&gt;, turn 1: 1.25 s</title>"), "{few}");
+        assert!(
+            few.contains("<title>&lt;plain&gt;, turn 1: 1.25 s</title>"),
+            "{few}"
+        );
         assert!(few.contains("turn 8: 3.50 s, outlier"), "{few}");
         let many = boxes("Cold start", "cold_s", &lane(3_000)).expect("a string takes all");
         assert_eq!(many.matches("<circle").count(), 1);

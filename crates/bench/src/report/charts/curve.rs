@@ -76,7 +76,13 @@ mod tests {
 
     #[test]
     fn sizes_on_the_axis_are_powers_of_two() {
-        let cases = [(0.0, "1 B"), (12.0, "4 KiB"), (24.0, "16 MiB"), (2.5, ""), (64.0, "")];
+        let cases = [
+            (0.0, "1 B"),
+            (12.0, "4 KiB"),
+            (24.0, "16 MiB"),
+            (2.5, ""),
+            (64.0, ""),
+        ];
         for (exponent, expected) in cases {
             assert_eq!(size(exponent), expected);
         }

@@ -255,7 +255,12 @@ mod tests {
 
     #[test]
     fn an_axis_without_a_length_gets_one() {
-        for ends in [(0.0, 0.0), (1.0, f64::INFINITY), (f64::NAN, 1.0), (2.0, 1.0)] {
+        for ends in [
+            (0.0, 0.0),
+            (1.0, f64::INFINITY),
+            (f64::NAN, 1.0),
+            (2.0, 1.0),
+        ] {
             assert_eq!(span(ends), 0.0..1.0);
         }
         assert_eq!(span((-1.0, 3.0)), -1.0..3.0);

@@ -48,7 +48,10 @@ pub(in crate::report) fn scatter(chart: &Scatter) -> io::Result<String> {
     let scales = [(x, ends[0]), (y, ends[1])].map(|(name, ends)| figure::scale(name, ends.1));
     let axis = |index: usize, name: &str| Axis {
         unit: format!("{} in {}", figure::title(name), scales[index].1),
-        ends: (ends[index].0 * scales[index].0, ends[index].1 * scales[index].0),
+        ends: (
+            ends[index].0 * scales[index].0,
+            ends[index].1 * scales[index].0,
+        ),
         tick,
     };
     let frame = Frame {
@@ -66,8 +69,9 @@ pub(in crate::report) fn scatter(chart: &Scatter) -> io::Result<String> {
         };
         plot.line(line.into_iter().map(place).collect(), None, 1)?;
         for spot in &chart.spots {
-            let [x, y] = [(x, spot.at.0), (y, spot.at.1)]
-                .map(|(name, value)| format!("{} {}", figure::title(name), figure::formatted(name, value)));
+            let [x, y] = [(x, spot.at.0), (y, spot.at.1)].map(|(name, value)| {
+                format!("{} {}", figure::title(name), figure::formatted(name, value))
+            });
             let front = if spot.is_marked && chart.line == Line::Front {
                 ", on the front"
             } else {
@@ -175,7 +179,10 @@ mod tests {
         assert!(svg.contains(tip), "{svg}");
         assert!(svg.contains("slow: build 275 s, size, of the content 49.4 %, on the front"));
         let named = |name: &str| svg.lines().any(|line| line.trim() == name);
-        assert!(named("fast") && !named("twin of fast") && !named("worse"), "{svg}");
+        assert!(
+            named("fast") && !named("twin of fast") && !named("worse"),
+            "{svg}"
+        );
     }
 
     #[test]
@@ -185,7 +192,11 @@ mod tests {
                 spots: Vec::new(),
                 ..chart(line)
             };
-            assert!(scatter(&empty).expect("a string takes all").starts_with("<svg"));
+            assert!(
+                scatter(&empty)
+                    .expect("a string takes all")
+                    .starts_with("<svg")
+            );
         }
     }
 }

@@ -5,7 +5,7 @@ use std::io;
 use super::frame::{Axis, Frame, WIDE_PX, lane_top, lanes_px, tick};
 use crate::figure;
 use crate::format_units::seconds;
-use crate::report::Span;
+use crate::report::TaskSpan;
 
 const LANE_PX: u32 = 40;
 const INDENT_PX: u32 = 16;
@@ -13,8 +13,8 @@ const INDENT_PX: u32 = 16;
 const DEPTH_MAX: u32 = 12;
 
 /// Draws a bar for each task, below its name, which is indented by its depth.
-pub(in crate::report) fn waterfall(title: &str, spans: &[Span]) -> io::Result<String> {
-    let end_s = |span: &Span| span.began_s + span.duration_s;
+pub(in crate::report) fn waterfall(title: &str, spans: &[TaskSpan]) -> io::Result<String> {
+    let end_s = |span: &TaskSpan| span.began_s + span.duration_s;
     let max_s = spans.iter().map(end_s).fold(0.0, f64::max);
     let (scale, unit) = figure::scale("end_s", max_s);
     let frame = Frame {
@@ -40,7 +40,10 @@ pub(in crate::report) fn waterfall(title: &str, spans: &[Span]) -> io::Result<St
             let duration = seconds(span.duration_s);
             plot.text_beside(&duration, (right, top + 24.0))?;
             let began = seconds(span.began_s);
-            plot.zone(corners, &format!("{}: {duration}, from {began}", span.label));
+            plot.zone(
+                corners,
+                &format!("{}: {duration}, from {began}", span.label),
+            );
         }
         Ok(())
     })
@@ -52,7 +55,7 @@ mod tests {
 
     #[test]
     fn a_task_tells_when_it_began_and_how_long_it_took() {
-        let span = |label: &str, depth, began_s, duration_s| Span {
+        let span = |label: &str, depth, began_s, duration_s| TaskSpan {
             label: label.to_owned(),
             depth,
             began_s,
@@ -64,7 +67,10 @@ mod tests {
             span("deep", u32::MAX, 0.2, 0.0),
         ];
         let svg = waterfall("install", &spans).expect("a string takes all");
-        assert!(svg.contains("<title>setup &lt;snap&gt;: 2.05 s, from 100 ms</title>"), "{svg}");
+        assert!(
+            svg.contains("<title>setup &lt;snap&gt;: 2.05 s, from 100 ms</title>"),
+            "{svg}"
+        );
         assert_eq!(svg.matches("class=\"mark zone\"").count(), 3);
     }
 }

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::time::Instant;
 
 use anyhow::Context as _;
-use coldpress_bench::{Contestant, Progress, Report, Scenario, Step, compare, format_units};
+use coldpress_bench::{Contestant, Progress, Proof, Scenario, Step, compare, format_units};
 use coldpress_build::{Metadata, Output, Source, Summary};
 use coldpress_host::Janitor;
 use coldpress_layout::{Plan, PlanItem};
@@ -27,7 +27,7 @@ impl Press<'_> {
         plan: &Plan,
         built: &Summary,
         janitor: &Janitor,
-    ) -> anyhow::Result<Report> {
+    ) -> anyhow::Result<Proof> {
         let mut notes = plan_notes(plan, built);
         let mut contestants = Vec::new();
         // The baseline of all ratios is what people use today, where it is there.
@@ -96,7 +96,7 @@ impl Press<'_> {
         .map_err(|error| hint(error, rival::PROOF_IS_MISSING))?;
         bar.finish("");
         let title = format!("coldpress press {}", self.args.source.display());
-        Ok(Report {
+        Ok(Proof {
             comparison,
             title,
             notes,
