@@ -53,8 +53,10 @@ need_peers() {
     # What shows that a program is ready: windows and names on a message bus.
     have Xvfb || apt_install xvfb || true
     have dbus-daemon || apt_install dbus-daemon || true
+    # Opens the reports.
+    have chromium || apt_install chromium || true
     have setpriv && have unshare || apt_install util-linux || true
-    for tool in mksquashfs unsquashfs rdsquashfs squashfuse; do
+    for tool in mksquashfs unsquashfs rdsquashfs squashfuse chromium; do
         have "$tool" || echo "skipped: $tool not found; the tests that need it do nothing" >&2
     done
 }

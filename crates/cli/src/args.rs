@@ -26,6 +26,7 @@ mod press;
 mod read;
 mod reading;
 mod record;
+mod report;
 mod resquash;
 mod source;
 mod stat;
@@ -59,6 +60,7 @@ pub(crate) use press::PressArgs;
 pub(crate) use read::{CatArgs, CheckArgs, InfoArgs, LsArgs};
 pub(crate) use reading::ReadingArgs;
 pub(crate) use record::{CommandArgs, RecordArgs};
+pub(crate) use report::ReportArgs;
 pub(crate) use resquash::{ResquashArgs, RulesName};
 pub(crate) use source::{MetadataArgs, OtherFileSystems, SourceArgs, Syntax};
 pub(crate) use stat::StatArgs;
@@ -140,6 +142,7 @@ pub(crate) enum Verb {
     Bench(BenchArgs),
     History(HistoryArgs),
     Timings(TimingsArgs),
+    Report(ReportArgs),
     Mksquashfs(MksquashfsArgs),
     Sqfstar(SqfstarArgs),
     Unsquashfs(UnsquashfsArgs),

@@ -18,6 +18,7 @@ mod ls;
 mod plan;
 mod press;
 mod record;
+mod report;
 mod resquash;
 mod stat;
 mod timings;
@@ -64,6 +65,7 @@ fn act(verb: &Verb, ui: &Ui) -> anyhow::Result<Exit> {
         Verb::Bench(args) => bench::run(args, ui),
         Verb::History(args) => history::run(args, ui),
         Verb::Timings(args) => timings::run(args, ui),
+        Verb::Report(args) => report::run(args, ui),
         Verb::Mksquashfs(args) => squashfs_tools::verb(Tool::Mksquashfs, &args.words, ui),
         Verb::Sqfstar(args) => squashfs_tools::verb(Tool::Sqfstar, &args.words, ui),
         Verb::Unsquashfs(args) => squashfs_tools::verb(Tool::Unsquashfs, &args.words, ui),

@@ -7,7 +7,7 @@ mod summary;
 use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
-use coldpress_bench::Report;
+use coldpress_bench::Proof;
 use coldpress_build::{Input, Metadata, Output, Source, Summary};
 use coldpress_host::{Command, Device, Janitor};
 use coldpress_layout::Plan;
@@ -66,8 +66,8 @@ pub(super) fn run(args: &PressArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let Some(janitor) = &janitor else {
         return press.end_without_proof(&built);
     };
-    let report = press.prove(&source, &plan, &built, janitor)?;
-    press.tell(&report, outputs.report, outputs.samples)?;
+    let proof = press.prove(&source, &plan, &built, janitor)?;
+    press.tell(&proof, outputs.report, outputs.samples)?;
     Ok(Exit::wrong_if(!source.warnings.is_empty()))
 }
 
@@ -179,23 +179,23 @@ impl Press<'_> {
     /// The results: standard output, and the report.
     fn tell(
         &self,
-        report: &Report,
+        proof: &Proof,
         html: Option<Output>,
         samples: Option<Output>,
     ) -> anyhow::Result<()> {
         let Self { args, ui, .. } = self;
         if let Some(output) = html {
             let mut html = Vec::new();
-            coldpress_bench::report_html(report, &mut html)?;
+            coldpress_bench::report_html(&proof.report(), &mut html)?;
             steps::write_small(output, &html)?;
         }
         if let Some(output) = samples {
-            steps::write_small(output, &serde_json::to_vec_pretty(report)?)?;
+            steps::write_small(output, &serde_json::to_vec_pretty(proof)?)?;
         }
         if args.json {
-            ui.json(report)?;
+            ui.json(proof)?;
         } else {
-            summary::print(report, ui)?;
+            summary::print(proof, ui)?;
         }
         if let Some(path) = &args.report {
             ui.say(&format!("report: {}", escaped_path(path)));

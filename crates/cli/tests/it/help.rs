@@ -24,6 +24,7 @@ const VERBS: &[&str] = &[
     "bench",
     "history",
     "timings",
+    "report",
     "man",
     "completions",
 ];

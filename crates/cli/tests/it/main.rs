@@ -28,6 +28,7 @@ mod press;
 mod pseudo;
 mod rebuild;
 mod record;
+mod report;
 mod run;
 mod select;
 mod skip;

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::time::Instant;
 
 use anyhow::Context as _;
-use coldpress_bench::{Contestant, Progress, Report, Scenario, Step, compare, format_units};
+use coldpress_bench::{Contestant, Progress, Proof, Scenario, Step, compare, format_units};
 use coldpress_build::{Metadata, Output, Source, Summary};
 use coldpress_history::Study;
 use coldpress_host::Janitor;
@@ -29,7 +29,7 @@ impl Press<'_> {
         plan: &Plan,
         built: &Summary,
         janitor: &Janitor,
-    ) -> anyhow::Result<Report> {
+    ) -> anyhow::Result<Proof> {
         let mut notes = plan_notes(plan, built);
         let mut contestants = Vec::new();
         // The baseline of all ratios is what people use today, where it is there.
@@ -94,7 +94,7 @@ impl Press<'_> {
         bar.finish("");
         let title = format!("coldpress press {}", self.args.source.display());
         self.keep(&comparison.study(&title));
-        Ok(Report {
+        Ok(Proof {
             comparison,
             title,
             notes,
