@@ -121,6 +121,16 @@ fn a_condition_that_holds_is_a_failure() {
 }
 
 #[test]
+fn a_failure_is_one_if_nobody_reads_the_table() {
+    let desk = desk();
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let mut command = desk.command(["bench", "compare", "base.json", "new.json"]);
+    command.args(["--fail-if", "size > 0%"]).stdout(writer);
+    assert_eq!(command.output().unwrap().status.code(), Some(1));
+}
+
+#[test]
 fn ci_servers_and_pull_requests_are_told() {
     let desk = desk();
     let ran = desk.run([

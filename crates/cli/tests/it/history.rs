@@ -22,7 +22,7 @@ impl Desk {
         }
     }
 
-    fn command<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Command {
+    pub(crate) fn command<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Command {
         let mut command = command();
         command.args(args).current_dir(self.stage.directory());
         command
