@@ -74,21 +74,22 @@ fn test(writer: &mut Writer<Vec<u8>>, judgement: &Judgement<'_>) -> io::Result<(
         ("classname", &escaped(judgement.contestant.as_bytes())),
         ("time", &seconds(time_s(judgement))),
     ]);
-    let outcome = match judgement.holds {
-        Some(false) => {
-            element.write_empty()?;
-            return Ok(());
-        }
-        Some(true) => "failure",
-        None => "skipped",
+    let message = ("message", sentence.as_str());
+    match judgement.holds {
+        Some(false) => element.write_empty()?,
+        Some(true) => element.write_inner_content(|writer| {
+            let failure = writer.create_element("failure");
+            failure
+                .with_attributes([("type", "condition"), message])
+                .write_text_content(BytesText::new(&sentence))?;
+            Ok(())
+        })?,
+        None => element.write_inner_content(|writer| {
+            let skipped = writer.create_element("skipped");
+            skipped.with_attribute(message).write_empty()?;
+            Ok(())
+        })?,
     };
-    element.write_inner_content(|writer| {
-        let outcome = writer
-            .create_element(outcome)
-            .with_attributes([("type", "condition"), ("message", &sentence)]);
-        outcome.write_text_content(BytesText::new(&sentence))?;
-        Ok(())
-    })?;
     Ok(())
 }
 
