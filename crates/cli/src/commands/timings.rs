@@ -8,7 +8,7 @@ use std::time::SystemTime;
 
 use anyhow::{Context as _, anyhow};
 use coldpress_bench::format_units;
-use coldpress_history::{Change, ChangeId, History, TaskList, Origin, parse_task_list};
+use coldpress_history::{Change, ChangeId, History, Origin, TaskList, parse_task_list};
 use serde::Serialize;
 
 use crate::args::TimingsArgs;
