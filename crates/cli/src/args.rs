@@ -111,7 +111,7 @@ pub(crate) struct Cli {
     pub(crate) quiet: bool,
     /// Write how long what takes to FILE, as trace events
     ///
-    /// Perfetto (ui.perfetto.dev) and chrome://tracing open it. Only an older file of timings is replaced.
+    /// Perfetto (ui.perfetto.dev) and Chrome's `about:tracing` open it. Only an older file of timings is replaced.
     #[arg(long, global = true, value_name = "FILE", hide_short_help = true)]
     pub(crate) timings: Option<PathBuf>,
     #[command(subcommand)]

@@ -11,6 +11,10 @@ use clap::Args;
 /// below 5 ms are left out. The newest 1000 changes are kept in ~/.local/state/coldpress/history.sqlite; see
 /// docs/timings.md.
 #[derive(Debug, Args)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "switches that do not depend on each other"
+)]
 #[command(after_long_help = "\
 Example:
   coldpress timings --last=build --verbose")]

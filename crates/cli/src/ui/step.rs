@@ -115,7 +115,7 @@ impl Step {
         if let Some(last) = part.take() {
             last.done();
         }
-        *part = Some(Running::begin(&self.timing, "part", label.clone()));
+        *part = Some(Running::begin(&self.timing, "turn", label.clone()));
         self.bar.set_message(label);
     }
 

@@ -1,6 +1,8 @@
 //! `coldpress timings`, what it keeps, and `--timings FILE`.
 
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::process::Stdio;
 
@@ -239,7 +241,7 @@ fn what_is_not_there_is_told() {
 fn what_snapd_printed_is_listed_as_snapd_does() {
     let shop = Workshop::new();
     let fixtures = repository().join("crates/cli/tests/it/timings");
-    let as_published: fn(String) -> String = |text| text;
+    let as_published: fn(&str) -> String = str::to_owned;
     for (name, flag, mend) in [
         ("chromium-cached", " --verbose", as_published),
         ("chromium-cold", " --verbose", mended),
@@ -249,7 +251,7 @@ fn what_snapd_printed_is_listed_as_snapd_does() {
         let published = fixtures.join(format!("snap-debug-timings-{name}.txt"));
         fs::copy(&published, shop.0.at("printed")).unwrap();
         let text = fs::read_to_string(&published).unwrap();
-        let expected = mend(text);
+        let expected = mend(&text);
         let imported = shop.done(&format!("timings --import printed{flag}")).text();
         assert_eq!(imported, expected, "{name}");
         // It was kept, and what was printed is read as well as what was published.
@@ -266,13 +268,13 @@ fn what_snapd_printed_is_listed_as_snapd_does() {
 }
 
 /// The published text with the titles that it lacks.
-fn titled(text: String) -> String {
+fn titled(text: &str) -> String {
     format!("ID        Status        Doing      Undoing  Summary\n{text}")
 }
 
 /// The published text with the blanks that it lacks, and with its broken lines put together; what was nested twice at its
 /// end was published as nested once.
-fn mended(text: String) -> String {
+fn mended(text: &str) -> String {
     let text = text.replace("system-fi\nles\n", "system-files\n");
     let text = text.replace("screen-inhibit-c\nontrol\n", "screen-inhibit-control\n");
     let mend = |line: &str| match line.trim_start_matches(' ').strip_prefix("^ ") {
@@ -284,6 +286,35 @@ fn mended(text: String) -> String {
         None => format!("{line}\n"),
     };
     text.lines().map(mend).collect()
+}
+
+#[test]
+fn names_and_readers_are_any() {
+    let shop = Workshop::new();
+    let image = OsStr::from_bytes(b"two words\n\xff\x1b[31m");
+    let mut build = command();
+    build.env("COLDPRESS_HISTORY", shop.0.at("history.sqlite"));
+    build
+        .args(["-q", "build", "source"])
+        .arg(image)
+        .arg("--timings")
+        .arg("a b\n.json");
+    let built = build.current_dir(shop.0.directory()).output().unwrap();
+    assert_eq!(built.status.code(), Some(0), "{built:?}");
+    assert!(shop.0.at("a b\n.json").exists());
+    let listed = shop.done("timings --changes").text();
+    assert!(
+        listed.ends_with("  Build `two words\\x0a\\xff\\x1b[31m`\n"),
+        "{listed}"
+    );
+    let mut child = command();
+    child.env("COLDPRESS_HISTORY", shop.0.at("history.sqlite"));
+    child
+        .args(["-q", "timings", "--all", "--json"])
+        .stdout(Stdio::piped());
+    let mut child = child.spawn().unwrap();
+    drop(child.stdout.take());
+    assert_eq!(child.wait().unwrap().code(), Some(0));
 }
 
 #[test]
