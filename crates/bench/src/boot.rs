@@ -148,6 +148,7 @@ pub fn boot(
         seed: scenario.seed,
         cpus: scenario.cpus,
         charts: scenario.charts,
+        is_traceable: scenario.kernel.is_some(),
         progress,
     };
     let charts = runner.run_all(&mut study)?;

@@ -5,6 +5,7 @@ mod architecture;
 mod archive;
 mod bench_build;
 mod compare;
+mod boot;
 mod determinism;
 mod diff;
 mod docs;

@@ -73,6 +73,7 @@ fn run(
         seed: 1,
         cpus: 2,
         charts,
+        is_traceable: true,
         progress,
     };
     let charts = runner.run_all(&mut study);

@@ -23,11 +23,11 @@ use crate::ui::{Step, Ui};
 pub(super) fn run(args: &BootArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let contestants = scenario::contestants(args)?;
     let scenario = scenario::scenario(args)?;
+    let _hold = ui.interrupt.hold();
     let samples = args.samples.as_deref().map(Output::create).transpose()?;
     let charts = args.chart.as_deref();
     charts.map(charts::make_directory).transpose()?;
     let mut keeper = Keeper::open(args.no_store)?;
-    let _hold = ui.interrupt.hold();
     let boots = u64::from(scenario.runs) * contestants.len() as u64;
     let mut watcher = Watcher {
         contestants: &contestants,
