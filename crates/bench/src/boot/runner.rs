@@ -89,13 +89,13 @@ impl<L: Laboratory> Runner<'_, L> {
         let progress = &mut self.progress;
         let mut stop = || progress(BootProgress::Waiting).is_break();
         let boot = self.laboratory.boot(contestant, traced, &mut stop)?;
-        boot.ok_or(Error::BootsInterrupted)
+        boot.ok_or(Error::Stopped)
     }
 
     fn tell(&mut self, what: BootProgress) -> Result<(), Error> {
         match (self.progress)(what) {
             ControlFlow::Continue(()) => Ok(()),
-            ControlFlow::Break(()) => Err(Error::BootsInterrupted),
+            ControlFlow::Break(()) => Err(Error::Stopped),
         }
     }
 }

@@ -216,7 +216,7 @@ fn it_can_be_interrupted_before_and_in_a_boot() {
                 ControlFlow::Continue(())
             }
         });
-        assert!(matches!(end, Err(Error::BootsInterrupted)), "{which}");
+        assert!(matches!(end, Err(Error::Stopped)), "{which}");
         assert_eq!(study.runs.len(), if which == 1 { 2 } else { 0 });
     }
 }

@@ -8,21 +8,26 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use anyhow::Context as _;
-use coldpress_bench::{BootContestant, BootProgress, Booted, Error, boot, boot_rows};
+use coldpress_bench::{BootContestant, BootProgress, Error, boot, boot_rows};
 use coldpress_build::Output;
 use coldpress_history::{State, Study};
+use coldpress_host::backing_disk;
 
 use super::keep::Keeper;
 use crate::args::BootArgs;
 use crate::exit::Exit;
+use crate::failure::unless_stdout_closed;
 use crate::steps;
 use crate::study::machine_facts;
-use crate::text::escaped;
+use crate::text::{escaped, quoted};
 use crate::ui::{Step, Ui};
 
 pub(super) fn run(args: &BootArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let contestants = scenario::contestants(args)?;
     let scenario = scenario::scenario(args)?;
+    if !scenario.device.is_throttled() {
+        warn_of_memory(&contestants, ui);
+    }
     let _hold = ui.interrupt.hold();
     let samples = args.samples.as_deref().map(Output::create).transpose()?;
     let charts = args.chart.as_deref();
@@ -48,7 +53,7 @@ pub(super) fn run(args: &BootArgs, ui: &Ui) -> anyhow::Result<Exit> {
     drop(watcher);
     let state = match &ended {
         Ok(_) => State::Done,
-        Err(Error::BootsInterrupted) if trouble.is_none() => State::Interrupted,
+        Err(Error::Stopped) if trouble.is_none() => State::Interrupted,
         Err(_) => State::Failed,
     };
     let id = keeper.finish(state)?;
@@ -59,7 +64,8 @@ pub(super) fn run(args: &BootArgs, ui: &Ui) -> anyhow::Result<Exit> {
     if let Some(directory) = charts {
         charts::write(directory, &booted.charts)?;
     }
-    tell(&booted, samples, args.json, ui)?;
+    write_samples(samples, &booted.study)?;
+    unless_stdout_closed(tell(&booted.study, args.json, ui))?;
     if let Some(id) = id {
         ui.say(&format!(
             "kept as study {id}: `coldpress history show {id}`"
@@ -72,12 +78,26 @@ pub(super) fn run(args: &BootArgs, ui: &Ui) -> anyhow::Result<Exit> {
     Ok(Exit::wrong_if(excluded))
 }
 
-/// Standard output, and the file of samples.
-fn tell(booted: &Booted, samples: Option<Output>, as_json: bool, ui: &Ui) -> anyhow::Result<()> {
-    let study = &booted.study;
-    if let Some(output) = samples {
-        steps::write_small(output, &serde_json::to_vec_pretty(study)?)?;
+/// What is in memory is read directly as well, on Linux 6.6 or later, and at once.
+fn warn_of_memory(contestants: &[BootContestant], ui: &Ui) {
+    let in_memory = contestants
+        .iter()
+        .filter(|one| backing_disk(&one.image).is_err());
+    for contestant in in_memory {
+        ui.warn(&format!(
+            "{} does not lie on a disk of this machine, so its boots may be fed from memory; choose a --device",
+            quoted(&contestant.image)
+        ));
     }
+}
+
+fn write_samples(output: Option<Output>, study: &Study) -> anyhow::Result<()> {
+    let Some(output) = output else { return Ok(()) };
+    steps::write_small(output, &serde_json::to_vec_pretty(study)?)
+}
+
+/// Standard output.
+fn tell(study: &Study, as_json: bool, ui: &Ui) -> anyhow::Result<()> {
     let rows = boot_rows(study);
     if as_json {
         return ui.json(&serde_json::json!({ "study": study, "rows": rows }));
@@ -149,7 +169,7 @@ impl Watcher<'_> {
             self.ui.warn(&format!(
                 "KVM does not work here, so QEMU imitates the processor: times are many times those of a real machine, reads and \
                  bytes are not ({})",
-                escaped(words.lines().next().unwrap_or_default().as_bytes())
+                escaped(words.as_bytes())
             ));
         }
     }
