@@ -92,7 +92,8 @@ fn a_boot_is_measured_drawn_and_kept() {
         assert_eq!(study["facts"][fact], value);
     }
     let samples = fs::read(session.at("samples.json")).unwrap();
-    assert_eq!(serde_json::from_slice::<Value>(&samples).unwrap(), *study);
+    let samples: Value = serde_json::from_slice(&samples).unwrap();
+    assert_eq!(samples["studies"][0], *study);
     assert_eq!(kept(&session)["runs"], study["runs"]);
     assert_eq!(kept(&session)["state"], "done");
     let chart =

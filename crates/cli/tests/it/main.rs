@@ -4,8 +4,8 @@
 mod architecture;
 mod archive;
 mod bench_build;
-mod compare;
 mod boot;
+mod compare;
 mod determinism;
 mod diff;
 mod docs;
