@@ -64,6 +64,8 @@ fn a_boot_is_measured_drawn_and_kept() {
         TIMEOUT,
         "--seed",
         "5",
+        "--report",
+        "report.html",
         "--samples",
         "samples.json",
         "--name",
@@ -94,6 +96,8 @@ fn a_boot_is_measured_drawn_and_kept() {
     let samples = fs::read(session.at("samples.json")).unwrap();
     let samples: Value = serde_json::from_slice(&samples).unwrap();
     assert_eq!(samples["studies"][0], *study);
+    let report = fs::read_to_string(session.at("report.html")).unwrap();
+    assert!(report.contains("it&#39;s &lt;b&gt;") || report.contains("it's &lt;b&gt;"));
     assert_eq!(kept(&session)["runs"], study["runs"]);
     assert_eq!(kept(&session)["state"], "done");
     let chart =

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::hash::{BuildHasher as _, RandomState};
 use std::os::unix::fs::FileTypeExt as _;
 
 use anyhow::{Context as _, anyhow};
@@ -11,6 +10,7 @@ use coldpress_host::{Device, DiskBus, GuestKernel, machine};
 
 use crate::args::BootArgs;
 use crate::failure::hint;
+use crate::study;
 use crate::text::{escaped, quoted};
 
 /// What every kernel is told: where the root is, where to talk, to say only what matters, since a serial console is slow,
@@ -91,10 +91,7 @@ pub(super) fn scenario(args: &BootArgs) -> anyhow::Result<BootScenario> {
         ready: args.ready.clone(),
         timeout_s: args.timeout.get(),
         runs: args.runs.get(),
-        // The standard library takes its keys from the kernel's random numbers.
-        seed: args
-            .seed
-            .unwrap_or_else(|| RandomState::new().hash_one("order") >> 32),
+        seed: args.seed.unwrap_or_else(study::seed),
         charts: args.chart.is_some(),
     })
 }
