@@ -149,10 +149,16 @@ pub(crate) struct BootArgs {
     pub(crate) seed: Option<u64>,
 
     /// Keep nothing in the history
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub(crate) no_store: bool,
 
+    /// Write the report to this file, as HTML
+    #[arg(long, value_name = "FILE")]
+    pub(crate) report: Option<PathBuf>,
+
     /// Write every sample to this file, as JSON
+    ///
+    /// As `coldpress history export --format json` does; also if the study is interrupted.
     #[arg(long, value_name = "FILE")]
     pub(crate) samples: Option<PathBuf>,
 

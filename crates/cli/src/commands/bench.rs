@@ -3,7 +3,6 @@
 mod boot;
 mod build;
 mod compare;
-mod keep;
 mod kept;
 mod launch;
 

@@ -4,6 +4,7 @@
 mod architecture;
 mod archive;
 mod bench_build;
+mod boot;
 mod compare;
 mod determinism;
 mod diff;

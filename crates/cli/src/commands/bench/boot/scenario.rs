@@ -2,17 +2,16 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::hash::{BuildHasher as _, RandomState};
 use std::os::unix::fs::FileTypeExt as _;
 
 use anyhow::{Context as _, anyhow};
 use coldpress_bench::{BootContestant, BootScenario};
 use coldpress_host::{Device, DiskBus, GuestKernel, machine};
 
-use super::file_name;
 use crate::args::BootArgs;
 use crate::failure::hint;
-use crate::text::quoted;
+use crate::study;
+use crate::text::{escaped, quoted};
 
 /// What every kernel is told: where the root is, where to talk, to say only what matters, since a serial console is slow,
 /// and to end when it panics.
@@ -48,7 +47,10 @@ pub(super) fn contestants(args: &BootArgs) -> anyhow::Result<Vec<BootContestant>
                 return Err(anyhow!("{} is neither a file nor a disk", quoted(image)));
             }
             let name = args.name.get(index).cloned();
-            let name = name.unwrap_or_else(|| file_name(image));
+            let name = name.unwrap_or_else(|| {
+                let name = image.file_name().unwrap_or(image.as_os_str());
+                escaped(name.as_encoded_bytes())
+            });
             if !seen.insert(name.clone()) {
                 let error = anyhow!("two images are called `{name}`");
                 return Err(hint(error, "tell them apart with --name, once for each"));
@@ -89,10 +91,7 @@ pub(super) fn scenario(args: &BootArgs) -> anyhow::Result<BootScenario> {
         ready: args.ready.clone(),
         timeout_s: args.timeout.get(),
         runs: args.runs.get(),
-        // The standard library takes its keys from the kernel's random numbers.
-        seed: args
-            .seed
-            .unwrap_or_else(|| RandomState::new().hash_one("order") >> 32),
+        seed: args.seed.unwrap_or_else(study::seed),
         charts: args.chart.is_some(),
     })
 }

@@ -55,12 +55,13 @@ fn conditions(study: &Study) -> String {
         Some("tcg") => "no KVM: the processor is imitated".to_owned(),
         _ => fact("accelerator"),
     };
+    let cpus = fact("guest_cpus").parse().unwrap_or(0);
     format!(
-        "{}, device {}; QEMU {}, {accelerator}, {} processors, {}; seed {}",
+        "{}, device {}; QEMU {}, {accelerator}, {}, {}; seed {}",
         fact("cpu_model"),
         fact("device"),
         fact("qemu"),
-        fact("guest_cpus"),
+        plural(cpus, "processor", "processors"),
         fact("guest_memory"),
         fact("seed"),
     )
