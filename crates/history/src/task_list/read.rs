@@ -47,7 +47,7 @@ pub(super) enum Rule {
     NoParent,
     #[error("it is nested more than {LEVEL_MAX} levels deep")]
     TooDeep,
-    #[error("a time is longer than a hundred years")]
+    #[error("a time is longer than a year")]
     TimeTooLong,
     #[error("the listing has no task")]
     Empty,
@@ -208,6 +208,17 @@ mod tests {
             let line = number;
             assert_eq!(read(bytes), Err(Malformed { line, rule }));
         }
+    }
+
+    #[test]
+    fn the_longest_times_have_a_sum() {
+        let year_ms = 365_u64 * 24 * 3600 * 1000;
+        let text = format!("1  Done  {year_ms}ms  {year_ms}ms  a\n").repeat(TASKS_MAX);
+        let change = read(text.as_bytes()).expect("a listing");
+        let expected_us = 2 * year_ms * 1000 * TASKS_MAX as u64;
+        assert_eq!(change.took_us, Some(expected_us));
+        assert!(i64::try_from(expected_us).is_ok());
+        assert!(serde_json::to_vec(&change.trace_events()).is_ok());
     }
 
     #[test]

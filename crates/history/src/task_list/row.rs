@@ -32,9 +32,9 @@ pub(super) enum Line<'a> {
     Other,
 }
 
-/// The longest time that is read, in milliseconds: a hundred years. Sums of as many as a listing
-/// may have stay in 64 bits.
-const TIME_MAX_MS: u64 = 100 * 365 * 24 * 3600 * 1000;
+/// The longest time that is read, in milliseconds: a year. Sums of as many as a listing may have, in microseconds, stay
+/// in 63 bits.
+const TIME_MAX_MS: u64 = 365 * 24 * 3600 * 1000;
 
 /// Takes a line apart.
 ///
