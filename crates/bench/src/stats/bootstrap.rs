@@ -9,8 +9,10 @@
 //! there are, as Hesterberg proposes ("What Teachers Should Know About the Bootstrap", 2015,
 //! "expanded percentile interval"); then 1 to 3 % did.
 //!
-//! For a ratio of two contestants, *turns* are drawn, not samples: both starts of a turn happened
-//! within seconds of each other, and what disturbed the machine then disturbed both.
+//! A ratio of two contestants is the median of the ratios of their *turns*, and turns are drawn: both starts of a turn
+//! happened within seconds of each other, and what disturbed the machine then disturbed both. The ratio of the two
+//! medians was rejected: of simulated comparisons of 30 turns with a machine that drifts by 15 % between turns, it found a
+//! slowdown of 5 % in half, the median of the ratios in 95 to 100 of 100.
 //!
 //! The generator is seeded with a constant, so the same samples give the same interval.
 
@@ -69,10 +71,10 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// The median of one contestant divided by that of the baseline.
+/// How one contestant stands to the baseline.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Ratio {
-    /// The ratio of the two medians over the turns in which both were counted.
+    /// The median of the ratios of the turns in which both were counted.
     pub value: f64,
     /// Bootstrap confidence interval of [`Ratio::value`], drawing turns.
     pub interval: Interval,
@@ -100,17 +102,9 @@ pub fn ratio(pairs: &[(f64, f64)]) -> Option<Ratio> {
     {
         return None;
     }
-    let mut random = SplitMix64(SEED);
-    let (mut baseline, mut other) = (vec![0.0; pairs.len()], vec![0.0; pairs.len()]);
-    let interval = percentiles(pairs.len(), || {
-        for (baseline, other) in baseline.iter_mut().zip(&mut other) {
-            (*baseline, *other) = pairs[random.below(pairs.len())];
-        }
-        median_of(&mut other) / median_of(&mut baseline)
-    });
-    let (mut baseline, mut other): (Vec<f64>, Vec<f64>) = pairs.iter().copied().unzip();
-    let value = median_of(&mut other) / median_of(&mut baseline);
-    Some(ratio_of(value, interval, pairs.len()))
+    let mut ratios: Vec<f64> = pairs.iter().map(|pair| pair.1 / pair.0).collect();
+    let interval = median_interval(&ratios);
+    Some(ratio_of(median_of(&mut ratios), interval, pairs.len()))
 }
 
 /// A ratio with what its interval allows to say.

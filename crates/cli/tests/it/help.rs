@@ -80,7 +80,7 @@ fn long_help_of_the_verbs_of_plan_is_as_reviewed() {
 #[test]
 fn long_help_of_the_verbs_of_bench_and_history_is_as_reviewed() {
     let pages = [
-        ("bench", &["boot", "build", "compare"][..]),
+        ("bench", &["boot", "build", "compare", "launch"][..]),
         ("history", &["list", "show", "export", "import", "forget"]),
     ];
     for (verb, inner) in pages

@@ -49,6 +49,7 @@ pub(crate) fn command() -> Command {
     for name in ["SOURCE_DATE_EPOCH", "NO_COLOR", "COLUMNS", "LINES"] {
         command.env_remove(name);
     }
+    // What tests measure is of no use to whoever runs them.
     command.env("COLDPRESS_HISTORY", "off");
     command.stdin(Stdio::null());
     command

@@ -47,6 +47,43 @@ fn half_the_time_is_faster_and_half_as_much_again_is_slower() {
     assert!(count(&verdicts(10, 1.5, 40), Verdict::Slower) >= 38);
 }
 
+/// As on a shared machine: each start differs by 4 %, the machine by 15 % from turn to turn, and one start of twenty is
+/// disturbed.
+fn drifting_pairs(random: &mut SplitMix64, turns: u32, other: f64) -> Vec<(f64, f64)> {
+    let mut uniform = || {
+        let bits = u32::try_from(random.next() >> 32).expect("the high half has 32 bits");
+        f64::from(bits) / 2f64.powi(32)
+    };
+    let mut start = |drift: f64| {
+        let normal: f64 = (0..12).map(|_| uniform()).sum::<f64>() - 6.0;
+        let disturbed = if uniform() < 0.05 { 1.5 } else { 1.0 };
+        drift * (0.04 * normal).exp() * disturbed
+    };
+    let mut turn = || {
+        // The drift is drawn like a start, four times as wide.
+        let drift = (start(1.0) - 1.0) * 3.75 + 1.0;
+        let drift = drift.clamp(0.5, 2.0);
+        (start(drift), start(drift) * other)
+    };
+    (0..turns).map(|_| turn()).collect()
+}
+
+#[test]
+fn a_slowdown_of_5_percent_is_found_with_30_turns_and_none_where_there_is_none() {
+    let trials = |other| {
+        (0..20)
+            .map(|seed| {
+                let pairs = drifting_pairs(&mut SplitMix64(seed), 30, other);
+                ratio(&pairs).expect("positive pairs").verdict
+            })
+            .collect::<Vec<_>>()
+    };
+    let slowed = count(&trials(1.05), Verdict::Slower);
+    assert!(slowed >= 19, "{slowed} of 20");
+    let same = count(&trials(1.0), Verdict::NoDifferenceShown);
+    assert!(same >= 19, "{same} of 20");
+}
+
 #[test]
 fn few_turns_give_an_interval_but_no_verdict() {
     let pairs = [(2.0, 1.0); TURNS_FOR_VERDICT];
