@@ -56,7 +56,6 @@ need_peers() {
     # Opens the reports.
     have chromium || apt_install chromium || true
     have setpriv && have unshare || apt_install util-linux || true
-    need_guests || true
     for tool in mksquashfs unsquashfs rdsquashfs squashfuse chromium; do
         have "$tool" || echo "skipped: $tool not found; the tests that need it do nothing" >&2
     done
