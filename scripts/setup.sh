@@ -71,5 +71,5 @@ need_guests() {
     package=$(apt-cache depends linux-image-cloud-amd64 | sed -n 's/.*Depends: *//p' | sed 1q)
     [ -n "$package" ] || return 1
     mkdir -p "$COLDPRESS_GUEST_KERNEL"
-    (cd "$COLDPRESS_GUEST_KERNEL" && apt-get download -qq "$package" && dpkg-deb -x "$package"_*.deb . && rm "$package"_*.deb)
+    (cd "$COLDPRESS_GUEST_KERNEL" && apt-get download -qq "$package" 2>/dev/null && dpkg-deb -x "$package"_*.deb . && rm "$package"_*.deb)
 }
