@@ -6,6 +6,7 @@ cd "$(dirname "$0")"
 . scripts/setup.sh
 need_compilers
 need_peers
+need_guests || echo "skipped: nothing to boot; the tests that need it do nothing" >&2
 
 cargo fmt --all --check
 cargo clippy --quiet --workspace --all-targets -- -D warnings

@@ -127,8 +127,8 @@ mod tests {
         let mut study = study(&[[10.0, 12.0], [10.0, 12.0], [99.0, 1.0]]);
         study.runs[4].excluded = Some("the guest gave up".to_owned());
         let row = &boot_rows(&study)[0];
-        assert_eq!(row.before_s, 10.0);
-        assert_eq!(row.ratio.map(|ratio| ratio.turns), Some(2));
+        let turns = row.ratio.map(|ratio| ratio.turns);
+        assert_eq!((row.before_s, turns), (10.0, Some(2)));
         for run in &mut study.runs {
             run.excluded = Some("all".to_owned());
         }

@@ -79,7 +79,10 @@ fn a_boot_is_measured_drawn_and_kept() {
     assert!(figure("boot_s") > figure("kernel_s"), "{figures}");
     assert!(figure("cpu_s") > 0.0, "{figures}");
     // All of the file that the system reads, and not the other one.
-    let (read, not_read) = (System::READ_BYTES as f64, System::NOT_READ_BYTES as f64);
+    let (read, not_read) = (
+        f64::from(System::READ_BYTES),
+        f64::from(System::NOT_READ_BYTES),
+    );
     assert!(
         (read..read + not_read).contains(&figure("read_bytes")),
         "{figures}"

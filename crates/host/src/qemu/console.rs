@@ -37,14 +37,13 @@ impl Console {
                 continue;
             }
             self.state = match (self.state, byte) {
-                (State::Text | State::Words, 0x1b) => State::Escape,
+                (State::Text | State::Words, 0x1b) | (State::Escape, 0x20..=0x2f) => State::Escape,
                 (State::Text, _) => {
                     self.take(byte, ended);
                     State::Text
                 }
                 (State::Escape, b'[') => State::Control,
                 (State::Escape, b']' | b'P' | b'X' | b'^' | b'_') => State::Words,
-                (State::Escape, 0x20..=0x2f) => State::Escape,
                 (State::Control, byte) if !(0x40..=0x7e).contains(&byte) => State::Control,
                 (State::Words, byte) if byte != 0x07 => State::Words,
                 _ => State::Text,

@@ -71,9 +71,9 @@ pub(super) struct System<'a>(&'a Parts);
 
 impl<'a> System<'a> {
     /// What it reads when it boots, in one file.
-    pub(super) const READ_BYTES: usize = 4 << 20;
+    pub(super) const READ_BYTES: u32 = 4 << 20;
     /// What it does not read.
-    pub(super) const NOT_READ_BYTES: usize = 16 << 20;
+    pub(super) const NOT_READ_BYTES: u32 = 16 << 20;
 
     pub(super) fn of(parts: &'a Parts) -> Self {
         Self(parts)
@@ -151,7 +151,7 @@ fn entry(archive: &mut Vec<u8>, name: &str, mode: u32, content: &[u8]) {
 }
 
 /// Bytes that no compressor shrinks, the same each time (Marsaglia's xorshift).
-fn noise(seed: u64, len: usize) -> Vec<u8> {
+fn noise(seed: u64, len: u32) -> Vec<u8> {
     let mut state = seed;
     let words = std::iter::repeat_with(|| {
         state ^= state << 13;
@@ -159,5 +159,5 @@ fn noise(seed: u64, len: usize) -> Vec<u8> {
         state ^= state << 17;
         state.to_le_bytes()
     });
-    words.flatten().take(len).collect()
+    words.flatten().take(len as usize).collect()
 }
