@@ -42,7 +42,7 @@ pub(super) fn write(page: &mut Page, views: &[View]) {
         }
     }
     if has_section {
-        let text = "Each figure, and its ratio to that of the first contestant of the table. The machines differ, so ratios \
+        let text = "Each figure, and its ratio to that of the first contestant with the same baseline. The machines differ, so ratios \
                     can be compared and figures cannot; nothing here has a verdict.";
         page.element("p", "hint", text);
     }
@@ -78,8 +78,11 @@ fn table(page: &mut Page, name: &str, published: &View, ours: &[&View]) {
         .chain(ours.iter().copied())
         .collect();
     let rows = shared.iter().map(|one| {
+        let first = shared
+            .iter()
+            .find(|other| is_of_same(published, one, other));
         let cells = all.iter().map(|view| {
-            let first = shared.first().and_then(|first| median(view, name, first));
+            let first = first.and_then(|first| median(view, name, first));
             cell(view, name, one, first.map(|(_, median)| median)).into()
         });
         std::iter::once(one.name.as_str().into())
@@ -87,6 +90,16 @@ fn table(page: &mut Page, name: &str, published: &View, ours: &[&View]) {
             .collect()
     });
     page.table(&columns, rows);
+}
+
+/// Whether two contestants are of the same thing, which has one baseline.
+fn is_of_same(view: &View, one: &Contestant, other: &Contestant) -> bool {
+    let contestants = &view.study.contestants;
+    let baseline = |of: &Contestant| {
+        let index = contestants.iter().position(|known| known.name == of.name);
+        index.map(|index| view.study.baseline(index))
+    };
+    baseline(one) == baseline(other)
 }
 
 /// `xz-128K: 5.66 s, 2.65 times`.
@@ -140,6 +153,7 @@ fn is_made_alike(one: &Contestant, other: &Contestant) -> bool {
         _ => None,
     };
     let rest = [
+        fact("app"),
         fact("level"),
         fact("block_size"),
         fact("threads"),

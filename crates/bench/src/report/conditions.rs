@@ -16,7 +16,7 @@ const NAMED_MAX: usize = 100;
 /// The runs that do not count, and those that do and lie far from the others.
 pub(super) fn excluded(page: &mut Page, view: &View) {
     let study = view.study;
-    if study.runs.is_empty() {
+    if study.runs.is_empty() || view.is_published() {
         return;
     }
     page.element("h3", "", "Excluded runs and outliers");

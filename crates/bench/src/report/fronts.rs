@@ -22,7 +22,9 @@ pub(super) fn write(page: &mut Page, view: &View) -> io::Result<()> {
     for (time, title, count_min) in TRADES {
         let Some(size) = size else { break };
         let spots = spots(view, [time, size]);
-        if spots.len() >= count_min {
+        // Programs are not traded for each other.
+        let is_trade = time != "cold_s" || !view.has_several_baselines();
+        if is_trade && spots.len() >= count_min {
             trade(page, title, [time, size], spots)?;
         }
     }

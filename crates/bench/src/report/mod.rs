@@ -20,8 +20,10 @@ mod results;
 mod samples;
 mod times;
 mod view;
+mod waterfall;
 
 pub use file_sizes::FileSizes;
+pub use waterfall::{TaskSpan, Waterfall};
 
 use std::io::{self, Write};
 
@@ -42,28 +44,6 @@ pub struct Report {
     pub changes: Vec<Waterfall>,
     /// Facts beside the measurement, as (name, value): plan, build times, checks, tool versions.
     pub notes: Vec<(String, String)>,
-}
-
-/// The tasks of one change.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Waterfall {
-    /// What was done.
-    pub title: String,
-    /// Its tasks, each behind the one that it is a part of.
-    pub spans: Vec<TaskSpan>,
-}
-
-/// A task.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct TaskSpan {
-    /// What it is called.
-    pub label: String,
-    /// How many tasks it is a part of.
-    pub depth: u32,
-    /// When it began, from the start of the change.
-    pub began_s: f64,
-    /// How long it took.
-    pub duration_s: f64,
 }
 
 /// Writes the report as one HTML file.

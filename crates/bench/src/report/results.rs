@@ -116,17 +116,19 @@ fn cell(page: &mut Page, name: &str, finding: &Finding) {
 
 fn hint(page: &mut Page, view: &View) {
     let mut sentences = Vec::new();
-    if view
-        .figures
-        .iter()
-        .any(|(_, all)| all.iter().any(|one| one.summary.is_some()))
-    {
+    if view.figures.iter().any(|(name, _)| view.has_spread(name)) {
         sentences.push("Times are medians with their 95 % intervals.".to_owned());
     }
-    if view.study.contestants.len() > 1 {
-        sentences.push(format!(
-            "Ratios and changes are those to {}, or where it lacks the figure to the first that has it; a ratio below 1 is better.",
+    let contestants = &view.study.contestants;
+    if contestants.len() > 1 {
+        let names_one = |one: &Contestant| one.facts.contains_key("baseline");
+        let baseline = if contestants.iter().any(names_one) {
+            "the baseline that each contestant names"
+        } else {
             view.name(0)
+        };
+        sentences.push(format!(
+            "Ratios and changes are those to {baseline}, or where it lacks the figure to the first that has it; a ratio below 1 is better."
         ));
     }
     if !sentences.is_empty() {

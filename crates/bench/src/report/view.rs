@@ -77,6 +77,14 @@ impl<'a> View<'a> {
         matches!(self.study.origin, Origin::Published { .. })
     }
 
+    /// Whether the contestants are of several things, each with a baseline of its own.
+    pub(super) fn has_several_baselines(&self) -> bool {
+        let mut baselines =
+            (0..self.study.contestants.len()).map(|index| self.study.baseline(index));
+        let first = baselines.next();
+        baselines.any(|other| Some(other) != first)
+    }
+
     pub(super) fn name(&self, contestant: usize) -> &str {
         let found = self.study.contestants.get(contestant);
         found.map_or("?", |found| &found.name)
@@ -129,14 +137,15 @@ fn findings(study: &Study, name: &str) -> Vec<Finding> {
 }
 
 /// With which contestant another one is compared; `None` for a baseline. One that lacks the figure cannot be it: of
-/// building and unpacking, which different contestants do, each has its own.
+/// building and unpacking, which different contestants do, each has its own, among those of the same baseline.
 fn baseline(study: &Study, findings: &[Finding], index: usize) -> Option<usize> {
     let has = |index: usize| findings.get(index).is_some_and(|one| one.median.is_some());
     let named = study.baseline(index);
     let baseline = if has(named) {
         named
     } else {
-        (0..findings.len()).find(|index| has(*index))?
+        let is_alike = |other: &usize| study.baseline(*other) == named && has(*other);
+        (0..findings.len()).find(is_alike)?
     };
     (baseline != index).then_some(baseline)
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use coldpress_history::StudyId;
+use coldpress_history::{ChangeId, StudyId};
 
 /// Write studies as one page to read, print and send
 ///
@@ -17,7 +17,7 @@ Example:
   coldpress report 12 --samples snap-launch-ijohnson.csv --source rootfs -o start.html")]
 pub(crate) struct ReportArgs {
     /// Numbers of studies in the history, in the order of the page
-    #[arg(value_name = "ID", required_unless_present = "samples")]
+    #[arg(value_name = "ID", required_unless_present_any = ["samples", "change"])]
     pub(crate) ids: Vec<StudyId>,
 
     /// The page to write
@@ -26,10 +26,16 @@ pub(crate) struct ReportArgs {
 
     /// Show the studies of this file too; may be repeated
     ///
-    /// What `--samples` of press wrote, what `history export --format json` wrote, or a published table that `history
+    /// What `--samples` of press and of bench wrote, what `history export --format json` wrote, or a published table that `history
     /// import` knows.
     #[arg(long, value_name = "FILE")]
     pub(crate) samples: Vec<PathBuf>,
+
+    /// Show the tasks of a change, by its number; may be repeated
+    ///
+    /// When each of them ran, and within which other one: what `coldpress timings` lists.
+    #[arg(long, value_name = "ID")]
+    pub(crate) change: Vec<ChangeId>,
 
     /// Show how large the files of this directory are
     ///

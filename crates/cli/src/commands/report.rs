@@ -5,14 +5,15 @@ mod tree;
 use std::fs;
 use std::path::Path;
 
-use anyhow::Context as _;
-use coldpress_bench::{FileSizes, Proof, Report, format_units, report_html};
+use anyhow::{Context as _, anyhow};
+use coldpress_bench::{FileSizes, Proof, Report, Waterfall, format_units, report_html};
 use coldpress_build::Output;
-use coldpress_history::{Origin, read_studies};
+use coldpress_history::{Origin, Study, read_studies};
 
 use super::history;
 use crate::args::ReportArgs;
 use crate::exit::Exit;
+use crate::failure::hint;
 use crate::text::{plural, quoted};
 use crate::ui::Ui;
 use crate::{resolve, state, steps};
@@ -20,11 +21,8 @@ use crate::{resolve, state, steps};
 pub(super) fn run(args: &ReportArgs, ui: &Ui) -> anyhow::Result<Exit> {
     resolve::check_outputs(&[&args.output], &args.samples)?;
     let mut report = Report::default();
-    if !args.ids.is_empty() {
-        let history = state::open()?;
-        for id in &args.ids {
-            report.studies.push(history::find(&history, *id)?);
-        }
+    if !(args.ids.is_empty() && args.change.is_empty()) {
+        add_kept(&mut report, args)?;
     }
     for file in &args.samples {
         add(&mut report, file)?;
@@ -47,13 +45,33 @@ pub(super) fn run(args: &ReportArgs, ui: &Ui) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// What a press wrote is a study with notes beside it.
+/// What the history has.
+fn add_kept(report: &mut Report, args: &ReportArgs) -> anyhow::Result<()> {
+    let history = state::open()?;
+    for id in &args.ids {
+        report.studies.push(history::find(&history, *id)?);
+    }
+    for id in &args.change {
+        let change = history.change(*id)?.ok_or_else(|| {
+            let error = anyhow!("there is no change {id} in the history");
+            hint(error, "`coldpress timings --changes` lists the changes")
+        })?;
+        report.changes.push(Waterfall::from(&change));
+    }
+    Ok(())
+}
+
+/// What a press wrote is a study with notes beside it, what `bench` wrote a bare one.
 fn add(report: &mut Report, file: &Path) -> anyhow::Result<()> {
     let bytes = fs::read(file).with_context(|| format!("cannot read {}", quoted(file)))?;
     if let Ok(proof) = serde_json::from_slice::<Proof>(&bytes) {
         let found = proof.report();
         report.studies.extend(found.studies);
         report.notes.extend(found.notes);
+        return Ok(());
+    }
+    if let Ok(study) = serde_json::from_slice::<Study>(&bytes) {
+        report.studies.push(study);
         return Ok(());
     }
     let studies = read_studies(&bytes).with_context(|| format!("cannot use {}", quoted(file)))?;
@@ -78,6 +96,7 @@ fn title(args: &ReportArgs, report: &Report) -> String {
     match (&args.title, report.studies.as_slice()) {
         (Some(title), _) => title.clone(),
         (None, [only]) => only.title.clone(),
+        (None, []) => plural(report.changes.len() as u64, "change", "changes"),
         (None, studies) => plural(studies.len() as u64, "study", "studies"),
     }
 }

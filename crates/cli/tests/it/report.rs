@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::run::Stage;
+use crate::run::{Stage, command, program};
 
 const LAUNCHES: &str = "app,format,launch1_ms_median,launch2_ms_median,size_mb\n\
                         chromium,try,2032,1655,\n\
@@ -98,4 +98,23 @@ fn what_cannot_be_shown_is_refused_and_leaves_no_page() {
         assert!(!stage.at("page.html").exists(), "{args}");
     }
     assert_eq!(fs::read_to_string(stage.at("boots.csv")).unwrap(), BOOTS);
+}
+
+#[test]
+fn a_change_is_drawn_as_a_waterfall() {
+    let stage = Stage::new();
+    let timings = "ID      Status        Doing      Undoing  Label             Summary\n\
+                   160165  Done         2177ms            -  mount-snap        Mount snap \"chromium\" (2556)\n\
+                   ^                    2048ms            -  setup-snap        setup snap \"chromium\"\n";
+    fs::write(stage.at("timings.txt"), timings).unwrap();
+    let run = |args: &[&str]| {
+        let mut command = command();
+        command.args(args).current_dir(stage.directory());
+        program(command.env("COLDPRESS_HISTORY", stage.at("history.sqlite")))
+    };
+    run(&["timings", "--import", "timings.txt"]);
+    let ran = run(&["report", "--change", "1", "-o", "page.html"]);
+    assert!(ran.stderr.starts_with("`page.html`: "), "{}", ran.stderr);
+    let html = fs::read_to_string(stage.at("page.html")).unwrap();
+    assert!(html.contains("<title>setup-snap: 2.05 s, from "), "{html}");
 }

@@ -157,6 +157,17 @@ impl<'a> Plot<'a> {
         self.draw(EmptyElement::at(at) + Text::new(text, (7, 0), style))
     }
 
+    /// A text whose upper left corner lies some pixels off a place.
+    pub(super) fn text_off(
+        &mut self,
+        text: &str,
+        at: (f64, f64),
+        offset_px: (i32, i32),
+    ) -> io::Result<()> {
+        let text = printable(text.as_bytes());
+        self.draw(EmptyElement::at(at) + Text::new(text, offset_px, text_style()))
+    }
+
     /// A dot that tells its value.
     pub(super) fn dot(&mut self, at: (f64, f64), radius_px: u32, series: usize, tip: &str) {
         let (x_px, y_px) = self.place_px(at);

@@ -9,6 +9,8 @@ const HEIGHT_PX: u32 = 380;
 const LABEL_LETTERS: usize = 24;
 /// Height of a label: font and a gap.
 const LABEL_PX: i32 = 16;
+/// From the middle of a spot to its label.
+const SPOT_PX: i32 = 9;
 
 /// What a scatter plot shows.
 pub(in crate::report) struct Scatter<'a> {
@@ -94,17 +96,23 @@ fn labels(
     let mut taken: Vec<(i32, i32, i32)> = Vec::new();
     for spot in chart.spots.iter().filter(|spot| spot.is_marked) {
         let label = shortened(&spot.name, LABEL_LETTERS);
-        let (left, y) = plot.place_px(place(spot.at));
+        let (x, y) = plot.place_px(place(spot.at));
         let length_px = i32::try_from(label.chars().count() * LETTER_PX).unwrap_or(0);
-        let right = left.saturating_add(length_px);
         let wide_px = i32::try_from(WIDE_PX).unwrap_or(i32::MAX);
-        let is_free = right < wide_px
-            && taken.iter().all(|(other_left, other_right, other_y)| {
-                right < *other_left || *other_right < left || (y - other_y).abs() >= LABEL_PX
-            });
+        // Right of its spot, and where the chart ends left of it.
+        let offset_px = if x.saturating_add(length_px + SPOT_PX) < wide_px {
+            SPOT_PX
+        } else {
+            -SPOT_PX - length_px
+        };
+        let (left, right) = (x + offset_px, x + offset_px + length_px);
+        let is_free = taken.iter().all(|(other_left, other_right, other_y)| {
+            right < *other_left || *other_right < left || (y - other_y).abs() >= LABEL_PX
+        });
         if is_free {
             taken.push((left, right, y));
-            plot.text_beside(&format!(" {label}"), place(spot.at))?;
+            // Above the line through the spots.
+            plot.text_off(&label, place(spot.at), (offset_px, -LABEL_PX))?;
         }
     }
     Ok(())
