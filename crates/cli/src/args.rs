@@ -14,6 +14,7 @@ mod described;
 mod diff;
 mod doctor;
 mod dump;
+mod exclude;
 mod extract;
 mod find;
 mod history;
@@ -47,6 +48,7 @@ pub(crate) use described::DescribedArgs;
 pub(crate) use diff::DiffArgs;
 pub(crate) use doctor::DoctorArgs;
 pub(crate) use dump::DumpArgs;
+pub(crate) use exclude::ExcludeArgs;
 pub(crate) use extract::{ChangeArgs, ChoiceArgs, ExtractArgs};
 pub(crate) use find::{Amount, FindArgs, ModeTest, TestArgs, TypeLetter};
 pub(crate) use history::{

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::Syntax;
+use super::exclude::ExcludeArgs;
 use super::number::{parse_positive, parse_size_bytes};
 use super::place::PlaceArgs;
 
@@ -92,20 +93,8 @@ pub(crate) struct ChoiceArgs {
     #[arg(long, value_name = "PATTERN")]
     pub(crate) include: Vec<String>,
 
-    /// Leave out what matches; may be repeated
-    ///
-    /// A pattern as in a `.gitignore` file, for paths in the image: `*.pyc` anywhere, `/usr/share/doc`
-    /// and `usr/*/man` from the root, `cache/` directories only, `**` for any directories. With a
-    /// directory goes what is in it. A `!` before a pattern takes back what earlier ones say.
-    #[arg(long, value_name = "PATTERN")]
-    pub(crate) exclude: Vec<String>,
-
-    /// Leave out what the patterns of a file match; may be repeated
-    ///
-    /// One pattern in each line; lines that begin with `#` are comments. They come before those of
-    /// --exclude.
-    #[arg(long, value_name = "FILE", hide_short_help = true)]
-    pub(crate) exclude_from: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) excluded: ExcludeArgs,
 
     /// How patterns to exclude are read: gitignore, path, wildcards or regex [default: gitignore]
     ///

@@ -4,24 +4,14 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use super::exclude::ExcludeArgs;
+
 /// What of the sources an image holds, and what replaces their metadata.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Source options")]
 pub(crate) struct SourceArgs {
-    /// Leave out what matches; may be repeated
-    ///
-    /// A pattern as in a `.gitignore` file, for paths in the image: `*.pyc` anywhere, `/usr/share/doc`
-    /// and `usr/*/man` from the root, `cache/` directories only, `**` for any directories. With a
-    /// directory goes what is in it. A `!` before a pattern takes back what earlier ones say.
-    #[arg(long, value_name = "PATTERN")]
-    pub(crate) exclude: Vec<String>,
-
-    /// Leave out what the patterns of a file match; may be repeated
-    ///
-    /// One pattern in each line; lines that begin with `#` are comments. They come before those of
-    /// --exclude.
-    #[arg(long, value_name = "FILE", hide_short_help = true)]
-    pub(crate) exclude_from: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) excluded: ExcludeArgs,
 
     /// How patterns to exclude are read: gitignore, path, wildcards or regex [default: gitignore]
     ///

@@ -8,7 +8,6 @@ use std::io::Write as _;
 
 use serde::Serialize;
 
-use super::{diff, identify};
 use crate::args::{ResquashArgs, RulesName};
 use crate::exit::Exit;
 use crate::image_file;

@@ -1,5 +1,8 @@
 //! A command line as what it asks for: one field for each meaning.
 
+mod talk;
+mod xattrs;
+
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -12,6 +15,9 @@ use coldpress_layout::Tails;
 use super::compression::Compression;
 use crate::memory::Limit;
 use crate::squashfs_tools::Tool;
+
+pub(crate) use talk::{Info, Talk};
+pub(crate) use xattrs::Xattrs;
 
 /// What a command line asks for. The defaults are those of the tool.
 #[derive(Debug)]
@@ -279,58 +285,6 @@ pub(crate) enum Boundary {
     Absent,
 }
 
-/// Which extended attributes are stored.
-#[derive(Debug)]
-pub(crate) struct Xattrs {
-    pub(crate) stored: bool,
-    /// A regular expression; the last one counts.
-    pub(crate) exclude: Option<String>,
-    pub(crate) include: Option<String>,
-    /// `name=value` as typed.
-    pub(crate) add: Vec<OsString>,
-    /// `-no-xattrs` came behind one of the others, which mksquashfs refuses.
-    pub(crate) contradiction: bool,
-}
-
-impl Default for Xattrs {
-    fn default() -> Self {
-        Self {
-            stored: true,
-            exclude: None,
-            include: None,
-            add: Vec::new(),
-            contradiction: false,
-        }
-    }
-}
-
-impl Xattrs {
-    /// `-no-xattrs`.
-    pub(crate) fn none(&mut self) {
-        self.contradiction |=
-            self.exclude.is_some() || self.include.is_some() || !self.add.is_empty();
-        self.stored = false;
-    }
-
-    /// `-xattrs-exclude`.
-    pub(crate) fn exclude(&mut self, regex: String) {
-        self.exclude = Some(regex);
-        self.stored = true;
-    }
-
-    /// `-xattrs-include`.
-    pub(crate) fn include(&mut self, regex: String) {
-        self.include = Some(regex);
-        self.stored = true;
-    }
-
-    /// `-xattrs-add`.
-    pub(crate) fn add(&mut self, definition: OsString) {
-        self.add.push(definition);
-        self.stored = true;
-    }
-}
-
 /// What a tar stream does not say.
 #[derive(Debug, Default)]
 pub(crate) struct TarDefaults {
@@ -338,30 +292,6 @@ pub(crate) struct TarDefaults {
     pub(crate) uid: Option<u32>,
     pub(crate) gid: Option<u32>,
     pub(crate) ignore_zeros: bool,
-}
-
-/// What is printed while an image is written.
-#[derive(Debug, Default)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "options that contradict each other are told apart later"
-)]
-pub(crate) struct Talk {
-    pub(crate) exit_on_error: bool,
-    pub(crate) quiet: bool,
-    pub(crate) info: Info,
-    pub(crate) progress: bool,
-    pub(crate) no_progress: bool,
-    pub(crate) percentage: bool,
-}
-
-/// Where the names of what is stored go.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Info {
-    #[default]
-    Nowhere,
-    Stdout,
-    File(PathBuf),
 }
 
 /// What the work may take.

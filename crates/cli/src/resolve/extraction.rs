@@ -6,7 +6,7 @@ use coldpress_format::{Body, Inode};
 use coldpress_image::{Image, Metadata};
 
 use super::source;
-use crate::args::{ChangeArgs, ChoiceArgs, MetadataArgs, SourceArgs, Syntax};
+use crate::args::{ChangeArgs, ChoiceArgs, ExcludeArgs, MetadataArgs, SourceArgs, Syntax};
 
 /// What is extracted, and what replaces its metadata.
 #[derive(Debug)]
@@ -86,15 +86,18 @@ impl Extraction {
 /// What is selected, and the paths to exclude that the image does not have.
 fn selection(choice: &ChoiceArgs, image: &Image) -> anyhow::Result<(Selection, Vec<Vec<u8>>)> {
     let args = SourceArgs {
-        exclude: choice.exclude.clone(),
-        exclude_from: choice.exclude_from.clone(),
+        excluded: choice.excluded.clone(),
         exclude_syntax: choice.exclude_syntax,
         include: choice.include.clone(),
         ..SourceArgs::default()
     };
     if choice.exclude_syntax != Syntax::Path {
         let mut selection = source::selection(&args, &[])?;
-        let excludes = !choice.exclude.is_empty() || !choice.exclude_from.is_empty();
+        let ExcludeArgs {
+            exclude,
+            exclude_from,
+        } = &choice.excluded;
+        let excludes = !exclude.is_empty() || !exclude_from.is_empty();
         if !excludes && !choice.include.is_empty() {
             // Anchored: what is below shares the fate of its directory.
             selection.exclude.add(b"/*")?;
@@ -109,8 +112,7 @@ fn selection(choice: &ChoiceArgs, image: &Image) -> anyhow::Result<(Selection, V
         }
     }
     let without = SourceArgs {
-        exclude: Vec::new(),
-        exclude_from: Vec::new(),
+        excluded: ExcludeArgs::default(),
         ..args
     };
     let selection = Selection {

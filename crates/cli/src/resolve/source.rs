@@ -47,10 +47,10 @@ pub(crate) fn selection(args: &SourceArgs, sources: &[PathBuf]) -> anyhow::Resul
 
 fn rules(args: &SourceArgs) -> anyhow::Result<Rules> {
     let mut rules = Rules::default();
-    for file in &args.exclude_from {
+    for file in &args.excluded.exclude_from {
         rules.add_file(&read(file)?)?;
     }
-    for pattern in &args.exclude {
+    for pattern in &args.excluded.exclude {
         rules.add(pattern.as_bytes())?;
     }
     Ok(rules)
@@ -77,10 +77,15 @@ fn patterns(args: &SourceArgs, matching: Matching) -> anyhow::Result<Exclusions>
 /// The patterns of files and flags, as mksquashfs reads them.
 pub(super) fn lines(args: &SourceArgs) -> anyhow::Result<Vec<Vec<u8>>> {
     let mut lines = Vec::new();
-    for file in &args.exclude_from {
+    for file in &args.excluded.exclude_from {
         lines.extend(exclude_file_lines(&read(file)?));
     }
-    lines.extend(args.exclude.iter().map(|pattern| pattern.clone().into()));
+    lines.extend(
+        args.excluded
+            .exclude
+            .iter()
+            .map(|pattern| pattern.clone().into()),
+    );
     Ok(lines)
 }
 

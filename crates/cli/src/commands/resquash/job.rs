@@ -9,8 +9,9 @@ use coldpress_host::{Janitor, Scratch};
 use coldpress_image::{Image, ReadAt as _};
 use serde::Serialize;
 
-use super::{diff, identify, rules, write};
+use super::{rules, write};
 use crate::args::{ImageOffset, PlaceArgs, ResquashArgs};
+use crate::commands::{diff, identify};
 use crate::image_file::Opened;
 use crate::peer;
 use crate::remake::{self, squashfs_tools_ng};

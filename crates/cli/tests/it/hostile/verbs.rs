@@ -31,7 +31,7 @@ const VERBS: &[&[&str]] = &[
     &["dump", "--json", "image", "/dir", "/tail"],
     &["diff", "image", "sound"],
     &["diff", "sound", "image", "--all", "--extract", "out"],
-    &["tar", "image", "-o", "out"],
+    &["tar", "image"],
     &["identify", "image"],
     &["resquash", "image"],
     &["doctor", "image"],
