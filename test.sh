@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Everything that must hold: format, lints, documents, all tests. Installs what it compares with.
-# COLDPRESS_REQUIRE=root,kernel,tracefs,fuse,peers makes a test fail that lacks one of these.
+# COLDPRESS_REQUIRE=root,kernel,tracefs,fuse,peers,guest makes a test fail that lacks one of these.
 set -euo pipefail
 cd "$(dirname "$0")"
 . scripts/setup.sh

@@ -53,8 +53,24 @@ need_peers() {
     # What shows that a program is ready: windows and names on a message bus.
     have Xvfb || apt_install xvfb || true
     have dbus-daemon || apt_install dbus-daemon || true
+    # Opens the reports.
+    have chromium || apt_install chromium || true
     have setpriv && have unshare || apt_install util-linux || true
-    for tool in mksquashfs unsquashfs rdsquashfs squashfuse; do
+    need_guests || true
+    for tool in mksquashfs unsquashfs rdsquashfs squashfuse chromium; do
         have "$tool" || echo "skipped: $tool not found; the tests that need it do nothing" >&2
     done
+}
+
+# What the tests boot: a kernel of Debian for virtual machines, unpacked and not installed, and QEMU; 44 MB to load.
+need_guests() {
+    have qemu-system-x86_64 || apt_install qemu-system-x86 || return 1
+    have busybox || apt_install busybox-static || return 1
+    COLDPRESS_GUEST_KERNEL=${COLDPRESS_GUEST_KERNEL:-$PWD/target/guest-kernel}
+    export COLDPRESS_GUEST_KERNEL
+    [ -d "$COLDPRESS_GUEST_KERNEL/boot" ] && return
+    package=$(apt-cache depends linux-image-cloud-amd64 | sed -n 's/.*Depends: *//p' | sed 1q)
+    [ -n "$package" ] || return 1
+    mkdir -p "$COLDPRESS_GUEST_KERNEL"
+    (cd "$COLDPRESS_GUEST_KERNEL" && apt-get download -qq "$package" && dpkg-deb -x "$package"_*.deb . && rm "$package"_*.deb)
 }

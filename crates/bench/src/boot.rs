@@ -117,7 +117,7 @@ pub struct Booted {
 /// # Errors
 ///
 /// [`Error::Pattern`]; [`Error::BootFailed`] if an image fails in the first turn, as it would in all others;
-/// [`Error::BootsInterrupted`]; what `host` reports. The machines are destroyed in all cases.
+/// [`Error::Stopped`]; what `host` reports. The machines are destroyed in all cases.
 ///
 /// # Cost
 ///
@@ -148,6 +148,7 @@ pub fn boot(
         seed: scenario.seed,
         cpus: scenario.cpus,
         charts: scenario.charts,
+        is_traceable: scenario.kernel.is_some(),
         progress,
     };
     let charts = runner.run_all(&mut study)?;
@@ -200,7 +201,10 @@ fn conditions(scenario: &BootScenario, emulator: &Emulator) -> Facts {
     say("qemu", emulator.version.clone());
     say("accelerator", emulator.accelerator.name().to_owned());
     if let Some(words) = &emulator.without_kvm {
-        say("without_kvm", words.clone());
+        say(
+            "without_kvm",
+            words.lines().next().unwrap_or_default().to_owned(),
+        );
     }
     say("host_cache", "none: the disk is read directly".to_owned());
     say("guest_disk", scenario.bus.device_file().to_owned());

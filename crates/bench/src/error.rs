@@ -131,9 +131,6 @@ pub enum Error {
         /// The last lines of its console.
         console_tail: String,
     },
-    /// The progress callback asked to stop; the machine was destroyed.
-    #[error("the study of boots was interrupted")]
-    BootsInterrupted,
     /// A file could not be used.
     #[error("cannot {action} `{}`", path.display())]
     Io {

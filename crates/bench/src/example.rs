@@ -29,7 +29,7 @@ pub(crate) fn comparison(names: &[&str], turns: u32) -> Comparison {
             warm_s: Some(0.45 * (1.0 + disturbance / 2.0)),
             cpu_s: Some(start_s * 0.3),
             reads: Some(u64::from(3330 / (place + 1) + turn)),
-            read_bytes: Some(144_000_000 - u64::from(place) * 20_000_000),
+            read_bytes: Some(144_000_000_u64.saturating_sub(u64::from(place) * 20_000_000)),
             walk_s: None,
             mount_reads: Some(12),
             mount_read_bytes: Some(98_304),

@@ -12,10 +12,11 @@
 //! [`boot()`] does the same with whole systems: it boots images in virtual machines.
 //!
 //! * [`Comparison`] and [`Run`]: what was measured, as plain values that serialize.
-//! * [`Row`] and [`text`]: the same figures and words for the terminal and the report.
+//! * [`Row`] and [`text`]: figures and words for the terminal.
 //! * [`standings`]: the contestants of a study beside their baselines, figure by figure.
 //! * [`differences`] and [`Condition`]: a study beside an older one, and when that is a failure.
 //! * [`build_study`]: how long it takes to make and to unpack images, by tool and setting.
+//! * [`Report`]: studies of any kind, from here or from others, as one page.
 //! * [`format_units`]: numbers with their units.
 
 mod boot;
@@ -27,8 +28,10 @@ mod difference;
 mod error;
 #[cfg(test)]
 mod example;
+mod figure;
 pub mod format_units;
 mod pareto;
+mod proof;
 mod real;
 mod relation;
 mod report;
@@ -55,8 +58,9 @@ pub use condition::{Condition, ConditionError};
 pub use difference::{Difference, differences, unmatched};
 pub use error::Error;
 pub use pareto::pareto_front;
+pub use proof::Proof;
 pub use relation::{Evidence, Relation};
-pub use report::{Report, report_html};
+pub use report::{FileSizes, Report, TaskSpan, Waterfall, report_html};
 pub use rows::{Row, Versus};
 pub use run::{Coldness, Excluded, Exit, Run};
 pub use runner::{Progress, Step};

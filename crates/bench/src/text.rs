@@ -1,12 +1,16 @@
 //! The same words and numbers for the terminal and the report.
 
+mod answer;
+
+pub(crate) use answer::{COLD_START, Deed, answer};
+
 use std::fmt::Write as _;
 
 use crate::comparison::Comparison;
 use crate::format_units::{bytes, change, count, ratio, seconds};
 use crate::rows::{Row, Versus};
 use crate::run::Excluded;
-use crate::stats::{Interval, Ratio, Summary, TURNS_FOR_VERDICT, Verdict};
+use crate::stats::{Interval, Ratio, Summary, Verdict};
 
 /// Headings of [`Row::cells`].
 pub const COLUMNS: [&str; 9] = [
@@ -119,7 +123,10 @@ impl Comparison {
                 ),
                 None => format!("{}: no run counts.", only.name),
             }],
-            [baseline, others @ ..] => others.iter().map(|other| answer(baseline, other)).collect(),
+            [baseline, others @ ..] => others
+                .iter()
+                .map(|other| cold_answer(baseline, other))
+                .collect(),
         }
     }
 
@@ -149,32 +156,14 @@ impl Comparison {
     }
 }
 
-fn answer(baseline: &Row, row: &Row) -> String {
-    let (before, name) = (&baseline.name, &row.name);
-    let Some(cold) = row.versus.and_then(|versus| versus.cold) else {
-        return format!("{name} and {before} have no counted run in the same turn.");
-    };
-    let median = |row: &Row| {
-        row.cold_s
-            .map_or("-".to_owned(), |cold_s| seconds(cold_s.median))
-    };
-    let times = format!("{} instead of {}", median(row), median(baseline));
-    let (value, interval) = (ratio(cold.value), interval_of_ratio(&cold.interval));
-    let unclear = format!("No difference shown between the cold starts of {name} and {before}");
-    match cold.verdict {
-        Verdict::Faster => format!(
-            "{name} starts cold in {times}: {value} of the time of {before} ({interval}), faster."
-        ),
-        Verdict::Slower => format!(
-            "{name} starts cold in {times}: {value} times as long as {before} ({interval}), slower."
-        ),
-        Verdict::NoDifferenceShown if cold.turns < TURNS_FOR_VERDICT => format!(
-            "{unclear}: {times}, ratio {value}, but {} too few for a verdict; \
-             {TURNS_FOR_VERDICT} are needed.",
-            plural(cold.turns, "turn is", "turns are")
-        ),
-        Verdict::NoDifferenceShown => format!("{unclear}: {times}, ratio {value} ({interval})."),
-    }
+fn cold_answer(baseline: &Row, row: &Row) -> String {
+    let median = |row: &Row| row.cold_s.map(|cold_s| cold_s.median);
+    answer(
+        &COLD_START,
+        (&baseline.name, median(baseline)),
+        (&row.name, median(row)),
+        row.versus.and_then(|versus| versus.cold),
+    )
 }
 
 /// Formats an interval of times: `95 % interval 1.10 s to 1.31 s`.
@@ -213,7 +202,7 @@ pub fn printable(bytes: &[u8]) -> String {
     text
 }
 
-fn plural(count: usize, one: &str, many: &str) -> String {
+pub(crate) fn plural(count: usize, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }
 

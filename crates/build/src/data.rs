@@ -9,7 +9,7 @@ mod worker;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use coldpress_codec::ordered;
+use coldpress_codec::{Work, ordered};
 use coldpress_format::{BlockSize, BlockWord, File, Fragment, TailEnd};
 use coldpress_layout::{Item, NodeId, Order};
 
@@ -110,7 +110,9 @@ impl DataArea {
         let word = match &packed.stored {
             None => BlockWord::SPARSE,
             Some(block) => {
+                let busy = source.busy(Work::Write);
                 output.append(&block.bytes)?;
+                drop(busy);
                 self.copied_bytes += if block.is_copied { packed.len_bytes } else { 0 };
                 let size = u32::try_from(block.bytes.len()).expect("a block is at most 1 MiB");
                 BlockWord::new(size, block.is_compressed)

@@ -186,6 +186,7 @@ impl Draft {
             stores: self.stores,
             images: self.images,
             reuse: None,
+            watch: None,
         }
     }
 

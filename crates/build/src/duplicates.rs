@@ -9,7 +9,7 @@ use std::io;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 
-use coldpress_codec::{Workers, ordered};
+use coldpress_codec::{Work, Workers, ordered};
 use coldpress_format::BlockSize;
 use coldpress_layout::NodeId;
 
@@ -169,6 +169,7 @@ fn hash(
     let mut done = 0;
     while done < len {
         let read = read(source, node, &content, buffer, (start + done, len - done))?;
+        let _busy = source.busy(Work::Hash);
         hasher.update(&buffer[..read]);
         done += read as u64;
     }
@@ -211,6 +212,7 @@ fn read(
 ) -> Result<usize, Error> {
     let len = usize::try_from(rest).map_or(buffer.len(), |rest| rest.min(buffer.len()));
     let path = || source.path(node);
+    let _busy = source.busy(Work::Read);
     match content.read_at(&mut buffer[..len], offset) {
         Ok(0) => Err(error::source("read", &path())(
             io::ErrorKind::UnexpectedEof.into(),

@@ -12,7 +12,7 @@
 //!
 //! [`write()`] is the entry point and reads in the order of the image. The same source, order and
 //! options give the same bytes for any number of threads: workers only compress, and one thread
-//! takes their results in order. Nothing here prints or reads the clock.
+//! takes their results in order. Nothing here prints or reads the clock; [`Source::watch`] may.
 
 mod content;
 mod data;

@@ -1,7 +1,9 @@
 //! What an image is built from: the tree, and where its files lie.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
+use coldpress_codec::{Busy, Watch, Work};
 use coldpress_image::Image;
 use coldpress_layout::{NodeId, Tree};
 
@@ -25,6 +27,8 @@ pub struct Source {
     pub(crate) images: Vec<SourceImage>,
     /// An older image of a similar tree, whose blocks are copied where they are the same.
     pub reuse: Option<Reuse>,
+    /// Who is told what the threads do that read it.
+    pub watch: Option<Arc<dyn Watch>>,
 }
 
 /// An image that is a source.
@@ -38,6 +42,11 @@ pub(crate) struct SourceImage {
 }
 
 impl Source {
+    /// This thread is busy while the value lives.
+    pub(crate) fn busy(&self, work: Work) -> Busy<'_> {
+        Busy::with(self.watch.as_deref(), work)
+    }
+
     /// Where the content of a node lies, for messages: a path of the file system for what was
     /// scanned there, else the file that holds it.
     pub fn path(&self, node: NodeId) -> PathBuf {

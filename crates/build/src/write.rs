@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::ops::ControlFlow;
 
+use coldpress_codec::Work;
 use coldpress_format::{Fragment, PADDING_SIZE, SUPERBLOCK_SIZE, Superblock};
 use coldpress_layout::{NodeId, Order};
 
@@ -85,6 +86,7 @@ pub fn write(
             .collect(),
         ..Summary::default()
     };
+    let busy = source.busy(Work::Tables);
     let superblock = write_tables(source, order, data, options, &mut image)?;
     image.write_at(&superblock.write(), 0)?;
     summary.image_bytes = if options.is_padded {
@@ -93,6 +95,7 @@ pub fn write(
         image.end
     };
     image.finish(summary.image_bytes)?;
+    drop(busy);
 
     summary.inode_count = superblock.inode_count;
     summary.fragment_count = superblock.fragment_count;

@@ -7,6 +7,7 @@ mod archive;
 mod bench;
 mod bench_build;
 mod bench_launch;
+mod boot;
 mod build;
 mod compare;
 mod described;
@@ -25,10 +26,12 @@ mod press;
 mod read;
 mod reading;
 mod record;
+mod report;
 mod resquash;
 mod source;
 mod stat;
 mod tar;
+mod timings;
 mod tools;
 mod tree;
 mod unsquashfs;
@@ -37,6 +40,7 @@ pub(crate) use archive::ArchiveArgs;
 pub(crate) use bench::{BenchArgs, BenchVerb};
 pub(crate) use bench_build::BenchBuildArgs;
 pub(crate) use bench_launch::{BenchLaunchArgs, MountName, NamedImage};
+pub(crate) use boot::BootArgs;
 pub(crate) use build::BuildArgs;
 pub(crate) use compare::CompareArgs;
 pub(crate) use described::DescribedArgs;
@@ -56,10 +60,12 @@ pub(crate) use press::PressArgs;
 pub(crate) use read::{CatArgs, CheckArgs, InfoArgs, LsArgs};
 pub(crate) use reading::ReadingArgs;
 pub(crate) use record::{CommandArgs, RecordArgs};
+pub(crate) use report::ReportArgs;
 pub(crate) use resquash::{ResquashArgs, RulesName};
 pub(crate) use source::{MetadataArgs, OtherFileSystems, SourceArgs, Syntax};
 pub(crate) use stat::StatArgs;
 pub(crate) use tar::TarArgs;
+pub(crate) use timings::TimingsArgs;
 pub(crate) use tools::{MksquashfsArgs, SqfstarArgs};
 pub(crate) use tree::TreeArgs;
 pub(crate) use unsquashfs::{SqfscatArgs, UnsquashfsArgs};
@@ -103,6 +109,11 @@ pub(crate) struct Cli {
     /// Say nothing but warnings and errors
     #[arg(short, long, global = true)]
     pub(crate) quiet: bool,
+    /// Write how long what takes to FILE, as trace events
+    ///
+    /// Perfetto (ui.perfetto.dev) and Chrome's `about:tracing` open it. Only an older file of timings is replaced.
+    #[arg(long, global = true, value_name = "FILE", hide_short_help = true)]
+    pub(crate) timings: Option<PathBuf>,
     #[command(subcommand)]
     pub(crate) verb: Verb,
 }
@@ -130,6 +141,8 @@ pub(crate) enum Verb {
     Resquash(ResquashArgs),
     Bench(BenchArgs),
     History(HistoryArgs),
+    Timings(TimingsArgs),
+    Report(ReportArgs),
     Mksquashfs(MksquashfsArgs),
     Sqfstar(SqfstarArgs),
     Unsquashfs(UnsquashfsArgs),

@@ -18,13 +18,16 @@ mod ls;
 mod plan;
 mod press;
 mod record;
+mod report;
 mod resquash;
 mod stat;
+mod timings;
 mod tree;
 
 use crate::args::Verb;
 use crate::exit::Exit;
 use crate::squashfs_tools::{self, Tool};
+use crate::timing::{Deed, kept};
 use crate::ui::Ui;
 
 /// Does what the command line asks for.
@@ -33,6 +36,13 @@ use crate::ui::Ui;
 ///
 /// If it could not be done; what was done in part ends with [`Exit::Wrong`] instead.
 pub(crate) fn run(verb: &Verb, ui: &Ui) -> anyhow::Result<Exit> {
+    match Deed::of(verb) {
+        Some(deed) => kept(deed, ui, || act(verb, ui)),
+        None => act(verb, ui),
+    }
+}
+
+fn act(verb: &Verb, ui: &Ui) -> anyhow::Result<Exit> {
     match verb {
         Verb::Press(args) => press::run(args, ui),
         Verb::Record(args) => record::run(args, ui),
@@ -54,6 +64,8 @@ pub(crate) fn run(verb: &Verb, ui: &Ui) -> anyhow::Result<Exit> {
         Verb::Resquash(args) => resquash::run(args, ui),
         Verb::Bench(args) => bench::run(args, ui),
         Verb::History(args) => history::run(args, ui),
+        Verb::Timings(args) => timings::run(args, ui),
+        Verb::Report(args) => report::run(args, ui),
         Verb::Mksquashfs(args) => squashfs_tools::verb(Tool::Mksquashfs, &args.words, ui),
         Verb::Sqfstar(args) => squashfs_tools::verb(Tool::Sqfstar, &args.words, ui),
         Verb::Unsquashfs(args) => squashfs_tools::verb(Tool::Unsquashfs, &args.words, ui),

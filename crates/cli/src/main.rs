@@ -36,6 +36,7 @@ mod state;
 mod steps;
 mod study;
 mod text;
+mod timing;
 mod ui;
 mod unsquashfs;
 mod work_dir;
@@ -53,11 +54,11 @@ fn main() -> ExitCode {
     }
     let cli = Cli::parse();
     let ui = Ui::new(cli.quiet);
-    match ui
-        .interrupt
-        .install()
-        .and_then(|()| commands::run(&cli.verb, &ui))
-    {
+    match ui.interrupt.install().and_then(|()| {
+        timing::traced(cli.timings.as_deref(), &ui, || {
+            commands::run(&cli.verb, &ui)
+        })
+    }) {
         Ok(exit) => exit.into(),
         Err(error) if failure::is_stdout_closed(&error) => ExitCode::SUCCESS,
         Err(_) if ui.interrupt.is_pending() => {

@@ -15,13 +15,13 @@ pub(crate) fn is_installed(program: &str) -> bool {
     env::split_paths(&paths).any(|path| Path::new(&path).join(program).is_file())
 }
 
-/// `mksquashfs version 4.5.1 (2022/03/17)`, the first line of what it says.
+/// `mksquashfs version 4.5.1 (2022/03/17)`, the first line of what it says when asked by `flag`.
 ///
 /// # Errors
 ///
 /// As [`run`].
-pub(crate) fn version(program: &str, ui: &Ui) -> anyhow::Result<String> {
-    let outcome = run(vec![program.into(), "-version".into()], ui)?;
+pub(crate) fn version(program: &str, flag: &str, ui: &Ui) -> anyhow::Result<String> {
+    let outcome = run(vec![program.into(), flag.into()], ui)?;
     let said = printable(&outcome.stdout_tail);
     Ok(said.lines().next().unwrap_or(program).to_owned())
 }

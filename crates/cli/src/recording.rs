@@ -56,10 +56,10 @@ pub(crate) fn record(
     options.compression = Some(Settings::new(Compressor::Zstd, Some(LEVEL))?);
     let order = steps::order(source, &Plan::default(), settings, ui);
     steps::write("first image", source, &order, &output, &options, ui)?;
-    output.commit()?;
+    steps::commit(output, ui)?;
     let map = MetadataMap::new(&steps::open_image(&image)?)?;
 
-    let step = ui.step("recording", 0);
+    let step = ui.step("recording", 0).about("a cold start");
     evict(&image)?;
     drop_caches()?;
     let loop_device = LoopDevice::attach(&image, true)?;

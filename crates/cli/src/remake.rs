@@ -1,5 +1,7 @@
 //! The command lines that make an image like one that is there.
 
+pub(crate) mod squashfs_tools_ng;
+
 use coldpress_build::{Habits, Identity, Tool};
 use coldpress_codec::{Choice, Choices, Filter, Recipe, Strategy};
 use coldpress_format::{BlockSize, CompressorOptions, Flags, Superblock};
@@ -68,21 +70,10 @@ fn compressor_options(options: Option<CompressorOptions>, add: &mut dyn FnMut(&[
                 add(&["-Xstrategy", &names::<Strategy>(strategies.into())]);
             }
         }
-        Some(CompressorOptions::Lzo { algorithm, level }) => {
-            // The numbers by which mksquashfs records its names.
-            let names = [
-                "lzo1x_1",
-                "lzo1x_1_11",
-                "lzo1x_1_12",
-                "lzo1x_1_15",
-                "lzo1x_999",
-            ];
-            let name = usize::try_from(algorithm).ok();
-            match name.and_then(|number| names.get(number)) {
-                Some(name) if *name != "lzo1x_999" => add(&["-Xalgorithm", name]),
-                _ => add(&["-Xcompression-level", &level.to_string()]),
-            }
-        }
+        Some(CompressorOptions::Lzo { algorithm, level }) => match lzo_algorithm(algorithm) {
+            Some(name) if name != "lzo1x_999" => add(&["-Xalgorithm", name]),
+            _ => add(&["-Xcompression-level", &level.to_string()]),
+        },
         Some(CompressorOptions::Xz {
             dictionary_size,
             filters,
@@ -99,6 +90,18 @@ fn compressor_options(options: Option<CompressorOptions>, add: &mut dyn FnMut(&[
             add(&["-Xcompression-level", &level.to_string()]);
         }
     }
+}
+
+/// The name of an algorithm that is recorded by its number.
+fn lzo_algorithm(number: u32) -> Option<&'static str> {
+    let names = [
+        "lzo1x_1",
+        "lzo1x_1_11",
+        "lzo1x_1_12",
+        "lzo1x_1_15",
+        "lzo1x_999",
+    ];
+    names.get(usize::try_from(number).ok()?).copied()
 }
 
 /// The names of choices, as mksquashfs takes them.
@@ -130,14 +133,20 @@ pub(crate) fn command_line(image: &Image, identity: &Identity, file_bytes: u64) 
             "coldpress build DIR IMAGE{}",
             coldpress_options(image, identity)
         )),
-        Tool::Tar2sqfs => Some(format!(
-            "tar2sqfs{} IMAGE < TAR",
-            squashfs_tools_ng_options(image)
-        )),
-        Tool::SquashfsToolsNg => Some(format!(
-            "gensquashfs -D DIR{} IMAGE",
-            squashfs_tools_ng_options(image)
-        )),
+        Tool::Tar2sqfs => {
+            let options = squashfs_tools_ng::options(image, identity);
+            Some(format!("tar2sqfs {} IMAGE < TAR", options.join(" ")))
+        }
+        Tool::SquashfsToolsNg => {
+            let mut options = squashfs_tools_ng::options(image, identity);
+            if identity.habits.files_have_own_times {
+                options.push("-k".to_owned());
+            }
+            if !image.superblock().flags.contains(Flags::NO_XATTRS) {
+                options.push("-x".to_owned());
+            }
+            Some(format!("gensquashfs -D DIR {} IMAGE", options.join(" ")))
+        }
         _ => None,
     }
 }
@@ -174,29 +183,6 @@ fn coldpress_options(image: &Image, identity: &Identity) -> String {
         if superblock.flags.contains(flag) == is_set {
             add(words);
         }
-    }
-    text
-}
-
-fn squashfs_tools_ng_options(image: &Image) -> String {
-    let superblock = image.superblock();
-    let mut text = format!(" -c {}", superblock.compressor);
-    if superblock.block_size != BlockSize::DEFAULT {
-        text = format!("{text} -b {}", superblock.block_size.bytes());
-    }
-    if let Some(CompressorOptions::Gzip { level, .. } | CompressorOptions::Zstd { level }) =
-        image.options()
-    {
-        text = format!("{text} -X level={level}");
-    }
-    if let Some(CompressorOptions::Lz4 {
-        high_compression: true,
-    }) = image.options()
-    {
-        text.push_str(" -X hc");
-    }
-    if superblock.export_table_start.is_some() {
-        text.push_str(" -e");
     }
     text
 }

@@ -7,7 +7,7 @@ use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf, absolute};
 
 use anyhow::{Context as _, anyhow};
-use coldpress_history::History;
+use coldpress_history::{Error, History};
 use coldpress_host::ProcessId;
 
 use crate::failure::hint;
@@ -31,11 +31,12 @@ pub(crate) fn open() -> anyhow::Result<History> {
             format!("unset {VARIABLE}, or let it name a file"),
         ));
     };
-    let history = History::open(&path).map_err(|error| {
-        hint(
+    let history = History::open(&path).map_err(|error| match error {
+        Error::Database { .. } => hint(
             error,
-            format!("let {VARIABLE} name a file in a directory that can be written"),
-        )
+            format!("let {VARIABLE} name another file, in a directory that can be written"),
+        ),
+        error => error.into(),
     })?;
     Ok(match ProcessId::of_this() {
         Ok(process) => history.signed(process.to_string()),

@@ -79,7 +79,7 @@ pub(crate) fn gather(
     settings: &ImageSettings,
     ui: &Ui,
 ) -> anyhow::Result<Source> {
-    let step = ui.step("scanning", 0);
+    let step = ui.step("scanning", 0).about("names, metadata and sizes");
     let mut source = coldpress_build::gather(inputs, &settings.source_options(), &mut |_| {
         ui.interrupt.poll()
     })
@@ -93,9 +93,10 @@ pub(crate) fn gather(
         })
     })?;
     step.finish("");
+    source.watch = Some(ui.timing.clone());
     if settings.deduplicated {
         let tails = (settings.tails == Tails::All).then_some(settings.block_size);
-        let mut step = ui.step("comparing", 0);
+        let mut step = ui.step("comparing", 0).about("files of equal length");
         source.find_duplicates(tails, settings.threads, &mut |progress| {
             advance(&mut step, progress, ui)
         })?;
@@ -145,8 +146,8 @@ pub(crate) fn reuse(
 
 /// Completes a plan to an order, and warns if the plan names what is not there.
 pub(crate) fn order(source: &Source, plan: &Plan, settings: &ImageSettings, ui: &Ui) -> Order {
-    let (order, unmatched) =
-        coldpress_layout::order(&source.tree, plan, settings.block_size, settings.tails);
+    let order = || coldpress_layout::order(&source.tree, plan, settings.block_size, settings.tails);
+    let (order, unmatched) = ui.timed("ordering", "Decide what goes where", order);
     warn_of_unmatched(&unmatched, ui);
     order
 }
@@ -187,7 +188,10 @@ pub(crate) fn write(
     options: &Options,
     ui: &Ui,
 ) -> anyhow::Result<Summary> {
-    let mut step = ui.step(label, source.content_bytes());
+    let bytes = format_units::bytes(source.content_bytes());
+    let inodes = plural(source.tree.nodes.len() as u64, "inode", "inodes");
+    let about = format!("{bytes} of content, {inodes}");
+    let mut step = ui.step(label, source.content_bytes()).about(&about);
     let summary = coldpress_build::write(source, order, output.file(), options, &mut |progress| {
         advance(&mut step, progress, ui)
     })
@@ -195,6 +199,15 @@ pub(crate) fn write(
     step.finish("");
     warn(summary.changed.values(), ui);
     Ok(summary)
+}
+
+/// Puts an image in its place.
+///
+/// # Errors
+///
+/// If the disk or the directory refuses it.
+pub(crate) fn commit(output: Output, ui: &Ui) -> anyhow::Result<()> {
+    Ok(ui.task("commit", "Put the image in place", || output.commit())?)
 }
 
 /// Reads a written image back and compares it with its source.
@@ -209,7 +222,9 @@ pub(crate) fn verify(
     offset_bytes: u64,
     ui: &Ui,
 ) -> anyhow::Result<()> {
-    let mut step = ui.step("verifying", source.content_bytes());
+    let mut step = ui
+        .step("verifying", source.content_bytes())
+        .about("the image against its source");
     let file = output
         .file()
         .try_clone()

@@ -30,6 +30,11 @@ fn escape_bytes(text: &mut String, bytes: &[u8]) {
     }
 }
 
+/// A path in printable characters.
+pub(crate) fn escaped_path(path: &Path) -> String {
+    escaped(path.as_os_str().as_bytes())
+}
+
 /// A path in backticks, for messages.
 pub(crate) fn quoted(path: &Path) -> String {
     quoted_bytes(path.as_os_str().as_bytes())

@@ -9,11 +9,13 @@ use step::Unit;
 
 use std::env;
 use std::io::{self, IsTerminal as _, Write as _};
+use std::sync::Arc;
 
 use serde::Serialize;
 
 use crate::failure;
 use crate::interrupt::Interrupt;
+use crate::timing::{Running, Timing};
 
 /// What every command talks through.
 #[derive(Debug)]
@@ -22,6 +24,8 @@ pub(crate) struct Ui {
     color: bool,
     /// Ctrl-C and its kin.
     pub(crate) interrupt: Interrupt,
+    /// How long what takes; steps are noted by themselves.
+    pub(crate) timing: Arc<Timing>,
 }
 
 impl Ui {
@@ -36,6 +40,7 @@ impl Ui {
             quiet,
             color,
             interrupt: Interrupt::new(),
+            timing: Arc::new(Timing::new()),
         }
     }
 
@@ -98,9 +103,38 @@ impl Ui {
         self.begin(label, total, Unit::Things)
     }
 
+    /// Notes how long something takes that shows no progress.
+    ///
+    /// * `label`: its kind, as a word.
+    /// * `summary`: what it does, as a sentence.
+    ///
+    /// # Errors
+    ///
+    /// Those of the task.
+    pub(crate) fn task<T, E>(
+        &self,
+        label: &str,
+        summary: &str,
+        act: impl FnOnce() -> Result<T, E>,
+    ) -> Result<T, E> {
+        let running = Running::begin(&self.timing, label, summary.to_owned());
+        let done = act()?;
+        running.done();
+        Ok(done)
+    }
+
+    /// The same for what cannot fail.
+    pub(crate) fn timed<T>(&self, label: &str, summary: &str, act: impl FnOnce() -> T) -> T {
+        let running = Running::begin(&self.timing, label, summary.to_owned());
+        let done = act();
+        running.done();
+        done
+    }
+
     fn begin(&self, label: &'static str, total: u64, unit: Unit) -> Step {
         Step::new(
             label,
+            &self.timing,
             total,
             unit,
             !self.quiet && io::stderr().is_terminal(),

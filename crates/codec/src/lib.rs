@@ -25,6 +25,7 @@ mod probe;
 mod recipe;
 mod settings;
 mod tuning;
+mod watch;
 mod xz;
 mod zlib;
 mod zstd;
@@ -38,6 +39,7 @@ pub use probe::is_incompressible;
 pub use recipe::{Recipe, Recompressor};
 pub use settings::Settings;
 pub use tuning::{Dictionary, Filter, GzipTuning, Lz4Tuning, Strategy, Tuning, XzTuning};
+pub use watch::{Busy, Watch, Work};
 
 use coldpress_format::{BlockSize, METADATA_BLOCK_SIZE};
 

@@ -5,8 +5,9 @@ use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 use crate::error::Error;
 use crate::export::read_json;
 use crate::published::published;
+use crate::rows::{insert_into, insert_run, select, set_state, text};
 use crate::store::History;
-use crate::studies::{StudyId, finite, insert_into, insert_run, select, set_state, text};
+use crate::studies::{StudyId, finite};
 use crate::study::{State, Study};
 
 /// What became of a study.

@@ -3,8 +3,9 @@
 use rusqlite::Connection;
 
 use crate::error::Error;
+use crate::rows::{from_text, origin};
 use crate::store::History;
-use crate::studies::{StudyId, from_text, origin};
+use crate::studies::StudyId;
 use crate::study::{Kind, Origin, State};
 
 /// A line of the list of studies.

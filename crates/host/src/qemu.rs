@@ -49,6 +49,7 @@ pub struct Emulator {
 /// A virtual machine; it is destroyed on drop.
 #[derive(Debug)]
 pub struct VirtualMachine {
+    program: OsString,
     qemu: Qemu,
     monitor: Monitor,
     /// Threads of QEMU that are the processors of the guest.
@@ -142,6 +143,7 @@ impl VirtualMachine {
         let processors = processors.filter_map(|one| one["thread-id"].as_u64());
         let processors = processors.collect();
         Ok(Self {
+            program: program.clone(),
             qemu,
             monitor,
             processors,
@@ -155,7 +157,7 @@ impl VirtualMachine {
     /// [`Error::Emulator`] if it ended meanwhile.
     pub fn boot(&mut self) -> Result<(), Error> {
         let answer = self.monitor.ask("cont");
-        answer.map(drop).map_err(refused(&OsString::from("qemu")))
+        answer.map(drop).map_err(refused(&self.program))
     }
 
     /// Waits for the console.

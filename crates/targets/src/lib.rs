@@ -16,7 +16,7 @@ mod trees;
 pub type Target = fn(&[u8]);
 
 /// Every target and its name.
-pub const TARGETS: [(&str, Target); 8] = [
+pub const TARGETS: [(&str, Target); 9] = [
     ("image", images::image),
     ("listing", images::listing),
     ("extraction", trees::extraction),
@@ -25,6 +25,7 @@ pub const TARGETS: [(&str, Target); 8] = [
     ("trace", lists::trace),
     ("plan", lists::plan),
     ("lists", lists::lists),
+    ("timings", lists::timings),
 ];
 
 /// Runs the target of a name.

@@ -8,6 +8,7 @@ use coldpress_build::{
     Exclusions, FileContexts, Matching, Mode, Rules, exclude_file_lines, parse_time,
 };
 use coldpress_format::BlockSize;
+use coldpress_history::{Origin, TaskList, parse_task_list};
 use coldpress_layout::{
     Dialect, Kind, Node, NodeId, Plan, SortFile, Tails, Tree, order, plan as planned,
 };
@@ -76,6 +77,21 @@ pub(crate) fn lists(data: &[u8]) {
         8 => drop(str::from_utf8(text).map(Mode::parse)),
         _ => drop(str::from_utf8(text).map(parse_time)),
     }
+}
+
+/// Timings that are read are listed and read again.
+pub(crate) fn timings(data: &[u8]) {
+    let Ok(change) = parse_task_list(data, Origin::Measured, 0) else {
+        return;
+    };
+    let all = TaskList {
+        labels: true,
+        brief: true,
+    };
+    let text = all.text(std::slice::from_ref(&change));
+    let again = parse_task_list(text.as_bytes(), Origin::Measured, 0);
+    assert_eq!(again.as_ref(), Ok(&change), "{text}");
+    serde_json::to_vec(&change.trace_events()).expect("plain values");
 }
 
 /// A sort file that is read is written and read again, and becomes a plan.

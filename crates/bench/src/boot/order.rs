@@ -9,10 +9,7 @@ use crate::stats::SplitMix64;
 pub(super) fn order(seed: u64, turn: u32, count: usize) -> Vec<usize> {
     let mut random = SplitMix64(seed ^ u64::from(turn).rotate_left(32));
     let mut order: Vec<usize> = (0..count).collect();
-    // Fisher and Yates.
-    for last in (1..count).rev() {
-        order.swap(last, random.below(last + 1));
-    }
+    random.shuffle(&mut order);
     order
 }
 

@@ -22,6 +22,8 @@ pub(super) struct Runner<'a, L> {
     pub(super) seed: u64,
     pub(super) cpus: u32,
     pub(super) charts: bool,
+    /// Whether the kernel can be told to trace: one of a loader in the image cannot.
+    pub(super) is_traceable: bool,
     pub(super) progress: &'a mut dyn FnMut(BootProgress) -> ControlFlow<()>,
 }
 
@@ -68,15 +70,17 @@ impl<L: Laboratory> Runner<'_, L> {
             .collect()
     }
 
-    /// Draws a boot, with the processes of one more.
+    /// Draws a boot, with the processes of one more if its kernel can be told to trace.
     fn chart(&mut self, contestant: usize, boot: Boot) -> Result<BootChart, Error> {
-        self.tell(BootProgress::Tracing { contestant })?;
-        let traced = self.boot(contestant, true)?;
         let mut chart = BootChart::new(&self.names[contestant], self.cpus, boot);
-        // One that failed shows nothing; the boots that count did not.
-        if traced.end == End::Ready {
-            chart.processes = processes(&traced.lines, traced.time_s);
-            chart.traced_boot_s = Some(traced.time_s);
+        if self.is_traceable {
+            self.tell(BootProgress::Tracing { contestant })?;
+            let traced = self.boot(contestant, true)?;
+            // One that failed shows nothing; the boots that count did not.
+            if traced.end == End::Ready {
+                chart.processes = processes(&traced.lines, traced.time_s);
+                chart.traced_boot_s = Some(traced.time_s).filter(|_| !chart.processes.is_empty());
+            }
         }
         Ok(chart)
     }
@@ -85,13 +89,13 @@ impl<L: Laboratory> Runner<'_, L> {
         let progress = &mut self.progress;
         let mut stop = || progress(BootProgress::Waiting).is_break();
         let boot = self.laboratory.boot(contestant, traced, &mut stop)?;
-        boot.ok_or(Error::BootsInterrupted)
+        boot.ok_or(Error::Stopped)
     }
 
     fn tell(&mut self, what: BootProgress) -> Result<(), Error> {
         match (self.progress)(what) {
             ControlFlow::Continue(()) => Ok(()),
-            ControlFlow::Break(()) => Err(Error::BootsInterrupted),
+            ControlFlow::Break(()) => Err(Error::Stopped),
         }
     }
 }

@@ -55,16 +55,19 @@ impl<'a> Watch<'a> {
         let mut ended = Vec::new();
         self.console.feed(bytes, &mut |line| ended.push(line));
         let mut sign = None;
-        for text in ended {
-            sign = sign.or_else(|| sign_of(&text, self.ready));
-            self.keep(ChartLine { at_s, text });
+        for line in ended {
+            for text in pieces(&line) {
+                sign = sign.or_else(|| sign_of(text, self.ready));
+                let text = text.to_owned();
+                self.keep(ChartLine { at_s, text });
+            }
         }
         // A prompt has no end.
         let begun = self.console.unfinished();
         if begun.is_empty() {
             return sign;
         }
-        sign.or_else(|| sign_of(&begun, self.ready))
+        sign.or_else(|| pieces(&begun).find_map(|text| sign_of(text, self.ready)))
     }
 
     /// When the first line came that is not the kernel's.
@@ -106,10 +109,26 @@ fn sign_of(line: &str, ready: &Regex) -> Option<Sign> {
     lost.then(|| Sign::Lost(line.trim().to_owned()))
 }
 
+/// The parts of a line: the kernel does not wait for the end of what others write, so a prompt can have its message behind it.
+fn pieces(line: &str) -> impl Iterator<Item = &str> {
+    let mut rest = Some(line);
+    std::iter::from_fn(move || {
+        let line = rest?;
+        let mut brackets = line
+            .match_indices('[')
+            .map(|(at, _)| at)
+            .skip_while(|at| *at == 0);
+        let stamp = brackets.find(|at| is_of_kernel(&line[*at..]));
+        let (piece, more) = line.split_at(stamp.unwrap_or(line.len()));
+        rest = Some(more).filter(|more| !more.is_empty());
+        Some(piece)
+    })
+}
+
 /// Whether a line has the time stamp of the kernel: `[    1.234567] `.
 fn is_of_kernel(line: &str) -> bool {
     let stamp = line.strip_prefix('[').and_then(|rest| rest.split_once(']'));
-    stamp.is_some_and(|(stamp, _)| stamp.trim().parse::<f64>().is_ok())
+    stamp.is_some_and(|(stamp, _)| stamp.contains('.') && stamp.trim().parse::<f64>().is_ok())
 }
 
 #[cfg(test)]
@@ -147,6 +166,21 @@ mod tests {
             assert_eq!(matches!(sign, Some(Sign::Lost(_))), lost, "{said}");
             assert_ne!(sign, Some(Sign::Ready), "{said}");
         }
+    }
+
+    #[test]
+    fn the_kernel_may_speak_behind_a_prompt() {
+        let ready = login();
+        for said in [
+            "host login: [   12.345678] sched_process_exit: comm=a pid=1 prio=1\n",
+            "host login: [   12.345678] sch",
+        ] {
+            let sign = Watch::new(&ready).hear(1.0, said.as_bytes());
+            assert_eq!(sign, Some(Sign::Ready), "{said}");
+        }
+        let line = "a[1]: [  OK  ] b [    1.5] c[    2.5] d";
+        let found: Vec<_> = pieces(line).collect();
+        assert_eq!(found, ["a[1]: [  OK  ] b ", "[    1.5] c", "[    2.5] d"]);
     }
 
     #[test]

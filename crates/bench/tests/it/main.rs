@@ -1,5 +1,7 @@
-//! Comparisons on a real kernel.
+//! Comparisons on a real kernel, and reports in a real browser.
 
+mod browser;
 mod images;
 mod real;
+mod report;
 mod require;

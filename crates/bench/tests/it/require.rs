@@ -36,6 +36,22 @@ pub(crate) fn machine() -> bool {
     ready
 }
 
+/// Whether there is a browser. Prints that it is missing, and panics if `COLDPRESS_REQUIRE` names `peers`.
+pub(crate) fn browser() -> bool {
+    let version = Command::new("chromium")
+        .arg("--version")
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
+    let is_there = version.is_ok_and(|status| status.success());
+    if !is_there {
+        let required = std::env::var("COLDPRESS_REQUIRE").unwrap_or_default();
+        assert!(!required.contains("peers"), "chromium not found");
+        skip("chromium");
+    }
+    is_there
+}
+
 #[expect(
     clippy::print_stdout,
     reason = "a silent skip looks like a passed test"

@@ -1,5 +1,6 @@
 //! Reading and compressing one block after the other, on a thread of its own.
 
+use coldpress_codec::Work;
 use coldpress_layout::{NodeId, Packing};
 
 use crate::error::Error;
@@ -81,7 +82,9 @@ impl<'a> Worker<'a> {
         candidate: Option<Candidate>,
         packing: Packing,
     ) -> Result<(Option<Block>, Option<Problem>), Error> {
+        let busy = self.source.busy(Work::Read);
         let read = file.read(offset, len_bytes, &mut self.bytes);
+        drop(busy);
         let is_hole = matches!(read, Ok(true)) || is_zero(&self.bytes);
         let stored = if is_hole {
             None
@@ -95,6 +98,7 @@ impl<'a> Worker<'a> {
         let (source, block_size) = (self.source, self.options.block_size);
         self.bytes.clear();
         let (mut members, mut problems, mut len_bytes) = (Vec::new(), Vec::new(), 0);
+        let busy = source.busy(Work::Read);
         for node in nodes.iter().copied() {
             let start = self.bytes.len();
             let read = reader::append_tail(source, node, block_size, &mut self.bytes);
@@ -105,6 +109,7 @@ impl<'a> Worker<'a> {
             }
             len_bytes += u64::from(block_size.tail_bytes(source.size_bytes(node)));
         }
+        drop(busy);
         let stored = if let Some((first, _)) = members.first() {
             let candidate = source.fragment_candidate(*first);
             let candidate = candidate.filter(|_| packing == Packing::Default);
@@ -127,6 +132,7 @@ impl<'a> Worker<'a> {
         is_fragment: bool,
         packing: Packing,
     ) -> Result<Block, Error> {
+        let _busy = self.source.busy(Work::Compress);
         let copied = candidate.and_then(|it| self.packer.copy(&self.bytes, &it));
         match copied {
             Some(block) => Ok(block),

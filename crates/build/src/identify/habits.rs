@@ -7,7 +7,7 @@
 use std::collections::HashSet;
 
 use coldpress_codec::{Recipe, Tuning};
-use coldpress_format::{Body, Compressor, InodeRef};
+use coldpress_format::{BlockSize, Body, Compressor, Inode, InodeRef};
 use coldpress_image::Image;
 
 use super::Tool;
@@ -15,6 +15,10 @@ use crate::error::Error;
 
 /// Habits of the writer of an image.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is one thing that was seen"
+)]
 pub struct Habits {
     /// The number that the root directory states for its parent, which it does not have.
     pub root_parent: u32,
@@ -28,6 +32,13 @@ pub struct Habits {
     pub has_hard_links: bool,
     /// Whether everything belongs to user and group 0.
     pub is_all_root: bool,
+    /// Whether the root directory has another time than the image.
+    pub root_has_own_time: bool,
+    /// Whether something else has.
+    pub files_have_own_times: bool,
+    /// Whether there are files of more than a block with a partial last one, and none of those is a
+    /// tail end in a fragment block.
+    pub large_files_lack_tails: bool,
 }
 
 /// How inodes are numbered.
@@ -58,6 +69,9 @@ pub(super) fn read(image: &Image) -> Result<Habits, Error> {
     let mut has_hard_links = false;
     let mut root_directories = 0;
     let mut is_all_root = true;
+    let time_s = image.superblock().modification_time_s;
+    let mut files_have_own_times = false;
+    let (mut has_large, mut has_large_tail) = (false, false);
     coldpress_image::walk(image, &mut |visited| {
         let is_directory = matches!(visited.inode.body, Body::Directory(_));
         root_directories += usize::from(is_directory && visited.depth == 1);
@@ -66,7 +80,12 @@ pub(super) fn read(image: &Image) -> Result<Habits, Error> {
             return Ok(());
         }
         is_all_root &= image.owner(visited.inode)? == (0, 0);
+        if let Some(has_tail) = large_tail(visited.inode, image.superblock().block_size) {
+            has_large = true;
+            has_large_tail |= has_tail;
+        }
         if visited.depth > 0 {
+            files_have_own_times |= visited.inode.mtime_s != time_s;
             is_walk &= visited.inode.number == next;
             next += 1;
         }
@@ -89,7 +108,21 @@ pub(super) fn read(image: &Image) -> Result<Habits, Error> {
         links_count_entries: root_links == entry_count + 2 && root_directories < entry_count,
         has_hard_links,
         is_all_root,
+        root_has_own_time: root.mtime_s != time_s,
+        files_have_own_times,
+        large_files_lack_tails: has_large && !has_large_tail,
     })
+}
+
+/// Whether a file of more than a block has its partial last one in a fragment block; `None` for what
+/// has none.
+fn large_tail(inode: &Inode, block_size: BlockSize) -> Option<bool> {
+    let Body::File(file) = &inode.body else {
+        return None;
+    };
+    let block_bytes = u64::from(block_size.bytes());
+    let is_large = file.size_bytes > block_bytes && !file.size_bytes.is_multiple_of(block_bytes);
+    is_large.then_some(file.tail.is_some())
 }
 
 impl Habits {
@@ -97,7 +130,8 @@ impl Habits {
     pub(super) fn tool(&self, recipe: Option<Recipe>) -> Tool {
         let is_table = matches!(self.numbering, Numbering::Table | Numbering::TableAndWalk);
         if self.root_parent == 0 && is_table {
-            return if self.has_hard_links {
+            // gensquashfs makes copies of hard links, and gives the root directory the time of the image.
+            return if self.has_hard_links || self.root_has_own_time {
                 Tool::Tar2sqfs
             } else {
                 Tool::SquashfsToolsNg

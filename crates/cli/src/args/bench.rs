@@ -4,6 +4,7 @@ use clap::{Args, Subcommand};
 
 use super::bench_build::BenchBuildArgs;
 use super::bench_launch::BenchLaunchArgs;
+use super::boot::BootArgs;
 use super::compare::CompareArgs;
 
 /// Measure contestants in turn, and judge what was measured
@@ -27,6 +28,7 @@ pub(crate) struct BenchArgs {
 #[derive(Debug, Subcommand)]
 pub(crate) enum BenchVerb {
     Build(Box<BenchBuildArgs>),
+    Boot(Box<BootArgs>),
     Compare(CompareArgs),
     Launch(Box<BenchLaunchArgs>),
 }

@@ -133,6 +133,12 @@ pub(crate) struct BenchBuildArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) samples: Option<PathBuf>,
 
+    /// Write the report to this file, as HTML
+    ///
+    /// One file that needs no network: time against size with the Pareto front, every sample, and what it depends on.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) report: Option<PathBuf>,
+
     /// Print the tables as JSON
     #[arg(long)]
     pub(crate) json: bool,

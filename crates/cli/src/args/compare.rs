@@ -32,7 +32,7 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "CONDITION")]
     pub(crate) fail_if: Vec<Condition>,
 
-    /// Write the judgements as `JUnit` XML, a test for each condition and contestant
+    /// Write the judgements as JUnit XML, a test for each condition and contestant
     #[arg(long, value_name = "FILE", requires = "fail_if")]
     pub(crate) junit: Option<PathBuf>,
 

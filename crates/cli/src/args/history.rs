@@ -46,7 +46,7 @@ pub(crate) enum HistoryVerb {
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example:
-  coldpress history list")]
+  coldpress history list --json")]
 pub(crate) struct ListArgs {
     /// Print the list as JSON
     #[arg(long)]

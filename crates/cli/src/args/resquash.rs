@@ -10,7 +10,8 @@ use super::place::PlaceArgs;
 ///
 /// The tool and its settings are those that `identify` finds. Images of coldpress are written by
 /// coldpress, without a plan; images of mksquashfs are extracted into TMPDIR and made by the
-/// mksquashfs in PATH, which takes root if not all files belong to root.
+/// mksquashfs in PATH, which takes root if not all files belong to root; those of gensquashfs and
+/// tar2sqfs are made by tar2sqfs of an archive in TMPDIR.
 ///
 /// The exit status is 0 if the bytes are the same, and 1 if they are not, which is then explained,
 /// or if it cannot be told here.

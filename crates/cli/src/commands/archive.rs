@@ -14,7 +14,7 @@ use coldpress_image::{Archived, Error, Image, LeftOut, TarOptions, write_tar};
 use crate::args::ArchiveArgs;
 use crate::exit::Exit;
 use crate::failure::hint;
-use crate::text::{image_path, plural, quoted, quoted_bytes};
+use crate::text::{escaped_path, image_path, plural, quoted, quoted_bytes};
 use crate::ui::Ui;
 use crate::{resolve, steps};
 
@@ -107,7 +107,10 @@ fn to_file(
         format_units::bytes(archived.bytes),
         format_units::seconds(started.elapsed().as_secs_f64()),
     );
-    ui.say(&format!("{}: {entries}, {size}; {seconds}", path.display()));
+    ui.say(&format!(
+        "{}: {entries}, {size}; {seconds}",
+        escaped_path(path)
+    ));
     Ok(())
 }
 

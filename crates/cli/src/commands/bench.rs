@@ -1,5 +1,6 @@
 //! `coldpress bench`: contestants measured in turn.
 
+mod boot;
 mod build;
 mod compare;
 mod kept;
@@ -12,6 +13,7 @@ use crate::ui::Ui;
 pub(super) fn run(args: &BenchArgs, ui: &Ui) -> anyhow::Result<Exit> {
     match &args.verb {
         BenchVerb::Build(args) => build::run(args, ui),
+        BenchVerb::Boot(args) => boot::run(args, ui),
         BenchVerb::Compare(args) => compare::run(args, ui),
         BenchVerb::Launch(args) => launch::run(args, ui),
     }

@@ -54,7 +54,7 @@ pub(super) fn run(args: &BuildArgs, ui: &Ui) -> anyhow::Result<Exit> {
     // Before the scan: a wrong place is told at once, not after minutes.
     let output = Output::create(path)?;
     let (summary, warnings) = build(args, &inputs, &settings, ordering, &output, ui)?;
-    output.commit()?;
+    steps::commit(output, ui)?;
     let report = Report {
         image: path.display().to_string(),
         image_bytes: summary.image_bytes,

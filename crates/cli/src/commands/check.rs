@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::args::CheckArgs;
 use crate::exit::Exit;
 use crate::image_file;
-use crate::text::plural;
+use crate::text::{escaped_path, plural};
 use crate::ui::Ui;
 
 /// The result for `--json`.
@@ -63,6 +63,8 @@ impl Row {
 pub(super) fn run(args: &CheckArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let started = Instant::now();
     let bytes = image_file::open_bytes(&args.image, &args.place)?;
+    // Nothing is to be cleaned up, but how it ended is to be kept.
+    let _hold = ui.interrupt.hold();
     let (mut problems, size_bytes) = match Image::new_damaged(Box::new(bytes)) {
         Ok((image, errors)) => {
             let problems = problems(&image, errors, ui)?;
@@ -114,14 +116,16 @@ pub(super) fn run(args: &CheckArgs, ui: &Ui) -> anyhow::Result<Exit> {
     });
     ui.say(&format!(
         "{}: {verdict}{besides}{checked}",
-        args.image.display()
+        escaped_path(&args.image)
     ));
     Ok(Exit::wrong_if(!sound))
 }
 
 /// What kept the image from being opened whole, and what is wrong with the rest.
 fn problems(image: &Image, errors: Vec<Error>, ui: &Ui) -> anyhow::Result<Vec<Problem>> {
-    let step = ui.step("checking", image.superblock().bytes_used);
+    let step = ui
+        .step("checking", image.superblock().bytes_used)
+        .about("every structure and block");
     let found = coldpress_image::check(image, &mut |done_bytes| {
         step.set(done_bytes);
         ui.interrupt.poll()

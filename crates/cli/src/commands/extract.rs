@@ -39,11 +39,12 @@ pub(super) fn run(args: &ExtractArgs, ui: &Ui) -> anyhow::Result<Exit> {
         keep_going: args.keep_going,
         threads: resolve::threads(args.threads),
         memory_bytes: resolve::memory_bytes(args.memory),
+        watch: Some(ui.timing.as_ref()),
         ..ExtractOptions::default()
     };
     let _hold = ui.interrupt.hold();
     // What the image decompresses to is not known before; a spinner turns.
-    let step = ui.step("extracting", 0);
+    let step = ui.step("extracting", 0).about("files into the directory");
     let extracted = coldpress_image::extract(&image, &args.directory, &options, &mut |_| {
         ui.interrupt.poll()
     })

@@ -9,7 +9,7 @@ use clap_mangen::Man;
 
 use crate::args::{Cli, CompletionsArgs, ManArgs};
 use crate::exit::Exit;
-use crate::text::quoted;
+use crate::text::{escaped_path, quoted};
 use crate::ui::Ui;
 
 pub(super) fn man(args: &ManArgs, ui: &Ui) -> anyhow::Result<Exit> {
@@ -31,7 +31,8 @@ pub(super) fn man(args: &ManArgs, ui: &Ui) -> anyhow::Result<Exit> {
         Man::new(page.clone()).render(&mut text)?;
         fs::write(&path, text).with_context(|| format!("cannot write {}", quoted(&path)))?;
     }
-    ui.say(&format!("{}: {} pages", directory.display(), pages.len()));
+    let (directory, count) = (escaped_path(directory), pages.len());
+    ui.say(&format!("{directory}: {count} pages"));
     Ok(Exit::Done)
 }
 

@@ -44,7 +44,7 @@ fn forget(args: &ForgetArgs, ui: &Ui) -> anyhow::Result<Exit> {
 }
 
 /// The study of this number.
-fn find(history: &History, id: StudyId) -> anyhow::Result<Study> {
+pub(super) fn find(history: &History, id: StudyId) -> anyhow::Result<Study> {
     history.study(id)?.ok_or_else(|| {
         let error = anyhow!("there is no study {id} in the history");
         hint(error, "`coldpress history` lists the studies")

@@ -119,6 +119,14 @@ fn evidence(identity: &Identity) -> Vec<String> {
         let text = "directories count files as links to them, as squashfs-tools-ng does";
         evidence.push(text.to_owned());
     }
+    if parent == 0 && habits.root_has_own_time {
+        let text = "the root directory has a time of its own, as of squashfs-tools-ng only tar2sqfs gives it";
+        evidence.push(text.to_owned());
+    }
+    if parent == 0 && habits.has_hard_links {
+        let text = "files have several names, of which gensquashfs makes several files";
+        evidence.push(text.to_owned());
+    }
     evidence
 }
 

@@ -7,7 +7,7 @@ mod summary;
 use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
-use coldpress_bench::Report;
+use coldpress_bench::Proof;
 use coldpress_build::{Input, Metadata, Output, Source, Summary};
 use coldpress_host::{Command, Device, Janitor};
 use coldpress_layout::Plan;
@@ -17,7 +17,7 @@ use crate::args::PressArgs;
 use crate::exit::Exit;
 use crate::failure::hint;
 use crate::resolve::{self, ImageSettings};
-use crate::text::quoted;
+use crate::text::{escaped_path, quoted};
 use crate::ui::Ui;
 use crate::work_dir::{self, WorkDir};
 use crate::{privileges, program, recording, steps};
@@ -66,8 +66,8 @@ pub(super) fn run(args: &PressArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let Some(janitor) = &janitor else {
         return press.end_without_proof(&built);
     };
-    let report = press.prove(&source, &plan, &built, janitor)?;
-    press.tell(&report, outputs.report, outputs.samples)?;
+    let proof = press.prove(&source, &plan, &built, janitor)?;
+    press.tell(&proof, outputs.report, outputs.samples)?;
     Ok(Exit::wrong_if(!source.warnings.is_empty()))
 }
 
@@ -169,35 +169,36 @@ impl Press<'_> {
         let options = settings.build_options(&source.tree, Metadata::Dense);
         let built = steps::write("pressing", source, &order, &output, &options, ui)?;
         steps::verify(&output, source, &built, 0, ui)?;
-        output.commit()?;
+        steps::commit(output, ui)?;
         let size = steps::size_and_ratio(built.image_bytes, built.data_bytes);
-        ui.say(&format!("{}: {size}; verified", args.output.display()));
+        let output = escaped_path(&args.output);
+        ui.say(&format!("{output}: {size}; verified"));
         Ok(built)
     }
 
     /// The results: standard output, and the report.
     fn tell(
         &self,
-        report: &Report,
+        proof: &Proof,
         html: Option<Output>,
         samples: Option<Output>,
     ) -> anyhow::Result<()> {
         let Self { args, ui, .. } = self;
         if let Some(output) = html {
             let mut html = Vec::new();
-            coldpress_bench::report_html(report, &mut html)?;
+            coldpress_bench::report_html(&proof.report(), &mut html)?;
             steps::write_small(output, &html)?;
         }
         if let Some(output) = samples {
-            steps::write_small(output, &serde_json::to_vec_pretty(report)?)?;
+            steps::write_small(output, &serde_json::to_vec_pretty(proof)?)?;
         }
         if args.json {
-            ui.json(report)?;
+            ui.json(proof)?;
         } else {
-            summary::print(report, ui)?;
+            summary::print(proof, ui)?;
         }
         if let Some(path) = &args.report {
-            ui.say(&format!("report: {}", path.display()));
+            ui.say(&format!("report: {}", escaped_path(path)));
         }
         Ok(())
     }

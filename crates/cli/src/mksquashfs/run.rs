@@ -15,7 +15,9 @@ use super::settle::{self, Settled};
 use super::sort;
 use crate::failure::hint;
 use crate::squashfs_tools::{Pace, Tool, print};
+use crate::steps;
 use crate::text::quoted;
+use crate::timing::{Deed, kept};
 use crate::ui::Ui;
 
 /// Writes the image that is asked for.
@@ -26,6 +28,11 @@ use crate::ui::Ui;
 ///
 /// If a part of the request contradicts another, cannot be used, or the image cannot be written.
 pub(crate) fn run(request: &Request, epoch_s: Option<u32>, ui: &Ui) -> anyhow::Result<()> {
+    let deed = Deed::of_making(request.tool, &request.destination);
+    kept(deed, ui, || build(request, epoch_s, ui))
+}
+
+fn build(request: &Request, epoch_s: Option<u32>, ui: &Ui) -> anyhow::Result<()> {
     contradictions::check(request)?;
     let times = SettledTimes::new(&request.times, epoch_s)?;
     check_destination(request)?;
@@ -47,7 +54,7 @@ pub(crate) fn run(request: &Request, epoch_s: Option<u32>, ui: &Ui) -> anyhow::R
         ..settled.options
     };
     let summary = write(request, &settled, &source, &output, &options, ui)?;
-    output.commit()?;
+    steps::commit(output, ui)?;
     if !request.talk.quiet {
         print(ui, &report::summary(request, &options, &source, &summary))?;
     }
@@ -87,12 +94,13 @@ fn info(request: &Request) -> anyhow::Result<Option<Box<dyn io::Write>>> {
 }
 
 fn gather(request: &Request, settled: &Settled, ui: &Ui) -> anyhow::Result<Source> {
-    let step = ui.step("scanning", 0);
+    let step = ui.step("scanning", 0).about("names, metadata and sizes");
     let mut source =
         coldpress_build::gather(&settled.inputs, &settled.source_options, &mut |_| {
             ui.interrupt.poll()
         })?;
     step.finish("");
+    source.watch = Some(ui.timing.clone());
     if request.duplicates {
         let options = &settled.options;
         let tails = (options.tails == Tails::All).then_some(options.block_size);

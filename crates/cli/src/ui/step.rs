@@ -1,11 +1,14 @@
 //! A long step and its progress bar.
 
+use std::cell::RefCell;
 use std::io;
+use std::sync::Arc;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::talk;
+use crate::timing::{Running, Timing};
 
 /// How often a bar without known progress moves.
 const TICK: Duration = Duration::from_millis(120);
@@ -24,18 +27,23 @@ pub(super) enum Unit {
 }
 
 /// A step under way. It shows a bar on a terminal, nothing elsewhere; the bar goes when the step
-/// is finished or dropped.
+/// is finished or dropped. How long it takes is noted; dropped unfinished, it has failed.
 #[derive(Debug)]
 pub(crate) struct Step {
     bar: ProgressBar,
     total: u64,
     unit: Unit,
     quiet: bool,
+    // The part ends before the whole: fields are dropped in this order.
+    part: RefCell<Option<Running>>,
+    whole: Option<Running>,
+    timing: Arc<Timing>,
 }
 
 impl Step {
     pub(super) fn new(
         label: &'static str,
+        timing: &Arc<Timing>,
         total: u64,
         unit: Unit,
         visible: bool,
@@ -52,6 +60,9 @@ impl Step {
             total: 0,
             unit,
             quiet,
+            part: RefCell::default(),
+            whole: Some(Running::begin(timing, label, capitalized(label))),
+            timing: Arc::clone(timing),
         };
         if total == 0 {
             // The template is a constant without errors; the default would do as well.
@@ -90,18 +101,40 @@ impl Step {
         self.bar.set_length(total);
     }
 
-    /// Replaces the label, as for the turns of a measurement.
+    /// Says what the step is about, for listings of its time.
+    pub(crate) fn about(self, what: &str) -> Self {
+        if let Some(whole) = &self.whole {
+            whole.describe(what);
+        }
+        self
+    }
+
+    /// Replaces the label, as for the turns of a measurement: each is a part of the step.
     pub(crate) fn relabel(&self, label: String) {
+        let mut part = self.part.borrow_mut();
+        if let Some(last) = part.take() {
+            last.done();
+        }
+        *part = Some(Running::begin(&self.timing, "turn", label.clone()));
         self.bar.set_message(label);
     }
 
     /// Removes the bar and says what was done; an empty summary says nothing.
-    pub(crate) fn finish(self, summary: &str) {
+    pub(crate) fn finish(mut self, summary: &str) {
         self.bar.finish_and_clear();
+        let running = [self.part.take(), self.whole.take()];
+        running.into_iter().flatten().for_each(Running::done);
         if !self.quiet && !summary.is_empty() {
             talk(summary);
         }
     }
+}
+
+/// A label as a sentence.
+fn capitalized(label: &str) -> String {
+    let mut characters = label.chars();
+    let first = characters.next().map(|first| first.to_ascii_uppercase());
+    first.into_iter().chain(characters).collect()
 }
 
 /// Whether the terminal has no room for a bar: of a line that it breaks, a part would stay.

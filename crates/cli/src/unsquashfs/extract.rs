@@ -72,6 +72,7 @@ pub(crate) fn extract(
         max_depth: selection.max_depth,
         change: Some(&change),
         keep_going: request.errors.ignore,
+        watch: Some(ui.timing.as_ref()),
         ..ExtractOptions::default()
     };
     let extracted = run(image, request, &options, work.content_bytes, ui)?;

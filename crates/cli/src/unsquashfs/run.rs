@@ -4,6 +4,7 @@ use super::request::Request;
 use super::selection::Selection;
 use super::{cat, extract, image, listing, pseudo, superblock};
 use crate::exit::Exit;
+use crate::timing::{Deed, kept};
 use crate::ui::Ui;
 
 /// Obeys a request.
@@ -36,5 +37,8 @@ fn act(request: &Request, ui: &Ui) -> anyhow::Result<Exit> {
         listing::print(&image, request, &selection, ui)?;
         return Ok(Exit::Done);
     }
-    extract::extract(&image, request, &selection, ui)
+    let deed = Deed::of_unpacking(request.tool, &request.image, &request.destination);
+    kept(deed, ui, || {
+        extract::extract(&image, request, &selection, ui)
+    })
 }

@@ -89,6 +89,9 @@ fn fake(stage: &Stage, name: &str, script: &str) -> String {
     format!("{}:/usr/bin:/bin", directory.display())
 }
 
+/// unsquashfs 4.5 takes the lz4 images of gensquashfs 1.2 for damaged, so it has no part in this.
+const UNPACKERS: &str = "coldpress,rdsquashfs";
+
 #[test]
 fn all_tools_make_what_they_were_asked_for() {
     if PEERS.into_iter().any(skip::without_peer) {
@@ -103,7 +106,7 @@ fn all_tools_make_what_they_were_asked_for() {
     let mut bench = bench(&stage);
     bench
         .args(lists.split_whitespace())
-        .arg("--work-dir")
+        .args(["--unpackers", UNPACKERS, "--work-dir"])
         .arg(work.path());
     let ran = run(bench.arg("--").arg(&source));
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
@@ -113,7 +116,7 @@ fn all_tools_make_what_they_were_asked_for() {
     // Three tools: gzip, lzo and zstd three levels each, lz4 default; coldpress two levels of lz4 more, it and
     // gensquashfs two of xz; all of them xz default, and none but with gensquashfs.
     assert_eq!(builds.len(), 27 + 3 + 2 + 4 + 3 + 2);
-    assert_eq!(json["unpacks"].as_array().unwrap().len(), 3 * builds.len());
+    assert_eq!(json["unpacks"].as_array().unwrap().len(), 2 * builds.len());
     let content_bytes: f64 = json["facts"]["content_bytes"]
         .as_str()
         .unwrap()
@@ -157,7 +160,7 @@ fn all_tools_make_what_they_were_asked_for() {
             .unwrap()
             .contains("mksquashfs")
     );
-    assert_eq!(study["runs"].as_array().unwrap().len(), 4 * builds.len());
+    assert_eq!(study["runs"].as_array().unwrap().len(), 3 * builds.len());
 }
 
 /// Each kept image says the compressor and block size of its name.
@@ -204,13 +207,40 @@ fn check_sizes(builds: &[Value]) {
 }
 
 #[test]
+fn all_unpackers_unpack_what_all_tools_made() {
+    if PEERS.into_iter().any(skip::without_peer) {
+        return;
+    }
+    let (stage, work) = (Stage::new(), work());
+    let source = source(stage.directory());
+    let mut bench = bench(&stage);
+    bench
+        .args("--compressors gzip,xz --blocks 64K --runs 1 --unpack-threads 1,2 --json".split(' '));
+    let ran = run(bench
+        .arg("--work-dir")
+        .arg(work.path())
+        .arg("--")
+        .arg(&source));
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let unpacks = ran.json()["unpacks"].take();
+    let unpacks = unpacks.as_array().unwrap();
+    assert_eq!(unpacks.len(), 2 * 3 * 5);
+    for unpack in unpacks {
+        assert!(
+            unpack["unpack_s"]["median"].as_f64().unwrap() > 0.0,
+            "{unpack}"
+        );
+    }
+}
+
+#[test]
 fn tables_fit_a_terminal_and_a_seed_is_an_order() {
     let stage = Stage::new();
     let source = source(stage.directory());
     let work = work();
     let order = |seed: &str| {
         let args = "--tools coldpress --unpackers coldpress --unpack-threads 1,2 --blocks 64K,128K,1M --runs 2 \
-                    --samples samples.json --no-store --seed";
+                    --samples samples.json --report report.html --no-store --seed";
         let mut bench = bench(&stage);
         bench
             .args(args.split_whitespace())
@@ -220,8 +250,12 @@ fn tables_fit_a_terminal_and_a_seed_is_an_order() {
         let ran = run(bench.arg("--").arg(&source));
         assert_eq!(ran.code, Some(0), "{}", ran.stderr);
         let text = ran.text();
-        assert!(text.lines().all(|line| line.len() <= 100), "{text}");
+        // The legend is broken where there is a terminal.
+        let mut tables = text.lines().filter(|line| !line.starts_with('*'));
+        assert!(tables.all(|line| line.len() <= 100), "{text}");
         assert!(text.contains("* coldpress zstd-15"), "{text}");
+        let html = fs::read_to_string(stage.at("report.html")).unwrap();
+        assert!(html.contains("coldpress j2 of coldpress zstd-15 64K"));
         assert!(text.contains("coldpress  coldpress\n"), "{text}");
         let runs = samples(&stage.at("samples.json"))["runs"].take();
         let runs = runs.as_array().unwrap().iter();

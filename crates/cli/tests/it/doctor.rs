@@ -108,6 +108,7 @@ fn obey(stage: &Stage, line: &str) {
     let path = format!("{}:{path}", binary.parent().unwrap().display());
     let mut shell = Command::new("bash");
     shell.args(["-c", line]).env("PATH", path);
+    shell.env("COLDPRESS_HISTORY", "off");
     let output = shell.current_dir(stage.directory()).output().unwrap();
     assert!(output.status.success(), "{line}: {output:?}");
 }

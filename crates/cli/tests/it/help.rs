@@ -23,6 +23,8 @@ const VERBS: &[&str] = &[
     "resquash",
     "bench",
     "history",
+    "timings",
+    "report",
     "man",
     "completions",
 ];
@@ -78,7 +80,7 @@ fn long_help_of_the_verbs_of_plan_is_as_reviewed() {
 #[test]
 fn long_help_of_the_verbs_of_bench_and_history_is_as_reviewed() {
     let pages = [
-        ("bench", &["build", "compare", "launch"][..]),
+        ("bench", &["boot", "build", "compare", "launch"][..]),
         ("history", &["list", "show", "export", "import", "forget"]),
     ];
     for (verb, inner) in pages

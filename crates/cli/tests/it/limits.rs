@@ -99,6 +99,7 @@ fn a_disk_without_space_is_named_and_the_old_image_stays() {
         .args(["-m", "sh", "-c", script])
         .current_dir(stage.directory());
     build.env("BINARY", env!("CARGO_BIN_EXE_coldpress"));
+    build.env("COLDPRESS_HISTORY", "off");
     let output = build.output().unwrap();
     let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(2), "{stderr}");
@@ -123,6 +124,7 @@ fn what_cannot_be_opened_is_empty_and_told_or_ends_the_build() {
             .args(["-c", &format!("{script} {more}")])
             .current_dir(stage.directory());
         build.env("BINARY", env!("CARGO_BIN_EXE_coldpress"));
+        build.env("COLDPRESS_HISTORY", "off");
         let output = build.output().unwrap();
         (
             output.status.code(),

@@ -1,12 +1,13 @@
 //! Tests that need more than a compiler say what they miss.
 //!
-//! Where `COLDPRESS_REQUIRE` names the capability (`root`, `kernel`, `tracefs`, `fuse`, `peers`),
+//! Where `COLDPRESS_REQUIRE` names the capability (`root`, `kernel`, `tracefs`, `fuse`, `peers`, `guest`),
 //! missing it is a failure: a suite that skips in silence rots.
 
 use std::env;
 use std::os::fd::AsRawFd as _;
 use std::path::Path;
 
+use crate::boot::Parts;
 use crate::run::tracefs;
 
 /// Whether the test must be left out because `what` is missing.
@@ -80,9 +81,25 @@ fn has_cgroup() -> bool {
     })
 }
 
+/// What small systems for virtual machines are made of; nothing if the test must be left out.
+pub(crate) fn guest() -> Option<Parts> {
+    let qemu = is_installed("qemu-system-x86_64");
+    let parts = Parts::find().filter(|_| qemu);
+    if parts.is_none() {
+        missing(
+            "guest",
+            "QEMU, a static busybox and a kernel with modules ($COLDPRESS_GUEST_KERNEL)",
+        );
+    }
+    parts
+}
+
 /// Skips unless a program of another project is installed.
 pub(crate) fn without_peer(name: &str) -> bool {
+    !is_installed(name) && missing("peers", name)
+}
+
+fn is_installed(name: &str) -> bool {
     let path = env::var_os("PATH").unwrap_or_default();
-    let found = env::split_paths(&path).any(|directory| directory.join(name).is_file());
-    !found && missing("peers", name)
+    env::split_paths(&path).any(|directory| directory.join(name).is_file())
 }

@@ -275,6 +275,7 @@ fn a_full_disk_under_the_spool_is_named_and_nothing_is_left() {
     let mut build = Command::new("unshare");
     build.args(["-m", "sh", "-c", script]).current_dir(at);
     build.env("BINARY", env!("CARGO_BIN_EXE_coldpress"));
+    build.env("COLDPRESS_HISTORY", "off");
     let output = build.output().unwrap();
     let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(2), "{stderr}");

@@ -54,7 +54,11 @@ impl Console {
 
     /// The line that has begun and has no end yet: a prompt has none.
     pub fn unfinished(&self) -> String {
-        String::from_utf8_lossy(&self.line).into_owned()
+        let text = String::from_utf8_lossy(&self.line);
+        // In UTF-8 there are 32 more control characters; terminals obey some of them.
+        text.chars()
+            .filter(|&c| c == '\t' || !c.is_control())
+            .collect()
     }
 
     fn take(&mut self, byte: u8, ended: &mut dyn FnMut(String)) {
@@ -90,7 +94,7 @@ mod tests {
 
     #[test]
     fn lines_are_the_same_however_they_are_split() {
-        let whole = b"[\x1b[0;32m  OK  \x1b[0m] Started \x1b]0;title\x07ssh.\r\n\r\n\x1b(B\tx\x08\xff\rhost login: ";
+        let whole = b"[\x1b[0;32m  OK  \x1b[0m] Started \x1b]0;title\x07ssh.\r\n\r\n\x1b(B\tx\x08\xff\xc2\x9b\rhost login: ";
         let expected = lines(&[whole]);
         assert_eq!(
             expected,

@@ -84,9 +84,9 @@ impl DiskBus {
 
     fn devices(self) -> &'static [&'static str] {
         match self {
-            Self::Virtio => &["virtio-blk-pci,drive=disk,bootindex=0"],
-            Self::Usb => &["qemu-xhci", "usb-storage,drive=disk,bootindex=0"],
-            Self::Cdrom => &["ide-cd,drive=disk,bootindex=0"],
+            Self::Virtio => &["virtio-blk-pci,drive=disk,bootindex=1"],
+            Self::Usb => &["qemu-xhci", "usb-storage,drive=disk,bootindex=1"],
+            Self::Cdrom => &["ide-cd,drive=disk,bootindex=1"],
         }
     }
 }
@@ -256,7 +256,7 @@ mod tests {
             ("-m", "512M"),
             ("-machine", "q35,accel=tcg"),
             ("-chardev", "socket,id=monitor,fd=7"),
-            ("-device", "virtio-blk-pci,drive=disk,bootindex=0"),
+            ("-device", "virtio-blk-pci,drive=disk,bootindex=1"),
         ] {
             assert_eq!(value(option), Some(expected.into()), "{option}");
         }

@@ -5,7 +5,7 @@ use coldpress_format::{Body, DeviceNumber, InodeKind};
 use super::emitter::Emitter;
 use super::fields::{Layout, explain, meaning, none_if, numbers};
 use super::selection::Selection;
-use super::stream::{self, Item, Stream, strays};
+use super::stream::{self, Item};
 use super::{DumpArea, DumpField, DumpRecord, DumpValue};
 use crate::error::Error;
 use crate::image::Image;
@@ -36,13 +36,7 @@ pub(super) fn emit(
     let account = &survey.inode_table;
     let items = account.spans.iter();
     let items = items.filter_map(|span| item(image, survey, selection, span));
-    let mut strays = strays(image, survey, account, (area, region));
-    let stream = Stream {
-        area,
-        region,
-        blocks: &account.blocks,
-    };
-    stream::emit(emitter, image, &stream, items, &mut strays)
+    stream::emit_account(emitter, image, survey, (area, region, account), items)
 }
 
 fn item(image: &Image, survey: &Survey, selection: &Selection, span: &Span) -> Option<Item> {

@@ -6,16 +6,17 @@ use super::emitter::Emitter;
 use super::fields::meaning;
 use super::inodes::kind_name;
 use super::selection::Selection;
-use super::stream::{self, Item, Stream, strays};
+use super::stream::{self, Item};
 use super::{DumpArea, DumpField, DumpRecord, DumpValue};
 use crate::error::Error;
 use crate::image::Image;
 use crate::survey::{ENTRY_BYTES, HEADER_BYTES, Header, Piece, RawEntry, Span, Survey, pieces};
 use crate::walk::push_name;
 
-/// Bytes of listings inside other listings that are told. Only inodes that no directory names can
-/// have more, for the walk of the tree has a bound of its own.
-const OVERLAPPING_MAX_BYTES: u64 = 64 << 20;
+/// Bytes of listings inside other listings that are told: all of them may lie in one metadata block,
+/// whose records are in memory together and take a dozen times as much. Only inodes that no
+/// directory names can have more, for the walk of the tree has the same bound.
+const OVERLAPPING_MAX_BYTES: u64 = 1 << 20;
 
 /// The directory table.
 pub(super) fn emit(
@@ -36,13 +37,7 @@ pub(super) fn emit(
         }
         items(image, survey, selection, span)
     });
-    let mut strays = strays(image, survey, account, (area, region));
-    let stream = Stream {
-        area,
-        region,
-        blocks: &account.blocks,
-    };
-    stream::emit(emitter, image, &stream, items, &mut strays)
+    stream::emit_account(emitter, image, survey, (area, region, account), items)
 }
 
 /// The headers and entries of one listing.

@@ -39,6 +39,25 @@ struct Open {
     path: Option<Vec<u8>>,
 }
 
+/// Hands over a table that the survey accounts for, with the blocks that begin inside others.
+///
+/// * `items`: by start.
+pub(super) fn emit_account(
+    emitter: &mut Emitter,
+    image: &Image,
+    survey: &Survey,
+    (area, region, account): (DumpArea, Region, &Account),
+    items: impl Iterator<Item = Item>,
+) -> Result<(), Error> {
+    let mut strays = strays(image, survey, account, (area, region));
+    let stream = Stream {
+        area,
+        region,
+        blocks: &account.blocks,
+    };
+    emit(emitter, image, &stream, items, &mut strays)
+}
+
 /// Hands over the metadata blocks of a stream.
 ///
 /// * `items`: by start.
@@ -145,7 +164,7 @@ fn place(block: &Block, item: Item, open: &mut Open) -> Option<DumpRecord> {
 
 /// Hands over the blocks of references that lead into the middle of a metadata block, each behind
 /// the block in which it lies.
-pub(super) fn strays<'a>(
+fn strays<'a>(
     image: &'a Image,
     survey: &'a Survey,
     account: &'a Account,

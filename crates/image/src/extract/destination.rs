@@ -266,3 +266,33 @@ fn is_empty(directory: BorrowedFd) -> rustix::io::Result<bool> {
     }
     Ok(true)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use super::*;
+
+    /// A file system that does not tell two names apart finds the first in the way of the second.
+    #[test]
+    fn in_a_directory_of_our_own_what_was_first_stays() {
+        let temporary = tempfile::tempdir().unwrap();
+        for (name, overwrite) in [("new", false), ("forced", true)] {
+            let path = temporary.path().join(name);
+            let mut destination = Destination::open(&path, overwrite).unwrap();
+            let directory = destination.create_directory(0, b"directory").unwrap();
+            let mode = Mode::RUSR;
+            let mut file = destination.create_file(directory, b"name", mode).unwrap();
+            file.write_all(b"first").unwrap();
+            let error = destination.create_file(directory, b"name", mode);
+            let sentence = error.unwrap_err().to_string();
+            assert!(
+                sentence.contains(&format!("{name}/directory/name")),
+                "{sentence}"
+            );
+            assert!(destination.create_directory(directory, b"name").is_err());
+            assert!(destination.create_directory(0, b"directory").is_err());
+            assert_eq!(fs::read(path.join("directory/name")).unwrap(), b"first");
+        }
+    }
+}

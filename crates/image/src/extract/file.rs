@@ -15,7 +15,7 @@ use std::ops::ControlFlow;
 use std::os::fd::AsFd;
 use std::os::unix::fs::FileExt;
 
-use coldpress_codec::{Workers, ordered};
+use coldpress_codec::{Work, Workers, ordered};
 use coldpress_format::{Body, Inode, Part};
 
 use super::jobs::{Job, Jobs, Limits, Plan};
@@ -184,14 +184,21 @@ impl Writer<'_> {
             return Ok(());
         };
         let inode = self.inode(node)?;
-        let destination = &self.tree.destination;
-        let created = destination.create_file(node.directory, &node.name, first_mode(&inode))?;
+        let created = self.create(node, &inode)?;
         let written = self.write_content(buffers, node, &created, &inode, done);
         written
             .and_then(|()| self.restore(node, &created, &inode, &mut done.not_restored))
             .inspect_err(|_| self.discard(file))?;
         done.files += 1;
         Ok(())
+    }
+
+    /// Creates a file that one job writes whole.
+    fn create(&self, node: &FileNode, inode: &Inode) -> Result<File, Error> {
+        let _busy = self.tree.busy(Work::Open);
+        let mode = first_mode(inode);
+        let destination = &self.tree.destination;
+        destination.create_file(node.directory, &node.name, mode)
     }
 
     /// Writes all data blocks of a file that was just created.
@@ -239,15 +246,16 @@ impl Writer<'_> {
         let checked = image.data_area().check(Part::DataBlock, first.start, size);
         checked.map_err(|corrupt| in_file(corrupt.into()))?;
         input.resize(usize::try_from(size).unwrap_or(0), 0);
-        image
-            .store
-            .read_exact(input, first.start)
-            .map_err(in_file)?;
+        let busy = self.tree.busy(Work::Read);
+        let read = image.store.read_exact(input, first.start);
+        read.map_err(in_file)?;
+        drop(busy);
         let len = usize::try_from(len).unwrap_or(0);
         if output.len() < len {
             output.resize(len, 0);
         }
         let write = |bytes: &[u8], offset| {
+            let _busy = self.tree.busy(Work::Write);
             let written = file.write_all_at(bytes, offset);
             written.map_err(|error| self.write_error("write", node, error))
         };
@@ -264,6 +272,7 @@ impl Writer<'_> {
                 run_len = 0;
                 continue;
             }
+            let _busy = self.tree.busy(Work::Decompress);
             let room = output.get_mut(run_len..run_len + len).unwrap_or_default();
             image
                 .decode_data_block(block, bytes, room)
@@ -309,6 +318,7 @@ impl Writer<'_> {
         not_restored: &mut Vec<NotRestored>,
     ) -> Result<(), Error> {
         let path = || self.tree.destination.path(node.directory, &node.name);
+        let _busy = self.tree.busy(Work::Metadata);
         self.tree
             .restoring
             .restore(Target::Open(file.as_fd()), inode, &path, not_restored)

@@ -4,6 +4,7 @@ use std::fmt;
 use std::num::NonZeroUsize;
 use std::thread::available_parallelism;
 
+use coldpress_codec::Watch;
 use coldpress_format::Inode;
 
 use super::choose::Choice;
@@ -57,6 +58,8 @@ pub struct ExtractOptions<'a> {
     /// Whether what is damaged, or cannot be created, is left out and the rest extracted. A full
     /// disk ends the extraction all the same.
     pub keep_going: bool,
+    /// Who is told what the threads do.
+    pub watch: Option<&'a dyn Watch>,
 }
 
 impl Default for ExtractOptions<'_> {
@@ -76,6 +79,7 @@ impl Default for ExtractOptions<'_> {
             change: None,
             confine_symlinks: false,
             keep_going: false,
+            watch: None,
         }
     }
 }

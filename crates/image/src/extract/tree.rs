@@ -1,22 +1,22 @@
 //! Everything but the content of regular files: directories, links, devices, and a list of what
 //! is to be written.
 
+mod finish;
 mod links;
+mod special;
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
-use std::os::fd::{AsFd, BorrowedFd};
 
-use coldpress_format::{Body, DeviceNumber, Inode, InodeRef, TailEnd};
-use rustix::fs::{Dev, FileType, Mode};
-use rustix::io::Errno;
+use coldpress_codec::{Busy, Watch, Work};
+use coldpress_format::{Body, InodeRef, TailEnd};
 
 use super::ExtractOptions;
 use super::choose::{Choice, Chooser, TakenBy};
 use super::confine::leads_outside;
 use super::destination::Destination;
-use super::metadata::{Restoring, Target};
-use super::report::{Attribute, Extracted, NotRestored, is_of_one_path};
+use super::metadata::Restoring;
+use super::report::{Extracted, is_of_one_path};
 use crate::error::Error;
 use crate::file::tail_len;
 use crate::image::Image;
@@ -75,6 +75,7 @@ pub(super) struct Tree<'a> {
     pub(super) destination: Destination,
     pub(super) files: Vec<FileNode>,
     pub(super) keep_going: bool,
+    watch: Option<&'a dyn Watch>,
     confine_symlinks: bool,
     restore_existing: bool,
     /// The inode of each directory of the destination.
@@ -99,6 +100,7 @@ impl<'a> Tree<'a> {
             destination,
             files: Vec::new(),
             keep_going: options.keep_going,
+            watch: options.watch,
             confine_symlinks: options.confine_symlinks,
             restore_existing: options.restore_existing,
             directories: Vec::new(),
@@ -108,6 +110,7 @@ impl<'a> Tree<'a> {
         let chooser = Chooser::new(options);
         let mut levels = Vec::new();
         let mut visits = 0_u64;
+        let _busy = Busy::with(options.watch, Work::Open);
         walk_into(image, &mut |step| {
             visits += 1;
             if visits.is_multiple_of(PROGRESS_INODES) && progress(0).is_break() {
@@ -130,6 +133,11 @@ impl<'a> Tree<'a> {
             }
         })?;
         Ok(tree)
+    }
+
+    /// This thread is busy while the value lives.
+    pub(super) fn busy(&self, work: Work) -> Busy<'_> {
+        Busy::with(self.watch, work)
     }
 
     /// Notes an error if the extraction goes on in spite of it, or hands it back.
@@ -256,92 +264,4 @@ impl<'a> Tree<'a> {
         }
         Ok(())
     }
-
-    /// Creates a symbolic link, device, pipe or socket; `false` if this process may not.
-    fn create_special(
-        &self,
-        parent: usize,
-        name: &[u8],
-        visited: &Visited,
-        extracted: &mut Extracted,
-    ) -> Result<bool, Error> {
-        let directory = self.destination.directory(parent)?;
-        let mode = Mode::RUSR | Mode::WUSR;
-        let node = |kind, number: Dev| rustix::fs::mknodat(&directory, name, kind, mode, number);
-        let device = |number: DeviceNumber| rustix::fs::makedev(number.major, number.minor);
-        let create = || match &visited.inode.body {
-            Body::Symlink(target) => rustix::fs::symlinkat(target.as_slice(), &directory, name),
-            Body::BlockDevice(number) => node(FileType::BlockDevice, device(*number)),
-            Body::CharDevice(number) => node(FileType::CharacterDevice, device(*number)),
-            Body::Socket => node(FileType::Socket, 0),
-            Body::Fifo | Body::File(_) | Body::Directory(_) => node(FileType::Fifo, 0),
-        };
-        let place = (parent, directory.as_fd());
-        match self.destination.replace(place, name, &create) {
-            Ok(()) => {}
-            Err(error @ Errno::PERM) if is_device(visited.inode) => {
-                extracted.note_not_restored([NotRestored {
-                    path: self.destination.path(parent, name),
-                    what: Attribute::Device,
-                    error: error.into(),
-                }]);
-                return Ok(false);
-            }
-            Err(error) => return Err(self.destination.error("create", parent, name, error)),
-        }
-        let target = Target::Named(directory.as_fd(), name);
-        let path = || self.destination.path(parent, name);
-        let mut lacks = Vec::new();
-        self.restoring
-            .restore(target, visited.inode, &path, &mut lacks)
-            .map_err(|error| error.in_file(visited.path))?;
-        extracted.note_not_restored(lacks);
-        Ok(true)
-    }
-
-    /// Restores what the inodes say about directories, children before their parents: a time must
-    /// not change again, and a mode may forbid what is still to do. Those that were there keep what
-    /// they have, unless the caller wants those of its own to be as in the image.
-    pub(super) fn finish_directories(&self, extracted: &mut Extracted) -> Result<(), Error> {
-        for (index, at) in self.directories.iter().enumerate().rev() {
-            if self.destination.was_there(index) && !self.restore_existing {
-                continue;
-            }
-            if let Err(error) = self.finish_directory(index, *at, extracted) {
-                self.leave_out(error, extracted)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn finish_directory(
-        &self,
-        index: usize,
-        at: InodeRef,
-        extracted: &mut Extracted,
-    ) -> Result<(), Error> {
-        let inode = self.image.inode(at)?;
-        let directory = self.destination.directory(index)?;
-        if self.destination.was_there(index) && !is_own(directory.as_fd()) {
-            return Ok(());
-        }
-        let target = Target::Open(directory.as_fd());
-        let path = || self.destination.path(index, b"");
-        let mut lacks = Vec::new();
-        self.restoring
-            .restore(target, &inode, &path, &mut lacks)
-            .map_err(|error| error.in_file(&self.destination.image_path(index, b"")))?;
-        extracted.note_not_restored(lacks);
-        Ok(())
-    }
-}
-
-fn is_device(inode: &Inode) -> bool {
-    matches!(inode.body, Body::BlockDevice(_) | Body::CharDevice(_))
-}
-
-/// Whether a directory belongs to the caller.
-fn is_own(directory: BorrowedFd<'_>) -> bool {
-    let owner = rustix::fs::fstat(directory).map(|stat| stat.st_uid);
-    owner.is_ok_and(|owner| owner == rustix::process::geteuid().as_raw())
 }

@@ -73,6 +73,7 @@ fn run(
         seed: 1,
         cpus: 2,
         charts,
+        is_traceable: true,
         progress,
     };
     let charts = runner.run_all(&mut study);
@@ -215,7 +216,7 @@ fn it_can_be_interrupted_before_and_in_a_boot() {
                 ControlFlow::Continue(())
             }
         });
-        assert!(matches!(end, Err(Error::BootsInterrupted)), "{which}");
+        assert!(matches!(end, Err(Error::Stopped)), "{which}");
         assert_eq!(study.runs.len(), if which == 1 { 2 } else { 0 });
     }
 }

@@ -7,10 +7,11 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow};
-use coldpress_bench::Error;
 use coldpress_bench::build_study::{
     BuildStudy, Field, Progress, Survey, Watch, build_rows, read_source, run_builds, unpack_rows,
 };
+use coldpress_bench::{Error, Report, report_html};
+use coldpress_build::Output;
 use coldpress_history::{Kind, Origin, State, Study};
 use coldpress_host::{Janitor, Scratch};
 use serde_json::json;
@@ -20,6 +21,7 @@ use crate::args::BenchBuildArgs;
 use crate::exit::Exit;
 use crate::failure::{hint, unless_stdout_closed};
 use crate::resolve::check_source;
+use crate::steps;
 use crate::study::machine_facts;
 use crate::text::{escaped, quoted};
 use crate::ui::Ui;
@@ -35,6 +37,8 @@ pub(super) fn run(args: &BenchBuildArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let janitor = Janitor::start()?;
     let tools = Tools::look_up(&mut lists, args, ui)?;
     let field = field(&lists.field(), ui)?;
+    // A wrong place is told before the first run.
+    let report = args.report.as_deref().map(Output::create).transpose()?;
     let scratch = Scratch::create(&args.work_dir, &janitor)?;
     let survey = read(&source, ui)?;
     let job = BuildStudy {
@@ -57,6 +61,9 @@ pub(super) fn run(args: &BenchBuildArgs, ui: &Ui) -> anyhow::Result<Exit> {
     };
     kept.finish(&study, ui)?;
     ended.map_err(explain)?;
+    if let Some(output) = report {
+        write_report(&study, output)?;
+    }
     unless_stdout_closed(tell(&study, &job.field, args, ui))?;
     let failed = study.runs.iter().any(|run| run.excluded.is_some());
     Ok(Exit::wrong_if(failed || tools.misses_one_asked_for))
@@ -184,6 +191,17 @@ fn tell(study: &Study, field: &Field, args: &BenchBuildArgs, ui: &Ui) -> anyhow:
         }));
     }
     tables::print(&builds, &unpacks, field, ui)
+}
+
+fn write_report(study: &Study, output: Output) -> anyhow::Result<()> {
+    let report = Report {
+        title: study.title.clone(),
+        studies: vec![study.clone()],
+        ..Report::default()
+    };
+    let mut html = Vec::new();
+    report_html(&report, &mut html)?;
+    steps::write_small(output, &html)
 }
 
 fn absolute(path: &Path) -> anyhow::Result<PathBuf> {

@@ -17,15 +17,15 @@ use serde::Serialize;
 
 use crate::args::CompareArgs;
 use crate::exit::Exit;
-use crate::failure::hint;
+use crate::failure::{self, hint};
 use crate::text::{escaped, plural, quoted};
 use crate::ui::Ui;
 use crate::{state, steps};
 
 use judgement::Judgement;
 
-/// Facts that two studies never share.
-const OWN_FACTS: [&str; 1] = ["seed"];
+/// Facts that two studies are not meant to share.
+const OWN_FACTS: [&str; 2] = ["coldpress_commit", "seed"];
 
 /// A newer study beside an older one.
 #[derive(Debug, Serialize)]
@@ -68,13 +68,8 @@ pub(super) fn run(args: &CompareArgs, ui: &Ui) -> anyhow::Result<Exit> {
     if let Some(output) = markdown {
         steps::write_small(output, markdown::document(&comparison).as_bytes())?;
     }
-    if args.json {
-        ui.json(&comparison)?;
-    } else {
-        let mut out = ui.out();
-        writeln!(out, "{}", table::table(&differences))?;
-        out.flush()?;
-    }
+    // The judgement stands, whether somebody reads the table or not.
+    failure::unless_stdout_closed(print(&comparison, args.json, ui))?;
     let failed: Vec<_> = comparison
         .judgements
         .iter()
@@ -84,6 +79,16 @@ pub(super) fn run(args: &CompareArgs, ui: &Ui) -> anyhow::Result<Exit> {
         ui.error(&judgement.sentence());
     }
     Ok(Exit::wrong_if(!failed.is_empty()))
+}
+
+fn print(comparison: &Comparison<'_>, json: bool, ui: &Ui) -> anyhow::Result<()> {
+    if json {
+        return ui.json(comparison);
+    }
+    let mut out = ui.out();
+    writeln!(out, "{}", table::table(comparison.differences))?;
+    out.flush()?;
+    Ok(())
 }
 
 /// The study of this number, or the only one in this file.

@@ -58,19 +58,19 @@ pub(super) fn run(args: &BenchLaunchArgs, ui: &Ui) -> anyhow::Result<Exit> {
         Err(_) => State::Failed,
     };
     let study = keeper.finish(state)?;
-    let comparison = ended.with_context(|| {
+    ended.with_context(|| {
         let program = recording::quoted_program(&scenario.command);
         format!("cannot compare the starts of {program}")
     })?;
-    let (Some(study), title) = (study, contestants::title(args)) else {
+    let Some(study) = study else {
         return Ok(Exit::Wrong);
     };
     if let Some(output) = report {
-        let notes = contestants.notes.clone();
         let report = Report {
-            comparison,
-            title,
-            notes,
+            title: study.title.clone(),
+            studies: vec![study.clone()],
+            notes: contestants.notes.clone(),
+            ..Report::default()
         };
         let mut html = Vec::new();
         report_html(&report, &mut html)?;

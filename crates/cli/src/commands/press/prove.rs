@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::time::Instant;
 
 use anyhow::Context as _;
-use coldpress_bench::{Contestant, Progress, Report, Scenario, Step, compare, format_units};
+use coldpress_bench::{Contestant, Progress, Proof, Scenario, Step, compare, format_units};
 use coldpress_build::{Metadata, Output, Source, Summary};
 use coldpress_history::Study;
 use coldpress_host::Janitor;
@@ -29,7 +29,7 @@ impl Press<'_> {
         plan: &Plan,
         built: &Summary,
         janitor: &Janitor,
-    ) -> anyhow::Result<Report> {
+    ) -> anyhow::Result<Proof> {
         let mut notes = plan_notes(plan, built);
         let mut contestants = Vec::new();
         // The baseline of all ratios is what people use today, where it is there.
@@ -57,7 +57,10 @@ impl Press<'_> {
             walk: false,
         };
         let turns = u64::from(scenario.runs);
-        let bar = self.ui.count("measuring", turns * contestants.len() as u64);
+        let bar = self
+            .ui
+            .count("measuring", turns * contestants.len() as u64)
+            .about("starts of every image, cold and warm, in turn");
         let mut done = 0;
         let comparison = compare(
             &scenario,
@@ -91,7 +94,7 @@ impl Press<'_> {
         bar.finish("");
         let title = format!("coldpress press {}", self.args.source.display());
         self.keep(&comparison.study(&title));
-        Ok(Report {
+        Ok(Proof {
             comparison,
             title,
             notes,
@@ -121,7 +124,7 @@ impl Press<'_> {
         let order = steps::order(source, &Plan::default(), self.settings, self.ui);
         let options = self.settings.build_options(&source.tree, Metadata::Dense);
         steps::write("for comparison", source, &order, &output, &options, self.ui)?;
-        output.commit()?;
+        steps::commit(output, self.ui)?;
         let time = format_units::seconds(started.elapsed().as_secs_f64());
         notes.push((
             "unplanned".to_owned(),

@@ -45,7 +45,10 @@ pub(super) fn build(press: &Press) -> anyhow::Result<Result<Rival, &'static str>
     args.extend([source.into(), image.clone().into_os_string()]);
     args.extend(options.iter().map(OsString::from));
     args.extend(["-noappend", "-no-progress", "-quiet"].map(OsString::from));
-    let step = press.ui.step("mksquashfs", 0);
+    let step = press
+        .ui
+        .step("mksquashfs", 0)
+        .about("the image to compare with");
     let started = Instant::now();
     let outcome = peer::run(args, press.ui)?;
     step.finish("");
@@ -57,7 +60,7 @@ pub(super) fn build(press: &Press) -> anyhow::Result<Result<Rival, &'static str>
     let time = format_units::seconds(started.elapsed().as_secs_f64());
     let note = format!(
         "{}, options {}, built in {time}",
-        peer::version(PROGRAM, press.ui)?,
+        peer::version(PROGRAM, "-version", press.ui)?,
         options.join(" ")
     );
     Ok(Ok(Rival { image, note }))

@@ -2,7 +2,7 @@
 
 use std::io::Write as _;
 
-use coldpress_bench::Report;
+use coldpress_bench::Proof;
 use coldpress_bench::text::{COLUMNS, Cell};
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
@@ -13,8 +13,8 @@ use crate::ui::Ui;
 const NAME_MAX: usize = 19;
 
 /// Prints figures and answers to standard output.
-pub(super) fn print(report: &Report, ui: &Ui) -> anyhow::Result<()> {
-    let comparison = &report.comparison;
+pub(super) fn print(proof: &Proof, ui: &Ui) -> anyhow::Result<()> {
+    let comparison = &proof.comparison;
     let rows = comparison.rows();
     let cells: Vec<_> = rows.iter().map(coldpress_bench::Row::cells).collect();
     let mut out = ui.out();

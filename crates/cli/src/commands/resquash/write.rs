@@ -2,12 +2,13 @@
 
 use std::ffi::OsString;
 use std::fs::File;
+use std::io::BufWriter;
 use std::path::Path;
 
 use anyhow::{Context as _, anyhow};
 use coldpress_bench::text::printable;
 use coldpress_build::{Identity, Input, Progress, SourceOptions};
-use coldpress_image::{ExtractOptions, Image};
+use coldpress_image::{ExtractOptions, Image, ReadLimits, TarOptions, write_tar};
 use coldpress_layout::{Plan, Tails};
 
 use crate::text::{plural, quoted};
@@ -76,6 +77,38 @@ pub(super) fn extracted(
     }))
 }
 
+/// Writes an image as a tar archive; returns what that has no room for, in a sentence.
+pub(super) fn archived(image: &Image, archive: &Path, ui: &Ui) -> anyhow::Result<Option<String>> {
+    let file = File::create_new(archive);
+    let mut file = file.with_context(|| format!("cannot create {}", quoted(archive)))?;
+    let options = TarOptions {
+        paths: Vec::new(),
+        keep_as_directory: false,
+        root_becomes: None,
+        xattrs: true,
+        hard_links: true,
+        sparse: true,
+        limits: ReadLimits {
+            threads: resolve::threads(None),
+            memory_bytes: memory::default_bytes(),
+        },
+    };
+    let mut lost = 0;
+    let step = ui.step("archiving", 0);
+    write_tar(
+        image,
+        &options,
+        &mut BufWriter::new(&mut file),
+        &mut |_| lost += 1,
+        &mut |_| ui.interrupt.poll(),
+    )?;
+    step.finish("");
+    Ok((lost > 0).then(|| {
+        let things = plural(lost, "thing", "things");
+        format!("{things} of it (sockets, xattrs with `=` in their names) cannot be in an archive")
+    }))
+}
+
 /// Runs mksquashfs.
 pub(super) fn by_mksquashfs(
     directory: &Path,
@@ -83,19 +116,42 @@ pub(super) fn by_mksquashfs(
     options: &[String],
     ui: &Ui,
 ) -> anyhow::Result<()> {
-    // It refuses a time in the environment beside one among its options.
-    let mut args: Vec<OsString> = ["env", "-u", "SOURCE_DATE_EPOCH", "mksquashfs"]
-        .map(OsString::from)
-        .to_vec();
-    args.extend([directory.into(), output.into()]);
+    let mut args: Vec<OsString> = vec!["mksquashfs".into(), directory.into(), output.into()];
     args.extend(options.iter().map(OsString::from));
     args.extend(["-no-progress", "-quiet"].map(OsString::from));
-    let step = ui.step("mksquashfs", 0);
-    let outcome = peer::run(args, ui)?;
+    run("mksquashfs", args, ui)
+}
+
+/// Runs tar2sqfs.
+pub(super) fn by_tar2sqfs(
+    archive: &Path,
+    output: &Path,
+    options: &[String],
+    ui: &Ui,
+) -> anyhow::Result<()> {
+    // It reads nothing but standard input.
+    let mut args: Vec<OsString> = ["sh", "-c", "exec tar2sqfs \"$@\" < \"$0\""]
+        .map(OsString::from)
+        .to_vec();
+    args.push(archive.into());
+    args.extend(options.iter().map(OsString::from));
+    args.extend(["-q".into(), output.into()]);
+    run("tar2sqfs", args, ui)
+}
+
+/// Runs a program that makes an image, without a time in its environment: mksquashfs refuses that
+/// beside one among its options.
+fn run(name: &'static str, args: Vec<OsString>, ui: &Ui) -> anyhow::Result<()> {
+    let mut line: Vec<OsString> = ["env", "-u", "SOURCE_DATE_EPOCH"]
+        .map(OsString::from)
+        .to_vec();
+    line.extend(args);
+    let step = ui.step(name, 0);
+    let outcome = peer::run(line, ui)?;
     step.finish("");
     if outcome.status.success() {
         return Ok(());
     }
     let said = printable(outcome.stderr_tail.trim_ascii());
-    Err(anyhow!("mksquashfs failed: {said}"))
+    Err(anyhow!("{name} failed: {said}"))
 }

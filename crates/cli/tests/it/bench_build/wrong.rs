@@ -1,9 +1,10 @@
 //! Wrong arguments, and tools that are missing, fail or lie.
 
 use std::fs;
+use std::process::Command;
 
 use super::{bench, fake, run, samples, source};
-use crate::run::Stage;
+use crate::run::{Stage, command};
 use crate::skip;
 
 /// Ways that need no other program.
@@ -61,7 +62,7 @@ fn what_cannot_be_measured_is_refused_with_the_rule() {
         (&["--threads", "0", "--", source], "at least 1"),
     ];
     for (args, rule) in cases {
-        let mut bench = crate::run::command();
+        let mut bench = command();
         bench
             .current_dir(stage.directory())
             .env("COLDPRESS_HISTORY", "off");
@@ -178,66 +179,59 @@ fn a_full_disk_ends_the_study_and_keeps_its_runs() {
     if skip::without_root() {
         return;
     }
-    let tools = [
-        ("coldpress", "coldpress"),
-        ("mksquashfs", "unsquashfs"),
-        ("gensquashfs", "rdsquashfs"),
-    ];
-    for (maker, unpacker) in tools {
-        if [maker, unpacker]
+    // Room for no image, and for an image but not for what it holds. gensquashfs takes a full disk for any error.
+    for (maker, unpacker, room, compressor) in [
+        ("coldpress", "coldpress", "64k", "none"),
+        ("mksquashfs", "coldpress", "64k", "none"),
+        ("coldpress", "coldpress", "256k", "xz"),
+        ("coldpress", "unsquashfs", "256k", "xz"),
+        ("coldpress", "rdsquashfs", "256k", "xz"),
+    ] {
+        let peers = [maker, unpacker]
             .into_iter()
-            .any(|tool| tool != "coldpress" && skip::without_peer(tool))
-        {
+            .filter(|tool| *tool != "coldpress");
+        if peers.into_iter().any(skip::without_peer) {
             continue;
         }
-        // Room for no image, and for an image but not for what it holds.
-        for (room, compressor) in [("64k", "none"), ("256k", "xz")] {
-            let stage = Stage::new();
-            let source = source(stage.directory());
-            fs::create_dir(stage.at("work")).unwrap();
-            let compressor = if maker == "gensquashfs" && compressor == "none" {
-                "lz4"
-            } else {
-                compressor
-            };
-            let mount = format!("mount -t tmpfs -o size={room} none work && exec \"$0\" \"$@\"");
-            let mut inner = std::process::Command::new("unshare");
-            inner
-                .args(["-m", "sh", "-c", &mount])
-                .arg(env!("CARGO_BIN_EXE_coldpress"));
-            inner
-                .current_dir(stage.directory())
-                .env("COLDPRESS_HISTORY", stage.at("history.sqlite"));
-            inner.args([
+        let stage = Stage::new();
+        let source = source(stage.directory());
+        fs::create_dir(stage.at("work")).unwrap();
+        let mount = format!("mount -t tmpfs -o size={room} none work && exec \"$0\" \"$@\"");
+        let mut bench = Command::new("unshare");
+        bench
+            .args(["-m", "sh", "-c", &mount, env!("CARGO_BIN_EXE_coldpress")])
+            .args([
                 "bench",
                 "build",
                 "--work-dir",
                 "work",
-                "--tools",
-                maker,
-                "--unpackers",
-                unpacker,
-            ]);
-            inner.args([
-                "--compressors",
-                compressor,
                 "--blocks",
                 "64K",
                 "--runs",
                 "2",
+            ])
+            .args([
+                "--tools",
+                maker,
+                "--unpackers",
+                unpacker,
+                "--compressors",
+                compressor,
                 "--",
-            ]);
-            let ran = run(inner.arg(&source));
-            assert_eq!(ran.code, Some(2), "{maker} {room}: {}", ran.stderr);
-            assert!(
-                ran.stderr.contains("the disk of"),
-                "{maker} {room}: {}",
-                ran.stderr
-            );
-            let mut list = crate::run::command();
-            list.arg("history")
-                .env("COLDPRESS_HISTORY", stage.at("history.sqlite"));
-            assert!(run(&mut list).text().contains("failed"));
-        }
+            ])
+            .arg(&source)
+            .current_dir(stage.directory())
+            .env("COLDPRESS_HISTORY", stage.at("history.sqlite"));
+        let ran = run(&mut bench);
+        let case = format!("{maker} {unpacker} {room}: {}", ran.stderr);
+        assert_eq!(ran.code, Some(2), "{case}");
+        assert!(
+            ran.stderr.contains("the disk of") && ran.stderr.contains("--work-dir"),
+            "{case}"
+        );
+        let mut list = command();
+        list.arg("history")
+            .env("COLDPRESS_HISTORY", stage.at("history.sqlite"));
+        assert!(run(&mut list).text().contains("failed"));
     }
 }

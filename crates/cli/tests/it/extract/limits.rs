@@ -1,7 +1,7 @@
 //! Damage, a full disk, Ctrl-C, and callers who may not do everything.
 
 use std::fs;
-use std::os::unix::fs::{MetadataExt as _, PermissionsExt};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt, symlink};
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::Command;
@@ -96,6 +96,7 @@ fn a_full_disk_ends_an_extraction_and_leaves_whole_files() {
     let mut run = Command::new("unshare");
     run.args(["--mount", "sh", "-c", script]);
     run.env("COLDPRESS", env!("CARGO_BIN_EXE_coldpress"));
+    run.env("COLDPRESS_HISTORY", "off");
     let output = run.current_dir(stage.directory()).output().unwrap();
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert_eq!(
@@ -157,6 +158,7 @@ fn who_is_not_root_is_told_what_is_lacking() {
     // The place where it was built may be closed to others.
     fs::copy(env!("CARGO_BIN_EXE_coldpress"), stage.at("coldpress")).unwrap();
     let mut run = Command::new(stage.at("coldpress"));
+    run.env("COLDPRESS_HISTORY", "off");
     run.args(["extract", "image", "out", "--keep-going"])
         .uid(NOBODY)
         .gid(NOBODY);
@@ -176,4 +178,55 @@ fn who_is_not_root_is_told_what_is_lacking() {
     let pipe = stage.at("out/pipe").metadata().unwrap();
     assert_eq!(pipe.mode() & 0o7777, 0o640);
     assert!(!stage.at("out/null").exists());
+}
+
+#[test]
+fn user_xattrs_need_no_privilege_and_what_cannot_be_set_is_counted() {
+    if skip::without_root() {
+        return;
+    }
+    let stage = Stage::new();
+    fs::create_dir(stage.at("tree")).unwrap();
+    fs::write(stage.at("tree/file"), "file").unwrap();
+    symlink("file", stage.at("tree/link")).unwrap();
+    // Nobody may write to what is extracted, and the kernel lets no link have such an attribute.
+    let flags = "--file-mode 0444 --dir-mode 0555 --xattr-add user.own=1";
+    let mut args = vec!["build", "-q", "tree", "image"];
+    args.extend(flags.split(' '));
+    args.extend([
+        "--pseudo",
+        "link x user.link=1",
+        "--pseudo",
+        "file x trusted.root=1",
+    ]);
+    stage.done(args);
+    let everyone = PermissionsExt::from_mode(0o777);
+    fs::set_permissions(stage.directory(), everyone).unwrap();
+    fs::copy(env!("CARGO_BIN_EXE_coldpress"), stage.at("coldpress")).unwrap();
+    let lacking = [
+        "`@/file`: extended attribute `trusted.root` not restored: Operation not permitted",
+        "`@/link`: extended attribute `user.link` not restored: Operation not permitted",
+    ];
+    for (out, user, lacking) in [
+        ("nobodys", NOBODY, &lacking[..]),
+        ("roots", 0, &lacking[1..]),
+    ] {
+        let mut run = Command::new(stage.at("coldpress"));
+        run.args(["extract", "-q", "image", out, "--json"])
+            .uid(user)
+            .gid(user);
+        let output = run.current_dir(stage.directory()).output().unwrap();
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let mut sentences: Vec<_> = report["not_restored"].as_array().unwrap().iter().collect();
+        sentences.sort_by_key(|sentence| sentence.as_str());
+        let lacking: Vec<String> = lacking.iter().map(|it| it.replace('@', out)).collect();
+        assert_eq!(sentences, lacking.iter().collect::<Vec<_>>());
+        assert_eq!(report["not_restored_count"], lacking.len());
+        for path in [stage.at(out), stage.at(out).join("file")] {
+            let mut value = [0; 8];
+            let len = rustix::fs::getxattr(&path, "user.own", &mut value).unwrap();
+            assert_eq!(value[..len], *b"1", "{}", path.display());
+        }
+    }
 }

@@ -18,6 +18,9 @@ const MEMORY_KIB: usize = 64 << 10;
 /// Stack and blocks of each further thread.
 const THREAD_KIB: usize = 4 << 10;
 
+/// Verbs whose exit status 1 is an answer, which is on standard output.
+const ANSWERING: [&str; 4] = ["diff", "doctor", "dump", "resquash"];
+
 /// What the canaries hold, and where they are.
 const CANARY: &[u8] = b"nobody writes here";
 const CANARIES: [&str; 3] = ["outside", "up/outside", "up/etc/crontab"];
@@ -80,6 +83,7 @@ impl Yard {
         run.args([&PATIENCE_S.to_string(), "sh", "-c", &script, "sh"]);
         run.arg(command().get_program()).args(words);
         run.current_dir(self.inside())
+            .env("TMPDIR", self.inside())
             .stdin(input)
             .stdout(Stdio::null());
         let output = run.output().unwrap();
@@ -91,8 +95,9 @@ impl Yard {
             output.status
         );
         assert!(!said.contains("panicked"), "{what}, {words:?}: {said}");
+        let is_answer = code == 1 && ANSWERING.contains(&words[0]);
         assert!(
-            code == 0 || !said.is_empty(),
+            code == 0 || is_answer || !said.is_empty(),
             "{what}, {words:?}: {code}, but nothing is said"
         );
         self.assert_untouched();
@@ -110,10 +115,14 @@ impl Yard {
 
     /// Removes all but the canaries.
     pub(super) fn clear(&self) {
-        let mut clear = Command::new("sh");
-        clear.args(["-c", "chmod -R u+rwx up/in; rm -rf up/in && mkdir up/in"]);
-        let cleared = clear.current_dir(self.stage.directory()).output().unwrap();
-        assert!(cleared.status.success(), "{cleared:?}");
+        // Deep trees and closed directories are for a program: to start one takes as long as a run.
+        if fs::remove_dir_all(self.inside()).is_err() {
+            let mut clear = Command::new("sh");
+            clear.args(["-c", "chmod -R u+rwx up/in; rm -rf up/in"]);
+            let cleared = clear.current_dir(self.stage.directory()).output().unwrap();
+            assert!(cleared.status.success(), "{cleared:?}");
+        }
+        fs::create_dir(self.inside()).unwrap();
     }
 }
 

@@ -193,7 +193,18 @@ fn symlinks_that_lead_out() {
 fn directories_of_65535_levels() {
     everywhere(&[defects::nested_directories(2000)]);
     // To print all their paths is 4 GiB of text, to make them takes a disk minutes.
-    everywhere_but(&["ls", "extract"], &[defects::nested_directories(65_535)]);
+    let left_out = [
+        "ls",
+        "tree",
+        "find",
+        "dump",
+        "tar",
+        "extract",
+        "diff",
+        "resquash",
+        "unsquashfs",
+    ];
+    everywhere_but(&left_out, &[defects::nested_directories(65_535)]);
 }
 
 #[test]

@@ -1,12 +1,14 @@
 //! The verbs that read images, and running all of them on one.
 
 use std::process::Stdio;
+use std::sync::OnceLock;
 
-use coldpress_nasty::Case;
+use coldpress_nasty::{Case, Packing, Tables, sample};
 
 use super::bounded::{Yard, is_full};
 
-/// Every way to read the image `image`. What is written goes to `out`, which is not there before.
+/// Every way to read the image `image`, also beside `sound`, which breaks no rule. What is written goes to
+/// `out`, which is not there before.
 ///
 /// A new verb is a new line.
 const VERBS: &[&[&str]] = &[
@@ -21,10 +23,30 @@ const VERBS: &[&[&str]] = &[
     &["build", "-c", "none", "-b", "256K", "image", "out"],
     &["build", "source", "out", "--reuse", "image"],
     &["plan", "lint", "plan", "--from", "plan", "--tree", "image"],
+    &["tree", "image"],
+    &["find", "image", "--json", "--uid", "0"],
+    &["find", "image", "--xattr", "user.*"],
+    &["stat", "image", "/", "/dir/file", "/tail", "/link"],
+    &["dump", "image"],
+    &["dump", "--json", "image", "/dir", "/tail"],
+    &["diff", "image", "sound"],
+    &["diff", "sound", "image", "--all", "--extract", "out"],
+    &["tar", "image", "-o", "out"],
+    &["identify", "image"],
+    &["resquash", "image"],
+    &["doctor", "image"],
+    &["unsquashfs", "-lls", "image"],
+    &["unsquashfs", "-d", "out", "image"],
+    &["sqfscat", "image", "dir/file", "tail"],
 ];
 
-/// The plan for the last of them.
+/// The plan for `plan lint`.
 const PLAN: &[u8] = b"coldpress-plan 1\n[data]\nblocks /dir/file\n[inodes]\n/dir/sub\n";
+
+fn sound() -> &'static [u8] {
+    static SOUND: OnceLock<Vec<u8>> = OnceLock::new();
+    SOUND.get_or_init(|| Tables::new(&sample(Packing::STORED)).write().bytes)
+}
 
 /// Runs every verb and reads every image, at least once each; all with all if the environment asks
 /// for it by `COLDPRESS_TESTS=full`, which takes minutes.
@@ -64,6 +86,7 @@ fn run(yard: &Yard, case: &Case, words: &[&str]) {
     yard.put("image", &case.bytes);
     yard.put("plan", PLAN);
     yard.put("source", b"a file");
+    yard.put("sound", sound());
     let (code, said) = yard.run(&case.what, words, Stdio::null());
     yard.clear();
     let is_check = words[0] == "check";

@@ -1,7 +1,8 @@
 //! `coldpress find`, compared with GNU find.
 
+mod drawn;
+
 use std::fs;
-use std::path::Path;
 use std::process::Command;
 
 use super::{stage, with};
@@ -136,22 +137,43 @@ fn find_finds_what_gnu_find_finds_in_the_mounted_image() {
     if skip::without_kernel() || skip::without_peer("find") {
         return;
     }
+    let mounted = mounted();
+    for (theirs, ours) in PREDICATES {
+        mounted.demand_equal(
+            &theirs.split_whitespace().collect::<Vec<_>>(),
+            &ours.split_whitespace().collect::<Vec<_>>(),
+            theirs,
+        );
+    }
+}
+
+/// An image of a tree of all types, mounted.
+fn mounted() -> Mounted {
     let source = crate::tar::tree();
     let stage = Stage::new();
-    let source = source.path().join("t");
-    stage.done(["-q", "build", source.to_str().unwrap(), "image", "-l", "1"]);
-    let at = stage.at("mount");
-    fs::create_dir(&at).unwrap();
-    let _mounted = Mounted::new(&stage.at("image"), &at);
-    for (theirs, ours) in PREDICATES {
+    let tree = source.path().join("t");
+    stage.done(["-q", "build", tree.to_str().unwrap(), "image", "-l", "1"]);
+    fs::create_dir(stage.at("mount")).unwrap();
+    let mut mount = Command::new("mount");
+    mount.args(["-t", "squashfs", "-o", "loop,ro", "image", "mount"]);
+    program(mount.current_dir(stage.directory()));
+    Mounted(stage)
+}
+
+/// A stage with an image, and a mount of it that goes with its guard.
+struct Mounted(Stage);
+
+impl Mounted {
+    /// Demands that GNU find in the mount and ours in the image find the same paths; returns how many.
+    fn demand_equal(&self, theirs: &[&str], ours: &[&str], what: &str) -> usize {
         let mut find = Command::new("find");
-        find.arg(".").args(theirs.split_whitespace()).arg("-print0");
-        let found = program(find.current_dir(&at)).stdout;
+        find.arg(".").args(theirs).arg("-print0").env("LC_ALL", "C");
+        let found = program(find.current_dir(self.0.at("mount"))).stdout;
         let mut expected: Vec<&[u8]> = found.split(|byte| *byte == 0).collect();
-        let args = ["find", "image", "-0"]
-            .into_iter()
-            .chain(ours.split_whitespace());
-        let found = stage.done(args).stdout;
+        let found = self
+            .0
+            .done([&["find", "image", "-0"], ours].concat())
+            .stdout;
         let mut paths: Vec<Vec<u8>> = found
             .split(|byte| *byte == 0)
             .map(|path| match path {
@@ -162,28 +184,14 @@ fn find_finds_what_gnu_find_finds_in_the_mounted_image() {
             .collect();
         expected.sort_unstable();
         paths.sort_unstable();
-        assert_eq!(paths, expected, "{theirs}");
+        assert_eq!(paths, expected, "{what}");
+        paths.len() - 1
     }
 }
 
-/// A mount that goes with its guard.
-struct Mounted<'a>(&'a Path);
-
-impl<'a> Mounted<'a> {
-    fn new(image: &Path, at: &'a Path) -> Self {
-        let mut mount = Command::new("mount");
-        program(
-            mount
-                .args(["-t", "squashfs", "-o", "loop,ro"])
-                .args([image, at]),
-        );
-        Self(at)
-    }
-}
-
-impl Drop for Mounted<'_> {
+impl Drop for Mounted {
     fn drop(&mut self) {
-        let unmounted = Command::new("umount").arg(self.0).status();
+        let unmounted = Command::new("umount").arg(self.0.at("mount")).status();
         assert!(unmounted.is_ok_and(|status| status.success()));
     }
 }

@@ -51,6 +51,7 @@ impl Workshop {
         for name in ["SOURCE_DATE_EPOCH", "NO_COLOR", "COLUMNS", "LINES"] {
             command.env_remove(name);
         }
+        command.env("COLDPRESS_HISTORY", "off");
         command.current_dir(self.directory.path());
         command.stdin(Stdio::null());
         command

@@ -35,6 +35,7 @@ fn run(session: &Session, args: &str) -> Ran {
     command
         .uid(NOBODY)
         .gid(NOBODY)
+        .env("COLDPRESS_HISTORY", "off")
         .env_remove("SOURCE_DATE_EPOCH");
     let output = session.start(&mut command).wait_with_output().unwrap();
     Ran {

@@ -4,9 +4,10 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 
+use coldpress_codec::Work;
+
 use super::{Buffers, Done, Writer};
 use crate::error::Error;
-use crate::extract::metadata::first_mode;
 use crate::extract::tree::FileNode;
 use crate::file::tail_bytes;
 
@@ -28,7 +29,9 @@ impl Writer<'_> {
             return Ok(());
         };
         let Buffers { input, output } = buffers;
+        let busy = self.tree.busy(Work::Decompress);
         let read = image.read_fragment(fragment, input, output);
+        drop(busy);
         for (file, node) in nodes {
             let written = match &read {
                 Ok(()) => self.write_tail(file, node, (fragment.start, output), done),
@@ -60,6 +63,7 @@ impl Writer<'_> {
         let bytes = tail_bytes(block, tail, usize::try_from(len).unwrap_or(0), start);
         let bytes = bytes.map_err(|error| Error::from(error).in_file(&self.image_path(node)))?;
         let write = |opened: &File| {
+            let _busy = self.tree.busy(Work::Write);
             let written = opened.write_all_at(bytes, node.size_bytes - len);
             written.map_err(|error| self.write_error("write", node, error))
         };
@@ -69,8 +73,7 @@ impl Writer<'_> {
             return write(&destination.reopen_file(node.directory, &node.name)?);
         }
         let inode = self.inode(node)?;
-        let mode = first_mode(&inode);
-        let created = destination.create_file(node.directory, &node.name, mode)?;
+        let created = self.create(node, &inode)?;
         write(&created)
             .and_then(|()| self.restore(node, &created, &inode, &mut done.not_restored))
             .inspect_err(|_| self.discard(file))?;

@@ -42,13 +42,8 @@ pub(super) fn check_places(args: &BenchBuildArgs) -> anyhow::Result<()> {
     // What lies in the directories, as it is their own place that counts.
     let work = args.work_dir.join("work");
     let kept = args.keep.iter().map(|directory| directory.join("kept"));
-    let outputs: Vec<PathBuf> = args
-        .samples
-        .iter()
-        .cloned()
-        .chain([work])
-        .chain(kept)
-        .collect();
+    let files = args.samples.iter().chain(&args.report);
+    let outputs: Vec<PathBuf> = files.cloned().chain([work]).chain(kept).collect();
     let outputs: Vec<&Path> = outputs.iter().map(PathBuf::as_path).collect();
     check_outputs(&outputs, std::slice::from_ref(&args.source))
 }

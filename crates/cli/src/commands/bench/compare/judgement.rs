@@ -5,6 +5,7 @@ use coldpress_bench::format_units::{change, ratio};
 use coldpress_bench::{Condition, Difference};
 use serde::{Serialize, Serializer};
 
+use super::table::values;
 use crate::failure::hint;
 use crate::text::escaped;
 
@@ -85,7 +86,10 @@ fn changed(difference: &Difference) -> String {
             change(sure.low),
             change(sure.high)
         ),
-        Some(_) => format!("changed by {}", change(found)),
+        Some(_) => {
+            let [base, new] = values(difference);
+            format!("changed from {base} to {new}")
+        }
         None => format!("has ratio {}, of too few runs", ratio(found)),
     }
 }

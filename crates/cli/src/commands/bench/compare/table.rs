@@ -1,7 +1,7 @@
 //! Differences as a table, the figures of a contestant below each other.
 
-use coldpress_bench::Difference;
 use coldpress_bench::format_units::{change, figure};
+use coldpress_bench::{Difference, Evidence};
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
 use crate::text::escaped;
@@ -41,6 +41,7 @@ pub(super) fn table(differences: &[Difference]) -> String {
 
 /// A difference as text, under [`COLUMNS`].
 pub(super) fn cells(difference: &Difference) -> [String; COLUMNS.len()] {
+    let [base, new] = values(difference);
     let interval = difference
         .relation
         .interval
@@ -48,8 +49,8 @@ pub(super) fn cells(difference: &Difference) -> [String; COLUMNS.len()] {
     [
         escaped(difference.contestant.as_bytes()),
         escaped(difference.figure.as_bytes()),
-        figure(&difference.figure, difference.base),
-        figure(&difference.figure, difference.new),
+        base,
+        new,
         difference
             .relation
             .ratio
@@ -59,4 +60,15 @@ pub(super) fn cells(difference: &Difference) -> [String; COLUMNS.len()] {
         }),
         difference.verdict().to_owned(),
     ]
+}
+
+/// The older and the newer figure; with all digits if three do not tell them apart, as where a size grew by a byte.
+pub(super) fn values(difference: &Difference) -> [String; 2] {
+    let values = [difference.base, difference.new];
+    let [base, new] = values.map(|value| figure(&difference.figure, value));
+    let is_exact = difference.relation.evidence == Evidence::Exact;
+    if base == new && is_exact && difference.relation.ratio != Some(1.0) {
+        return values.map(|value| value.to_string());
+    }
+    [base, new]
 }

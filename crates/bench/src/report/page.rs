@@ -1,6 +1,11 @@
 //! A page under construction. Whatever comes from outside passes [`escape`].
 
+use std::borrow::Cow;
+
 use crate::text::printable;
+
+/// The page asks nobody for anything, whatever stands in it. `blob:` and `data:` are its own bytes.
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src blob: data:";
 
 /// An HTML page in memory.
 pub(super) struct Page {
@@ -16,6 +21,7 @@ impl Page {
             "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
              <meta name=\"color-scheme\" content=\"light dark\">\n\
+             <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
              <title>{title}</title>\n<style>\n{style}</style>\n</head>\n<body>\n<main>\n\
              <h1>{title}</h1>\n"
         );
@@ -47,20 +53,40 @@ impl Page {
     }
 
     /// Ends the section and begins the next one.
-    pub(super) fn section(&mut self, title: &str) {
+    ///
+    /// * `id`: what links to it name; trusted.
+    pub(super) fn section(&mut self, id: &str, title: &str) {
         self.end_section();
-        self.push("<section>\n");
+        self.push(&format!("<section id=\"{id}\">\n"));
         self.in_section = true;
         self.element("h2", "", title);
     }
 
+    /// Appends a chart with the buttons that save it, which the script shows.
+    pub(super) fn chart(&mut self, title: &str, svg: &str) {
+        self.push("<figure>");
+        self.element("figcaption", "", title);
+        self.push(&format!(
+            "<div class=\"wide\">{svg}</div>\n\
+             <p class=\"tools\" hidden>\
+             <button type=\"button\" data-save=\"svg\">SVG</button> \
+             <button type=\"button\" data-save=\"png\">PNG</button></p></figure>\n"
+        ));
+    }
+
     /// Appends a table; the first column names its row.
-    pub(super) fn table(&mut self, columns: &[&str], rows: &[Vec<String>]) {
+    pub(super) fn table<'t>(
+        &mut self,
+        columns: &[String],
+        rows: impl IntoIterator<Item = Vec<Cow<'t, str>>>,
+    ) {
         self.push("<div class=\"wide\"><table>");
         if !columns.is_empty() {
             self.push("<thead><tr>");
             for column in columns {
-                self.element("th", "", column);
+                self.push("<th scope=\"col\">");
+                self.text(column);
+                self.push("</th>");
             }
             self.push("</tr></thead>");
         }
@@ -68,16 +94,29 @@ impl Page {
         for row in rows {
             self.push("<tr>");
             for (index, cell) in row.iter().enumerate() {
-                self.element(if index == 0 { "th" } else { "td" }, "", cell);
+                let tag = if index == 0 { "th" } else { "td" };
+                self.push(&format!("<{tag}>"));
+                self.text(cell);
+                self.push(&format!("</{tag}>"));
             }
             self.push("</tr>\n");
         }
         self.push("</tbody></table></div>\n");
     }
 
-    pub(super) fn finish(mut self) -> String {
+    /// Ends the page.
+    ///
+    /// * `samples`: what the script reads, as JSON.
+    pub(super) fn finish(mut self, samples: &str) -> String {
         self.end_section();
-        self.push("</main>\n</body>\n</html>\n");
+        // Inside of a script only `<` can end it or begin a comment.
+        let samples = samples.replace('<', "\\u003c");
+        let script = include_str!("report.js");
+        self.push(&format!(
+            "</main>\n<p id=\"tip\" role=\"status\" hidden></p>\n\
+             <script type=\"application/json\" id=\"samples\">{samples}</script>\n\
+             <script>\n{script}</script>\n</body>\n</html>\n"
+        ));
         self.html
     }
 

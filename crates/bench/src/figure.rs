@@ -1,0 +1,99 @@
+//! Figures by name: what they are called, where they stand in tables, and in which unit a chart has them.
+//!
+//! The name of a figure ends with its unit ([`coldpress_history::Figures`]), so one that is not in
+//! the list here is shown as well, under its own name.
+
+use coldpress_history::{Unit, stem};
+
+pub(crate) use crate::format_units::figure as formatted;
+
+/// Titles, in the order of the columns of tables.
+const TITLES: [(&str, &str); 19] = [
+    ("size_bytes", "size"),
+    ("size_percent", "size, of the content"),
+    ("cold_s", "cold start"),
+    ("warm_s", "warm start"),
+    ("predicted_s", "predicted cold start"),
+    ("walk_s", "read of the whole tree"),
+    ("boot_s", "boot"),
+    ("kernel_s", "kernel's part of the boot"),
+    ("build_s", "build"),
+    ("unpack_s", "unpacking"),
+    ("used_cores", "cores used"),
+    ("peak_memory_bytes", "peak memory"),
+    ("reads", "reads"),
+    ("read_bytes", "bytes read"),
+    ("page_cache_bytes", "page cache"),
+    ("cpu_s", "processor time"),
+    ("resident_pages", "resident pages before"),
+    ("mount_reads", "reads of the mount"),
+    ("mount_read_bytes", "bytes read by the mount"),
+];
+
+/// What a figure is called in tables and charts.
+pub(crate) fn title(name: &str) -> String {
+    let known = TITLES.iter().find(|(known, _)| *known == name);
+    known.map_or_else(
+        || stem(name).replace('_', " "),
+        |(_, title)| (*title).to_owned(),
+    )
+}
+
+/// Where a figure stands among the columns of a table.
+pub(crate) fn place(name: &str) -> usize {
+    let place = TITLES.iter().position(|(known, _)| *known == name);
+    place.unwrap_or(TITLES.len())
+}
+
+/// The unit in which values up to `max` read well, and what to multiply them by.
+pub(crate) fn scale(name: &str, max: f64) -> (f64, &'static str) {
+    match Unit::of(name) {
+        Unit::Seconds if max < 0.999_5 => (1e3, "milliseconds"),
+        Unit::Seconds => (1.0, "seconds"),
+        Unit::Bytes => byte_scale(max),
+        Unit::Percent => (1.0, "%"),
+        Unit::Cores => (1.0, "cores"),
+        Unit::Count => (1.0, "count"),
+    }
+}
+
+/// The binary unit in which `max` has one to four digits, and its inverse.
+fn byte_scale(max: f64) -> (f64, &'static str) {
+    let mut scale = 1.0;
+    let mut name = "bytes";
+    for larger in ["KiB", "MiB", "GiB", "TiB"] {
+        if max * scale < 1024.0 {
+            break;
+        }
+        scale /= 1024.0;
+        name = larger;
+    }
+    (scale, name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_known_is_called_by_its_name() {
+        assert_eq!(title("cold_s"), "cold start");
+        assert_eq!(title("first_frame_s"), "first frame");
+        assert_eq!(title("zsync_blocks"), "zsync blocks");
+    }
+
+    #[test]
+    fn scales_leave_few_digits() {
+        assert_eq!(scale("cold_s", 0.9), (1e3, "milliseconds"));
+        assert_eq!(scale("cold_s", 1.0), (1.0, "seconds"));
+        assert_eq!(scale("size_bytes", 1000.0), (1.0, "bytes"));
+        let mebi = 1024.0 * 1024.0;
+        assert_eq!(scale("size_bytes", 311.0 * mebi), (1.0 / mebi, "MiB"));
+    }
+
+    #[test]
+    fn what_is_not_known_stands_last() {
+        assert!(place("size_bytes") < place("cold_s"));
+        assert!(place("mount_read_bytes") < place("first_frame_s"));
+    }
+}

@@ -1,0 +1,95 @@
+//! `coldpress bench boot`: images booted in turn, kept run by run, and what one saves.
+
+mod charts;
+mod scenario;
+mod table;
+mod watcher;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use coldpress_bench::{BootContestant, Error, Report, boot, boot_rows, report_html};
+use coldpress_build::Output;
+use coldpress_history::{State, Study};
+use coldpress_host::backing_disk;
+
+use crate::args::BootArgs;
+use crate::exit::Exit;
+use crate::failure::unless_stdout_closed;
+use crate::resolve;
+use crate::steps;
+use crate::study::machine_facts;
+use crate::text::quoted;
+use crate::ui::Ui;
+use watcher::Watcher;
+
+pub(super) fn run(args: &BootArgs, ui: &Ui) -> anyhow::Result<Exit> {
+    let contestants = scenario::contestants(args)?;
+    let scenario = scenario::scenario(args)?;
+    if !scenario.device.is_throttled() {
+        warn_of_memory(&contestants, ui);
+    }
+    let outputs = [&args.samples, &args.report].into_iter().flatten();
+    let outputs: Vec<&Path> = outputs.map(PathBuf::as_path).collect();
+    resolve::check_outputs(&outputs, &args.images)?;
+    let _hold = ui.interrupt.hold();
+    let report = args.report.as_deref().map(Output::create).transpose()?;
+    let charts = args.chart.as_deref();
+    charts.map(charts::make_directory).transpose()?;
+    let mut watcher = Watcher::new(args, &contestants, ui);
+    let ended = boot(
+        &scenario,
+        &contestants,
+        machine_facts([]),
+        &mut |progress| watcher.take(progress),
+    );
+    watcher.finish(match &ended {
+        Ok(_) => State::Done,
+        Err(Error::Stopped) => State::Interrupted,
+        Err(_) => State::Failed,
+    })?;
+    let booted = ended.context("cannot compare the boots")?;
+    if let Some(directory) = charts {
+        charts::write(directory, &booted.charts)?;
+        ui.say(&format!("boot charts: {}", directory.display()));
+    }
+    if let Some(output) = report {
+        write_report(output, &booted.study)?;
+    }
+    unless_stdout_closed(tell(&booted.study, args.json, ui))?;
+    let excluded = booted.study.runs.iter().any(|run| run.excluded.is_some());
+    Ok(Exit::wrong_if(excluded))
+}
+
+/// What is in memory is read directly as well, on Linux 6.6 or later, and at once.
+fn warn_of_memory(contestants: &[BootContestant], ui: &Ui) {
+    let in_memory = contestants
+        .iter()
+        .filter(|one| backing_disk(&one.image).is_err());
+    for contestant in in_memory {
+        ui.warn(&format!(
+            "{} does not lie on a disk of this machine, so its boots may be fed from memory; choose a --device",
+            quoted(&contestant.image)
+        ));
+    }
+}
+
+fn write_report(output: Output, study: &Study) -> anyhow::Result<()> {
+    let report = Report {
+        title: study.title.clone(),
+        studies: vec![study.clone()],
+        ..Report::default()
+    };
+    let mut html = Vec::new();
+    report_html(&report, &mut html)?;
+    steps::write_small(output, &html)
+}
+
+/// Standard output.
+fn tell(study: &Study, as_json: bool, ui: &Ui) -> anyhow::Result<()> {
+    let rows = boot_rows(study);
+    if as_json {
+        return ui.json(&serde_json::json!({ "study": study, "rows": rows }));
+    }
+    table::print(study, &rows, ui)
+}

@@ -1,0 +1,119 @@
+//! What this process does and how long it takes: the tasks of its change.
+//!
+//! ```text
+//! deed      what is done, in words                       deed.rs
+//! task      begun and ended by the steps of the `Ui`     task.rs
+//! busy      what threads do meanwhile                    busy.rs
+//! kept      in the history of the user                   kept.rs
+//! traced    as trace events, in a file                   trace_file.rs
+//! ```
+
+mod busy;
+mod deed;
+mod kept;
+mod task;
+mod trace_file;
+
+pub(crate) use deed::Deed;
+pub(crate) use kept::kept;
+pub(crate) use task::Running;
+pub(crate) use trace_file::traced;
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Instant, SystemTime};
+
+use anyhow::Error;
+use coldpress_history::{Change, Origin, Status, Task};
+
+use crate::failure;
+use crate::ui::Ui;
+
+use busy::BusyTimes;
+
+/// More tasks are not noted: a comparison of ten images in a hundred turns has a thousand.
+const TASKS_MAX: usize = 20_000;
+
+/// The clock of this process, and what it was read for.
+#[derive(Debug)]
+pub(crate) struct Timing {
+    began: Instant,
+    began_unix_ms: u64,
+    noted: Mutex<Noted>,
+    busy: BusyTimes,
+}
+
+/// What was noted so far.
+#[derive(Debug, Default)]
+struct Noted {
+    deed: Deed,
+    /// In the order of their beginnings, which is that of a listing.
+    tasks: Vec<Task>,
+    /// How many of them are under way, which is the level of the next.
+    level: u16,
+}
+
+impl Timing {
+    pub(crate) fn new() -> Self {
+        let since_1970 = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+        let ms = since_1970.unwrap_or_default().as_millis();
+        Self {
+            began: Instant::now(),
+            began_unix_ms: u64::try_from(ms).unwrap_or(u64::MAX),
+            noted: Mutex::default(),
+            busy: BusyTimes::default(),
+        }
+    }
+
+    /// States what this process does.
+    fn name(&self, deed: Deed) {
+        self.noted().deed = deed;
+    }
+
+    /// What was done until now, as a change that ended so.
+    fn change(&self, status: Status) -> Change {
+        let noted = self.noted();
+        let mut tasks = noted.tasks.clone();
+        let mut number = 0;
+        for task in &mut tasks {
+            if task.level == 0 {
+                number += 1;
+                task.name = format!("{number}");
+            }
+            // What ended because a person wanted it is no error.
+            if task.status == Some(Status::Error) && status == Status::Abort {
+                task.status = Some(Status::Abort);
+            }
+        }
+        Change {
+            verb: noted.deed.verb.to_owned(),
+            summary: noted.deed.summary.clone(),
+            began_unix_ms: self.began_unix_ms,
+            took_us: (status != Status::Doing).then(|| self.elapsed_us()),
+            origin: Origin::Measured,
+            status,
+            tasks,
+        }
+    }
+
+    fn elapsed_us(&self) -> u64 {
+        u64::try_from(self.began.elapsed().as_micros()).unwrap_or(u64::MAX)
+    }
+
+    fn elapsed_ns(&self) -> u64 {
+        u64::try_from(self.began.elapsed().as_nanos()).unwrap_or(u64::MAX)
+    }
+
+    fn noted(&self) -> MutexGuard<'_, Noted> {
+        self.noted.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// How a change ended by what became of it.
+fn status<T>(outcome: &Result<T, Error>, ui: &Ui) -> Status {
+    match outcome {
+        Ok(_) => Status::Done,
+        Err(error) if failure::is_stdout_closed(error) => Status::Done,
+        Err(_) if ui.interrupt.is_pending() => Status::Abort,
+        Err(_) => Status::Error,
+    }
+}

@@ -1,0 +1,68 @@
+//! What a process does, in words.
+
+use std::path::Path;
+
+use crate::args::{BenchVerb, Verb};
+use crate::squashfs_tools::Tool;
+use crate::text::quoted;
+
+/// What is done: a verb, and a sentence for listings.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Deed {
+    pub(super) verb: &'static str,
+    pub(super) summary: String,
+    /// Whether it is told that it could not be kept: not by the tools, which programs call that know no history.
+    pub(super) is_told: bool,
+}
+
+impl Deed {
+    /// What a verb does that is kept in the history; `None` for one that only looks at something,
+    /// and for the tools, which state it when they know it.
+    pub(crate) fn of(verb: &Verb) -> Option<Self> {
+        let (verb, summary) = match verb {
+            Verb::Press(args) => ("press", making("Press", &args.source, &args.output)),
+            Verb::Record(args) => (
+                "record",
+                format!("Record a start of {}", quoted(&args.source)),
+            ),
+            Verb::Build(args) => {
+                let (_, image) = args.split_paths().ok()?;
+                ("build", format!("Build {}", quoted(image)))
+            }
+            Verb::Extract(args) => ("extract", making("Extract", &args.image, &args.directory)),
+            Verb::Check(args) => ("check", format!("Check {}", quoted(&args.image))),
+            Verb::Resquash(args) => ("resquash", format!("Make {} again", quoted(&args.image))),
+            Verb::Bench(args) if !matches!(args.verb, BenchVerb::Compare(_)) => {
+                ("bench", "Measure contestants in turn".to_owned())
+            }
+            _ => return None,
+        };
+        Some(Self {
+            verb,
+            summary,
+            is_told: true,
+        })
+    }
+
+    /// The making of an image by one of the squashfs-tools.
+    pub(crate) fn of_making(tool: Tool, image: &Path) -> Self {
+        Self {
+            verb: tool.name(),
+            summary: format!("Build {}", quoted(image)),
+            is_told: false,
+        }
+    }
+
+    /// The unpacking of an image by one of them.
+    pub(crate) fn of_unpacking(tool: Tool, image: &Path, directory: &Path) -> Self {
+        Self {
+            verb: tool.name(),
+            summary: making("Extract", image, directory),
+            is_told: false,
+        }
+    }
+}
+
+fn making(verb: &str, from: &Path, to: &Path) -> String {
+    format!("{verb} {} to {}", quoted(from), quoted(to))
+}

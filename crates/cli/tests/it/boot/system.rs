@@ -1,0 +1,163 @@
+//! A small system to boot: a kernel of Debian, an initrd with its modules, and a root of one program.
+
+use std::env;
+use std::fs;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::path::{Path, PathBuf};
+
+/// What disk and file system of a guest need, in the order of loading.
+const MODULES: [&str; 7] = [
+    "drivers/virtio/virtio_ring.ko",
+    "drivers/virtio/virtio.ko",
+    "drivers/virtio/virtio_pci_legacy_dev.ko",
+    "drivers/virtio/virtio_pci_modern_dev.ko",
+    "drivers/virtio/virtio_pci.ko",
+    "drivers/block/virtio_blk.ko",
+    "fs/squashfs/squashfs.ko",
+];
+
+const INITRD_INIT: &str = "#!/bin/sh
+/bin/busybox mount -t devtmpfs dev /dev
+for module in /modules/*; do /bin/busybox insmod $module; done
+/bin/busybox mount -t squashfs -o ro /dev/vda /root
+exec /bin/busybox switch_root /root /sbin/init
+";
+
+const INIT: &str = "#!/bin/sh
+exec </dev/console >/dev/console 2>&1
+echo '         Starting data.service - Data...'
+/bin/cat /read >/dev/null
+echo '[  OK  ] Started data.service - Data.'
+/bin/busybox printf 'small login: '
+exec /bin/busybox sleep 1000
+";
+
+/// What systems are made of, as it lies on this machine.
+#[derive(Debug)]
+pub(crate) struct Parts {
+    kernel: PathBuf,
+    modules: PathBuf,
+    busybox: PathBuf,
+}
+
+impl Parts {
+    /// In the directory that `COLDPRESS_GUEST_KERNEL` names, an unpacked package, or on this machine itself.
+    pub(crate) fn find() -> Option<Self> {
+        let unpacked = env::var_os("COLDPRESS_GUEST_KERNEL").map(PathBuf::from);
+        let root = unpacked.unwrap_or_else(|| "/".into());
+        let busybox = PathBuf::from("/bin/busybox");
+        // One that needs libraries finds none.
+        let bytes = fs::read(&busybox).ok()?;
+        let is_static = !bytes.windows(8).any(|window| window == b"ld-linux");
+        let kernels = fs::read_dir(root.join("boot")).ok()?.flatten();
+        let parts = kernels.filter_map(|entry| {
+            let name = entry.file_name().into_string().ok()?;
+            let version = name.strip_prefix("vmlinuz-")?;
+            let modules = root.join("lib/modules").join(version).join("kernel");
+            let is_complete = MODULES.iter().all(|module| modules.join(module).is_file());
+            is_complete.then(|| Self {
+                kernel: entry.path(),
+                modules,
+                busybox: busybox.clone(),
+            })
+        });
+        parts.filter(|_| is_static).next()
+    }
+}
+
+/// A system of such parts.
+#[derive(Debug)]
+pub(super) struct System<'a>(&'a Parts);
+
+impl<'a> System<'a> {
+    /// What it reads when it boots, in one file.
+    pub(super) const READ_BYTES: usize = 4 << 20;
+    /// What it does not read.
+    pub(super) const NOT_READ_BYTES: usize = 16 << 20;
+
+    pub(super) fn of(parts: &'a Parts) -> Self {
+        Self(parts)
+    }
+
+    /// Puts `vmlinuz`, `initrd` and a directory `root` into a directory.
+    pub(super) fn write(&self, directory: &Path) {
+        fs::copy(&self.0.kernel, directory.join("vmlinuz")).unwrap();
+        fs::write(directory.join("initrd"), self.initrd()).unwrap();
+        let root = directory.join("root");
+        for name in ["bin", "sbin", "dev"] {
+            fs::create_dir_all(root.join(name)).unwrap();
+        }
+        fs::copy(&self.0.busybox, root.join("bin/busybox")).unwrap();
+        for name in ["sh", "cat"] {
+            symlink("busybox", root.join("bin").join(name)).unwrap();
+        }
+        fs::write(root.join("sbin/init"), INIT).unwrap();
+        let executable = fs::Permissions::from_mode(0o755);
+        fs::set_permissions(root.join("sbin/init"), executable).unwrap();
+        fs::write(root.join("read"), noise(1, Self::READ_BYTES)).unwrap();
+        fs::write(root.join("unread"), noise(2, Self::NOT_READ_BYTES)).unwrap();
+    }
+
+    fn initrd(&self) -> Vec<u8> {
+        let mut archive = Vec::new();
+        for name in ["bin", "dev", "root", "modules"] {
+            entry(&mut archive, name, 0o040_755, b"");
+        }
+        entry(&mut archive, "init", 0o100_755, INITRD_INIT.as_bytes());
+        let busybox = fs::read(&self.0.busybox).unwrap();
+        entry(&mut archive, "bin/busybox", 0o100_755, &busybox);
+        entry(&mut archive, "bin/sh", 0o120_777, b"busybox");
+        for (number, module) in MODULES.iter().enumerate() {
+            let bytes = fs::read(self.0.modules.join(module)).unwrap();
+            entry(
+                &mut archive,
+                &format!("modules/{number}"),
+                0o100_644,
+                &bytes,
+            );
+        }
+        entry(&mut archive, "TRAILER!!!", 0, b"");
+        archive
+    }
+}
+
+/// An entry of a cpio archive in its "new ASCII" format, as the kernel's `initramfs-buffer-format` states it.
+fn entry(archive: &mut Vec<u8>, name: &str, mode: u32, content: &[u8]) {
+    let inode = archive.len();
+    let fields = [
+        inode,
+        mode as usize,
+        0,
+        0,
+        1,
+        0,
+        content.len(),
+        0,
+        0,
+        0,
+        0,
+        name.len() + 1,
+        0,
+    ];
+    archive.extend_from_slice(b"070701");
+    for field in fields {
+        archive.extend(format!("{field:08X}").bytes());
+    }
+    archive.extend_from_slice(name.as_bytes());
+    archive.push(0);
+    archive.resize(archive.len().next_multiple_of(4), 0);
+    archive.extend_from_slice(content);
+    archive.resize(archive.len().next_multiple_of(4), 0);
+}
+
+/// Bytes that no compressor shrinks, the same each time (Marsaglia's xorshift).
+fn noise(seed: u64, len: usize) -> Vec<u8> {
+    let mut state = seed;
+    let words = std::iter::repeat_with(|| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state.to_le_bytes()
+    });
+    words.flatten().take(len).collect()
+}
