@@ -25,7 +25,7 @@ pub(super) enum Stand {
     },
     /// An image that a program mounts. It reads the file itself.
     Program {
-        mount: FuseMount,
+        mount: Box<FuseMount>,
         cgroup: Cgroup,
         disk: Option<(u32, u32)>,
     },
@@ -105,7 +105,7 @@ impl Real<'_> {
         }
         let mount = FuseMount::new(program, image, &self.directory, &cgroup, stop)?;
         Ok(Stand::Program {
-            mount,
+            mount: Box::new(mount),
             cgroup,
             disk,
         })

@@ -27,6 +27,10 @@ use super::number::{parse_positive, parse_size_bytes};
 Example:
   coldpress bench launch rootfs --compressors xz,lzo,gzip,zstd,lz4,none --blocks 128K,1M --try \\
     --walk --device usb2 --ready window --chroot -- /usr/bin/gnome-calculator")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is one choice of the user"
+)]
 pub(crate) struct BenchLaunchArgs {
     /// The directory that COMMAND is started from
     ///
@@ -83,7 +87,7 @@ pub(crate) struct BenchLaunchArgs {
     /// Who mounts the images: kernel, fuse or a command [default: kernel]
     ///
     /// May be repeated: every image is then started from once for each. A command is called with IMAGE and DIRECTORY behind
-    /// its words; fuse is squashfuse_ll, or squashfuse where that is not installed.
+    /// its words; `fuse` is `squashfuse_ll`, or squashfuse where that is not installed.
     #[arg(long, value_name = "HOW")]
     pub(crate) mount: Vec<MountName>,
 

@@ -67,7 +67,7 @@ fn listener() {
         let socket = UnixListener::bind(what).unwrap();
         let _ = socket.accept().unwrap().0.read(&mut byte);
     }
-    std::thread::sleep(Duration::from_secs(60));
+    std::thread::sleep(Duration::from_mins(1));
 }
 
 /// This test program as a listener on a port or at a path.

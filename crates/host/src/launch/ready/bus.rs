@@ -106,9 +106,12 @@ impl BusWatch {
         let mut stream = address::connect(&bus.addresses)?;
         stream.set_read_timeout(Some(PATIENCE))?;
         stream.set_write_timeout(Some(PATIENCE))?;
-        let user = rustix::process::geteuid().as_raw().to_string();
-        let user: String = user.bytes().map(|digit| format!("{digit:02x}")).collect();
-        stream.write_all(format!("\0AUTH EXTERNAL {user}\r\n").as_bytes())?;
+        stream.write_all(b"\0AUTH EXTERNAL ")?;
+        // The digits of the user's number as text, each byte in hexadecimal.
+        for digit in rustix::process::geteuid().as_raw().to_string().bytes() {
+            write!(stream, "{digit:02x}")?;
+        }
+        stream.write_all(b"\r\n")?;
         let mut answer = Vec::new();
         while !answer.ends_with(b"\r\n") {
             let mut byte = [0];

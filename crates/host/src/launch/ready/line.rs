@@ -87,7 +87,9 @@ mod tests {
 
     fn found(pattern: &str, pieces: &[&[u8]]) -> bool {
         let mut lines = Lines::new(&Pattern::new(pattern).unwrap());
-        pieces.iter().for_each(|piece| lines.take(piece));
+        for piece in pieces {
+            lines.take(piece);
+        }
         lines.found()
     }
 
@@ -115,7 +117,7 @@ mod tests {
     fn an_endless_line_takes_bounded_memory() {
         let mut lines = Lines::new(&Pattern::new("end").unwrap());
         for _ in 0..100 {
-            lines.take(&[b'x'; 60_000]);
+            lines.take(&vec![b'x'; 60_000]);
             assert!(lines.line.len() < LINE_BYTES + 60_000);
         }
         lines.take(b" end\n");

@@ -76,9 +76,11 @@ fn owner() {
     let address = std::env::var("DBUS_SESSION_BUS_ADDRESS").unwrap();
     let path = address.strip_prefix("unix:path=").unwrap();
     let mut bus = UnixStream::connect(path.split(',').next().unwrap()).unwrap();
-    let user = rustix::process::geteuid().as_raw().to_string();
-    let user: String = user.bytes().map(|digit| format!("{digit:02x}")).collect();
-    write!(bus, "\0AUTH EXTERNAL {user}\r\n").unwrap();
+    bus.write_all(b"\0AUTH EXTERNAL ").unwrap();
+    for digit in rustix::process::geteuid().as_raw().to_string().bytes() {
+        write!(bus, "{digit:02x}").unwrap();
+    }
+    bus.write_all(b"\r\n").unwrap();
     assert!(bus.read(&mut [0; 100]).unwrap() > 0);
     bus.write_all(b"BEGIN\r\n").unwrap();
     bus.write_all(&call("Hello", b"", &[])).unwrap();
@@ -89,7 +91,7 @@ fn owner() {
     // No flags.
     body.extend([0; 4]);
     bus.write_all(&call("RequestName", b"su", &body)).unwrap();
-    thread::sleep(Duration::from_secs(60));
+    thread::sleep(Duration::from_mins(1));
 }
 
 /// A call of a method of the bus, written here once more, by hand.

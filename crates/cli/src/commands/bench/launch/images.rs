@@ -73,7 +73,9 @@ pub(super) fn make(
     };
     let told = run_builds(&job, janitor, &mut runs, watch)?;
     bar.finish("");
-    told.iter().for_each(|warning| ui.warn(warning));
+    for warning in &told {
+        ui.warn(warning);
+    }
     runs.sort_by_key(|run| run.contestant);
     for (run, contestant) in runs.iter().filter_map(|run| {
         let contestants = field.contestants();

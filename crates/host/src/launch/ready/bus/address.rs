@@ -53,15 +53,12 @@ fn unescaped(value: &str) -> Vec<u8> {
     while let Some((&first, after)) = rest.split_first() {
         let hex = after.get(..2).filter(|_| first == b'%');
         let hex = hex.and_then(|hex| std::str::from_utf8(hex).ok());
-        match hex.and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
-            Some(byte) => {
-                bytes.push(byte);
-                rest = after.get(2..).unwrap_or_default();
-            }
-            None => {
-                bytes.push(first);
-                rest = after;
-            }
+        if let Some(byte) = hex.and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
+            bytes.push(byte);
+            rest = after.get(2..).unwrap_or_default();
+        } else {
+            bytes.push(first);
+            rest = after;
         }
     }
     bytes
