@@ -12,6 +12,14 @@ use crate::text::printable;
 /// What `{root}` in the words of a tool is replaced by: itself, as the paths of users may contain it.
 const NO_ROOT: &str = "{root}";
 
+/// What stands before coldpress: it would note each run in the history of the user, and wait for the disk, which no
+/// other tool does. The shell takes a millisecond for it and becomes the program.
+const UNRECORDED: [&str; 3] = [
+    "/bin/sh",
+    "-c",
+    "export COLDPRESS_HISTORY=off; exec \"$0\" \"$@\"",
+];
+
 /// What the system says of a full disk, and so every tool.
 const DISK_IS_FULL: [&str; 2] = ["No space left on device", "Disk quota exceeded"];
 
@@ -82,16 +90,19 @@ impl Programs<'_> {
     fn launch(
         &self,
         tool: &str,
-        mut words: Vec<OsString>,
+        words: Vec<OsString>,
         stop: &mut dyn FnMut() -> bool,
     ) -> Result<Outcome, Error> {
-        let program = match tool {
-            "coldpress" => self.coldpress.as_os_str().to_owned(),
-            tool => tool.into(),
+        let mut args: Vec<OsString> = match tool {
+            "coldpress" => {
+                let shell = UNRECORDED.iter().map(OsString::from);
+                shell.chain([self.coldpress.into()]).collect()
+            }
+            tool => vec![tool.into()],
         };
-        words.insert(0, program);
+        args.extend(words);
         let command = Command {
-            args: words,
+            args,
             chroot: false,
             timeout_s: 0,
             ready: Ready::Exit,

@@ -264,5 +264,15 @@ fn tables_fit_a_terminal_and_a_seed_is_an_order() {
     };
     assert_eq!(order("1"), order("1"));
     assert_ne!(order("1"), order("2"));
-    assert!(!stage.at("history.sqlite").exists());
+    // Nor did the coldpress that was measured keep anything.
+    for verb in ["history", "timings"] {
+        let mut list = command();
+        list.arg(verb)
+            .env("COLDPRESS_HISTORY", stage.at("history.sqlite"));
+        let listed = run(&mut list).text();
+        assert!(
+            !listed.contains("bench build") && !listed.contains("Extract"),
+            "{listed}"
+        );
+    }
 }

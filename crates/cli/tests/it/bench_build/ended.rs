@@ -24,12 +24,12 @@ cp image.sqfs \"$2\" && echo > once";
 fn start(session: &Session, tools: &Stage) -> Child {
     let source = source(session.directory());
     let mut build = session.command(["-q", "build", "-b", "64K", "--"]);
-    let built = build
+    let status = build
         .arg(&source)
         .arg(session.at("image.sqfs"))
         .status()
         .unwrap();
-    assert!(built.success());
+    assert!(status.success());
     let path = fake(tools, "mksquashfs", SLOW);
     let args = "bench build --tools mksquashfs --unpackers coldpress --threads 2 --blocks 64K --runs 3 \
                 --work-dir . --samples samples.json --";
