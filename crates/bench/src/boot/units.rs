@@ -55,12 +55,13 @@ fn told(line: &str) -> Option<(&str, bool)> {
             let known = ["OK", "FAILED", "DEPEND", "SKIP"].contains(&status.trim());
             (words.trim_start(), known.then_some(true)?)
         }
-        None => (line, false),
+        // What begins and is no unit, as a daemon of the initrd, says so without an ellipsis.
+        None => (line.strip_suffix("...")?, false),
     };
     let verbs: &[&str] = if has_ended { &ENDS } else { &BEGINNINGS };
     let mut verbs = verbs.iter().chain(has_ended.then_some(&FAILURE));
     let unit = verbs.find_map(|verb| words.strip_prefix(verb))?;
-    // With a name before the description since systemd 249. Long descriptions are cut in the middle.
+    // With a name before the description since systemd 249, or the name alone.
     let name = match unit.split_once(" - ") {
         Some((name, _)) if name.contains('.') => name,
         _ => unit.trim_end_matches('.'),
@@ -85,6 +86,7 @@ mod tests {
             "[  OK  ] Started systemd-udevd.service - Rule-based Manager for Device Events.",
             "         Starting Old Style Description...",
             "debian login: ",
+            "Starting systemd-udevd version 252.39",
             "[x] Started nothing",
         ];
         let lines: Vec<ChartLine> = (0_u32..)

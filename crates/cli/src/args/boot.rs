@@ -41,7 +41,7 @@ pub(crate) struct BootArgs {
 
     /// More words for the kernel; may be repeated
     ///
-    /// They stand behind `root=/dev/vda ro console=ttyS0 loglevel=4 panic=-1`.
+    /// They stand behind `root=/dev/vda ro console=ttyS0 loglevel=4 panic=-1 systemd.status_unit_format=name`.
     #[arg(
         long,
         value_name = "WORDS",

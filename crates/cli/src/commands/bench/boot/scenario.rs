@@ -13,9 +13,9 @@ use crate::failure::hint;
 use crate::study;
 use crate::text::{escaped, quoted};
 
-/// What every kernel is told: where the root is, where to talk, to say only what matters, since a serial console is slow,
-/// and to end when it panics.
-const WORDS: &str = "ro console=ttyS0 loglevel=4 panic=-1";
+/// What every kernel is told: where to talk, to say only what matters, since a serial console is slow, to end when it
+/// panics, and systemd to name its units: it cuts descriptions, at another place when a unit begins than when it ends.
+const WORDS: &str = "ro console=ttyS0 loglevel=4 panic=-1 systemd.status_unit_format=name";
 
 /// Processors of a guest, where there are as many: enough for a boot to be parallel.
 const CPUS_MAX: u32 = 2;
@@ -114,7 +114,7 @@ mod tests {
         let more = ["quiet loglevel=7".to_owned(), "init=/bin/sh".to_owned()];
         assert_eq!(
             command_line(DiskBus::Usb, &more),
-            "root=/dev/sda ro console=ttyS0 loglevel=4 panic=-1 quiet loglevel=7 init=/bin/sh"
+            format!("root=/dev/sda {WORDS} quiet loglevel=7 init=/bin/sh")
         );
     }
 }
