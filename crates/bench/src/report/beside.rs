@@ -107,9 +107,10 @@ fn cell(view: &View, name: &str, one: &Contestant, first: Option<f64>) -> String
     let Some((contestant, value)) = median(view, name, one) else {
         return "-".to_owned();
     };
-    let label = match contestant.name == one.name {
-        true => String::new(),
-        false => format!("{}: ", contestant.name),
+    let label = if contestant.name == one.name {
+        String::new()
+    } else {
+        format!("{}: ", contestant.name)
     };
     let share = first
         .filter(|first| *first > 0.0)

@@ -1,4 +1,4 @@
-//! A browser, spoken to by the DevTools protocol over a pair of pipes.
+//! A browser, spoken to by the `DevTools` protocol over a pair of pipes.
 //!
 //! Chromium reads commands from its descriptor 3 and writes answers and events to descriptor 4, each a JSON object that
 //! ends with a zero byte. So a test needs no port, no web socket, and no crate for them.
