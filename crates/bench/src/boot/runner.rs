@@ -117,9 +117,9 @@ fn figures(boot: &Boot) -> Figures {
 
 /// Why a boot does not count.
 fn why_not(boot: &Boot, cpus: u32) -> Option<String> {
-    let cpu_s = boot.samples.last().map_or(0.0, |last| last.cpu_s);
+    let busy_s = boot.samples.last().map_or(0.0, |last| last.cpu_s);
     match &boot.end {
-        End::Ready if cpu_s > (boot.time_s + CPU_EXACT_TO_S) * f64::from(cpus) => {
+        End::Ready if busy_s > (boot.time_s + CPU_EXACT_TO_S) * f64::from(cpus) => {
             Some("the boot took less time than its processors worked".to_owned())
         }
         End::Ready => None,

@@ -33,8 +33,11 @@ fn figures(of: &[(&str, f64)]) -> Figures {
         .collect()
 }
 
+/// A contestant, its compressor, and the figures of its run.
+type OneRun<'a> = (&'a str, &'a str, &'a [(&'a str, f64)]);
+
 /// A study of one run of each contestant.
-fn single(kind: Kind, citation: Option<&str>, of: &[(&str, &str, &[(&str, f64)])]) -> Study {
+fn single(kind: Kind, citation: Option<&str>, of: &[OneRun]) -> Study {
     Study {
         kind,
         title: "a study".to_owned(),

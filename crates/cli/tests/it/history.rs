@@ -302,7 +302,7 @@ fn a_full_or_read_only_disk_is_an_error_and_keeps_what_was_there() {
     }
     let desk = Desk::new();
     desk.file("small.json", &[example()]);
-    let many = [0.5; 20_000];
+    let many = vec![0.5; 20_000];
     desk.file("large.json", &[study("too much", &[("plain", 1.0, &many)])]);
     fs::create_dir(desk.stage.at("disk")).unwrap();
     let script = "

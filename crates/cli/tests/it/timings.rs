@@ -299,8 +299,8 @@ fn names_and_readers_are_any() {
         .arg(image)
         .arg("--timings")
         .arg("a b\n.json");
-    let built = build.current_dir(shop.0.directory()).output().unwrap();
-    assert_eq!(built.status.code(), Some(0), "{built:?}");
+    let output = build.current_dir(shop.0.directory()).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
     assert!(shop.0.at("a b\n.json").exists());
     let listed = shop.done("timings --changes").text();
     assert!(

@@ -11,9 +11,12 @@ const EXPORT: &str = "block_size,zstd_level,threads,utilization_cores,export_s,s
 const CREATE: &str =
     "threads,block_size,zstd_level,create_s,utilization_cores\n2,128k,2,36.5,1.2\n";
 
+/// The table, its kind, some of its contestants, and figures of them.
+type Case<'a> = (&'a str, Kind, &'a [&'a str], &'a [(usize, &'a str, f64)]);
+
 #[test]
 fn each_table_is_known_by_its_first_line() {
-    let cases: [(&str, Kind, &[&str], &[(usize, &str, f64)]); 5] = [
+    let cases: [Case; 5] = [
         (
             LAUNCH,
             Kind::Launch,
@@ -65,13 +68,15 @@ fn each_table_is_known_by_its_first_line() {
         assert_eq!(published(windows.as_bytes()).expect("a known table"), study);
     }
     let study = published(LAUNCH.as_bytes()).expect("a known table");
-    assert_eq!(study.contestants[1].figures["size_bytes"], 167e6);
+    assert_eq!(study.contestants[1].figures, figure("size_bytes", 167e6));
     assert_eq!(study.contestants[0].figures.len(), 0);
     let study = published(EXPORT.as_bytes()).expect("a known table");
-    assert_eq!(
-        study.contestants[0].figures["block_size_bytes"],
-        1_048_576.0
-    );
+    let block_size = figure("block_size_bytes", 1_048_576.0);
+    assert_eq!(study.contestants[0].figures, block_size);
+}
+
+fn figure(name: &str, value: f64) -> Figures {
+    [(name.to_owned(), value)].into()
 }
 
 #[test]

@@ -47,10 +47,10 @@ pub(super) struct Frame<'a> {
 }
 
 impl Frame<'_> {
-    /// Draws axes and content.
+    /// Draws axes and what `fill` draws into them.
     pub(super) fn draw(
         &self,
-        content: impl FnOnce(&mut Plot) -> io::Result<()>,
+        fill: impl FnOnce(&mut Plot) -> io::Result<()>,
     ) -> io::Result<String> {
         let height_px = self.height_px.saturating_add(MARGIN_PX + AXIS_PX);
         let x = span(self.x.ends);
@@ -78,7 +78,7 @@ impl Frame<'_> {
                 room_px,
                 marks: Marks::default(),
             };
-            content(&mut plot)?;
+            fill(&mut plot)?;
             area.present().map_err(io::Error::other)?;
             plot.marks
         };

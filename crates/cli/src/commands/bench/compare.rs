@@ -182,12 +182,12 @@ fn warn(comparison: &Comparison<'_>, unmatched: &[&str], ui: &Ui) {
             .conditions
             .iter()
             .map(|(name, base, new)| {
-                let value = |value: &Option<&str>| escaped(value.unwrap_or("none").as_bytes());
+                let value = |value: Option<&str>| escaped(value.unwrap_or("none").as_bytes());
                 format!(
                     "{} ({}, then {})",
                     escaped(name.as_bytes()),
-                    value(base),
-                    value(new)
+                    value(*base),
+                    value(*new)
                 )
             })
             .collect();

@@ -50,7 +50,7 @@ impl Parts {
         let bytes = fs::read(&busybox).ok()?;
         let is_static = !bytes.windows(8).any(|window| window == b"ld-linux");
         let kernels = fs::read_dir(root.join("boot")).ok()?.flatten();
-        let parts = kernels.filter_map(|entry| {
+        let mut parts = kernels.filter_map(|entry| {
             let name = entry.file_name().into_string().ok()?;
             let version = name.strip_prefix("vmlinuz-")?;
             let modules = root.join("lib/modules").join(version).join("kernel");
@@ -61,7 +61,7 @@ impl Parts {
                 busybox: busybox.clone(),
             })
         });
-        parts.filter(|_| is_static).next()
+        parts.find(|_| is_static)
     }
 }
 

@@ -94,6 +94,10 @@ fn changed(difference: &Difference) -> String {
     }
 }
 
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde hands over a reference to the field"
+)]
 fn as_text<S: Serializer>(condition: &&Condition, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(condition)
 }
