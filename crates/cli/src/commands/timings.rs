@@ -149,9 +149,14 @@ fn headline(row: &Row) -> String {
     format!(
         "change{id}, {}: {}{time}; {}",
         began(change),
-        escaped(change.summary.as_bytes()),
+        one_line(&change.summary),
         change.status
     )
+}
+
+/// A summary of ours has its names escaped already; an imported one may hold anything.
+fn one_line(summary: &str) -> String {
+    summary.replace(char::is_control, "?")
 }
 
 /// The changes in the columns of `snap changes`, and how long they took.
@@ -164,7 +169,7 @@ fn overview(rows: &[Row]) -> String {
         let id = id.map_or(String::new(), |id| id.to_string());
         let time = took(change).unwrap_or("-".to_owned());
         let status = change.status.name();
-        let summary = escaped(change.summary.as_bytes());
+        let summary = one_line(&change.summary);
         // Writing to a string does not fail.
         let _ = writeln!(
             text,

@@ -32,9 +32,7 @@ impl Deed {
             Verb::Extract(args) => ("extract", making("Extract", &args.image, &args.directory)),
             Verb::Check(args) => ("check", format!("Check {}", quoted(&args.image))),
             Verb::Resquash(args) => ("resquash", format!("Make {} again", quoted(&args.image))),
-            Verb::Bench(args) if !matches!(args.verb, BenchVerb::Compare(_)) => {
-                ("bench", "Measure contestants in turn".to_owned())
-            }
+            Verb::Bench(args) => ("bench", measuring(&args.verb)?),
             _ => return None,
         };
         Some(Self {
@@ -60,6 +58,20 @@ impl Deed {
             summary: making("Extract", image, directory),
             is_told: false,
         }
+    }
+}
+
+/// `None` if nothing is measured, or nothing of it is to be kept.
+fn measuring(verb: &BenchVerb) -> Option<String> {
+    match verb {
+        BenchVerb::Launch(args) if !args.no_store => {
+            Some(format!("Measure starts from {}", quoted(&args.source)))
+        }
+        BenchVerb::Build(args) if !args.no_store => {
+            Some(format!("Measure images of {}", quoted(&args.source)))
+        }
+        BenchVerb::Boot(args) if !args.no_store => Some("Measure boots".to_owned()),
+        _ => None,
     }
 }
 

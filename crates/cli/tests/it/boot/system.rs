@@ -24,6 +24,7 @@ exec /bin/busybox switch_root /root /sbin/init
 ";
 
 const INIT: &str = "#!/bin/sh
+/bin/busybox mount -t devtmpfs dev /dev
 exec </dev/console >/dev/console 2>&1
 echo '         Starting data.service - Data...'
 /bin/cat /read >/dev/null
@@ -47,8 +48,7 @@ impl Parts {
         let root = unpacked.unwrap_or_else(|| "/".into());
         let busybox = PathBuf::from("/bin/busybox");
         // One that needs libraries finds none.
-        let bytes = fs::read(&busybox).ok()?;
-        let is_static = !bytes.windows(8).any(|window| window == b"ld-linux");
+        let is_static = !asks_for_an_interpreter(&fs::read(&busybox).ok()?);
         let kernels = fs::read_dir(root.join("boot")).ok()?.flatten();
         let mut parts = kernels.filter_map(|entry| {
             let name = entry.file_name().into_string().ok()?;
@@ -63,6 +63,13 @@ impl Parts {
         });
         parts.find(|_| is_static)
     }
+}
+
+/// Whether one of the program headers of an ELF file is `PT_INTERP`.
+fn asks_for_an_interpreter(elf: &[u8]) -> bool {
+    let number = |at: usize| usize::from(elf[at]) | usize::from(elf[at + 1]) << 8;
+    let (table, size, count) = (number(32), number(54), number(56));
+    (0..count).any(|header| number(table + header * size) == 3)
 }
 
 /// A system of such parts.
