@@ -46,9 +46,12 @@ game() {
 }
 
 display=$((RANDOM % 1000 + 1000))
-Xvfb ":$display" -screen 0 1280x800x24 -nolisten tcp >/dev/null 2>&1 &
+# Without -noreset it starts anew when the last window goes, and refuses connections meanwhile.
+Xvfb ":$display" -screen 0 1280x800x24 -nolisten tcp -noreset >/dev/null 2>&1 &
 server=$!
 trap 'kill $server' EXIT
+# Where coldpress looks for windows.
+export DISPLAY=":$display"
 run=${1:-}
 applications=("${@:2}")
 [ ${#applications[@]} -gt 0 ] || applications=(chromium supertuxkart gnome-calculator love)
