@@ -20,11 +20,12 @@ pub(crate) use task::Running;
 pub(crate) use trace_file::traced;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Instant, SystemTime};
+use std::time::Instant;
 
 use anyhow::Error;
 use coldpress_history::{Change, Origin, Status, Task};
 
+use crate::clock::now_unix_ms;
 use crate::failure;
 use crate::ui::Ui;
 
@@ -54,11 +55,9 @@ struct Noted {
 
 impl Timing {
     pub(crate) fn new() -> Self {
-        let since_1970 = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-        let ms = since_1970.unwrap_or_default().as_millis();
         Self {
             began: Instant::now(),
-            began_unix_ms: u64::try_from(ms).unwrap_or(u64::MAX),
+            began_unix_ms: now_unix_ms(),
             noted: Mutex::default(),
             busy: BusyTimes::default(),
         }

@@ -75,3 +75,27 @@ impl BootChart {
         }
     }
 }
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    /// A console that says one line each second.
+    pub(in crate::boot) fn a_line_a_second(said: &[&str]) -> Vec<ChartLine> {
+        let line = |(at, text): (u32, &&str)| ChartLine {
+            at_s: f64::from(at),
+            text: (*text).to_owned(),
+        };
+        (0..).zip(said).map(line).collect()
+    }
+
+    /// Spans of names, beginnings and ends.
+    pub(in crate::boot) fn spans(of: &[(&str, f64, f64)]) -> Vec<Span> {
+        let span = |(name, began_s, ended_s): &(&str, f64, f64)| Span {
+            name: (*name).to_owned(),
+            began_s: *began_s,
+            ended_s: *ended_s,
+        };
+        of.iter().map(span).collect()
+    }
+}

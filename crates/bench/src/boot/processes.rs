@@ -66,6 +66,7 @@ fn told(line: &str) -> Option<Event<'_>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::boot::chart::tests::{a_line_a_second, spans};
 
     #[test]
     fn programs_are_spans_from_exec_to_exit() {
@@ -78,23 +79,12 @@ mod tests {
             "sched_process_exec: filename= pid=x old_pid=1",
             "sched_process_exit: comm=",
         ];
-        let lines: Vec<ChartLine> = (0_u32..)
-            .zip(said)
-            .map(|(at, text)| ChartLine {
-                at_s: f64::from(at),
-                text: text.to_owned(),
-            })
-            .collect();
-        let found: Vec<_> = processes(&lines, 9.0)
-            .into_iter()
-            .map(|one| (one.name, one.began_s, one.ended_s))
-            .collect();
+        let found = processes(&a_line_a_second(&said), 9.0);
         let expected = [
             ("init", 0.0, 4.0),
             ("a pid=3 b", 1.0, 2.0),
             ("systemd", 4.0, 9.0),
         ];
-        let expected = expected.map(|(name, began_s, ended_s)| (name.to_owned(), began_s, ended_s));
-        assert_eq!(found, expected);
+        assert_eq!(found, spans(&expected));
     }
 }

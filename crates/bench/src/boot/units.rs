@@ -72,6 +72,7 @@ fn told(line: &str) -> Option<(&str, bool)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::boot::chart::tests::{a_line_a_second, spans};
 
     #[test]
     fn what_begins_and_ends_is_a_span() {
@@ -89,17 +90,7 @@ mod tests {
             "Starting systemd-udevd version 252.39",
             "[x] Started nothing",
         ];
-        let lines: Vec<ChartLine> = (0_u32..)
-            .zip(said)
-            .map(|(at, text)| ChartLine {
-                at_s: f64::from(at),
-                text: text.to_owned(),
-            })
-            .collect();
-        let found: Vec<_> = units(&lines, 20.0)
-            .into_iter()
-            .map(|unit| (unit.name, unit.began_s, unit.ended_s))
-            .collect();
+        let found = units(&a_line_a_second(&said), 20.0);
         let expected = [
             ("systemd-udevd.service", 0.0, 7.0),
             ("dev-hugepages.mount", 2.0, 3.0),
@@ -108,7 +99,6 @@ mod tests {
             ("systemd-udevd.se\u{2026}cut in the middle", 6.0, 6.0),
             ("Old Style Description", 8.0, 20.0),
         ];
-        let expected = expected.map(|(name, began_s, ended_s)| (name.to_owned(), began_s, ended_s));
-        assert_eq!(found, expected);
+        assert_eq!(found, spans(&expected));
     }
 }

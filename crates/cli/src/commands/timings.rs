@@ -4,7 +4,6 @@ use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
 use std::path::Path;
-use std::time::SystemTime;
 
 use anyhow::{Context as _, anyhow};
 use coldpress_bench::format_units;
@@ -12,6 +11,7 @@ use coldpress_history::{Change, ChangeId, History, Origin, TaskList, parse_task_
 use serde::Serialize;
 
 use crate::args::TimingsArgs;
+use crate::clock::now_unix_ms;
 use crate::exit::Exit;
 use crate::failure::{self, hint};
 use crate::state;
@@ -111,9 +111,7 @@ fn import(path: &Path, ui: &Ui) -> anyhow::Result<Row> {
     let origin = Origin::Published {
         citation: format!("snap debug timings, from {}", quoted(path)),
     };
-    let since_1970 = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-    let now_unix_ms = u64::try_from(since_1970.unwrap_or_default().as_millis());
-    let change = parse_task_list(&bytes, origin, now_unix_ms.unwrap_or(u64::MAX))
+    let change = parse_task_list(&bytes, origin, now_unix_ms())
         .with_context(|| format!("cannot import {}", quoted(path)))?;
     let keep = |mut history: History| anyhow::Ok(history.begin_change(&change)?);
     let id = match state::path()? {

@@ -18,6 +18,7 @@ use serde_json::json;
 
 use super::kept::Kept;
 use crate::args::BenchBuildArgs;
+use crate::clock::now_unix_ms;
 use crate::exit::Exit;
 use crate::failure::{hint, unless_stdout_closed};
 use crate::resolve::check_source;
@@ -25,7 +26,7 @@ use crate::steps;
 use crate::study::machine_facts;
 use crate::text::{escaped, quoted};
 use crate::ui::Ui;
-use resolve::{Tools, check_places, lists, now_unix_ms};
+use resolve::{Tools, check_places, lists};
 
 pub(super) fn run(args: &BenchBuildArgs, ui: &Ui) -> anyhow::Result<Exit> {
     check_source(&args.source, false)?;

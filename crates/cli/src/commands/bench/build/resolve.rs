@@ -3,7 +3,6 @@
 use std::env;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context as _, anyhow};
 use coldpress_bench::build_study::{Lists, Maker, Unpacker, version};
@@ -119,12 +118,4 @@ impl Tools {
         }
         Ok(false)
     }
-}
-
-/// The time, as studies state it and as a seed that nobody chose.
-pub(super) fn now_unix_ms() -> u64 {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH);
-    now.map_or(0, |time| {
-        u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
-    })
 }
