@@ -64,13 +64,13 @@ impl Deed {
 /// `None` if nothing is measured, or nothing of it is to be kept.
 fn measuring(verb: &BenchVerb) -> Option<String> {
     match verb {
-        BenchVerb::Launch(args) if !args.no_store => {
+        BenchVerb::Launch(args) if !args.study.no_store => {
             Some(format!("Measure starts from {}", quoted(&args.source)))
         }
-        BenchVerb::Build(args) if !args.no_store => {
+        BenchVerb::Build(args) if !args.study.no_store => {
             Some(format!("Measure images of {}", quoted(&args.source)))
         }
-        BenchVerb::Boot(args) if !args.no_store => Some("Measure boots".to_owned()),
+        BenchVerb::Boot(args) if !args.study.no_store => Some("Measure boots".to_owned()),
         _ => None,
     }
 }

@@ -32,7 +32,12 @@ pub(super) fn run(args: &BootArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let outputs: Vec<&Path> = args.study.files().collect();
     resolve::check_outputs(&outputs, &args.images)?;
     let _hold = ui.interrupt.hold();
-    let report = args.study.report.as_deref().map(Output::create).transpose()?;
+    let report = args
+        .study
+        .report
+        .as_deref()
+        .map(Output::create)
+        .transpose()?;
     let charts = args.chart.as_deref();
     charts.map(charts::make_directory).transpose()?;
     let mut watcher = Watcher::new(args, &contestants, ui);

@@ -7,10 +7,10 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow};
+use coldpress_bench::Error;
 use coldpress_bench::build_study::{
     BuildStudy, Field, Progress, Survey, Watch, build_rows, read_source, run_builds, unpack_rows,
 };
-use coldpress_bench::Error;
 use coldpress_build::Output;
 use coldpress_history::{Kind, Origin, State, Study};
 use coldpress_host::{Janitor, Scratch};
@@ -38,7 +38,12 @@ pub(super) fn run(args: &BenchBuildArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let tools = Tools::look_up(&mut lists, args, ui)?;
     let field = field(&lists.field(), ui)?;
     // A wrong place is told before the first run.
-    let report = args.study.report.as_deref().map(Output::create).transpose()?;
+    let report = args
+        .study
+        .report
+        .as_deref()
+        .map(Output::create)
+        .transpose()?;
     let scratch = Scratch::create(&args.work_dir, &janitor)?;
     let survey = read(&source, ui)?;
     let job = BuildStudy {

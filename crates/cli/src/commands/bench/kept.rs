@@ -55,7 +55,7 @@ impl Kept {
 /// The page of one study.
 pub(super) fn write_report(
     study: &Study,
-    notes: &[String],
+    notes: &[(String, String)],
     output: Output,
 ) -> anyhow::Result<()> {
     let report = Report {

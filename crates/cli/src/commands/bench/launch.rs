@@ -31,7 +31,12 @@ pub(super) fn run(args: &BenchLaunchArgs, ui: &Ui) -> anyhow::Result<Exit> {
     privileges::demand("measuring")?;
     let _hold = ui.interrupt.hold();
     let janitor = Janitor::start()?;
-    let report = args.study.report.as_deref().map(Output::create).transpose()?;
+    let report = args
+        .study
+        .report
+        .as_deref()
+        .map(Output::create)
+        .transpose()?;
     let scratch = Scratch::create(&args.work_dir, &janitor)?;
     let contestants = Contestants::gather(args, wishes, &scratch, &janitor, ui)?;
     let scenario = Scenario {
