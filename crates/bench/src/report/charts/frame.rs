@@ -1,6 +1,7 @@
 //! Axes, and what is drawn inside them.
 
 use std::io;
+use std::ops::Range;
 
 use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
@@ -69,12 +70,13 @@ impl Frame<'_> {
                 .margin_top(MARGIN_PX)
                 .x_label_area_size(AXIS_PX)
                 .y_label_area_size(side_px)
-                .build_cartesian_2d(x, y)
+                .build_cartesian_2d(x.clone(), y.clone())
                 .map_err(io::Error::other)?;
             self.mesh(&mut context)?;
             let room_px = self.width_px.saturating_sub(3 * MARGIN_PX + side_px);
             let mut plot = Plot {
                 context,
+                axes: [x, y],
                 room_px,
                 marks: Marks::default(),
             };
@@ -115,6 +117,7 @@ impl Frame<'_> {
 /// The inside of a chart. Places are in the numbers of its axes.
 pub(super) struct Plot<'a> {
     context: Context<'a>,
+    axes: [Range<f64>; 2],
     room_px: u32,
     marks: Marks,
 }
@@ -128,6 +131,7 @@ impl<'a> Plot<'a> {
         opacity: f64,
     ) -> io::Result<()> {
         let fill = placeholder(series).mix(opacity).filled();
+        let corners = corners.map(|corner| self.inside(corner));
         self.draw(Rectangle::new(corners, fill))
     }
 
@@ -139,6 +143,7 @@ impl<'a> Plot<'a> {
         width_px: u32,
     ) -> io::Result<()> {
         let color = series.map_or(TEXT, placeholder);
+        let places: Vec<_> = places.into_iter().map(|at| self.inside(at)).collect();
         self.draw(PathElement::new(places, color.stroke_width(width_px)))
     }
 
@@ -147,14 +152,14 @@ impl<'a> Plot<'a> {
         let room_px = usize::try_from(self.room_px.saturating_sub(indent_px)).unwrap_or(0);
         let name = shortened(&printable(name.as_bytes()), room_px / LETTER_PX);
         let indent_px = i32::try_from(indent_px).unwrap_or(0);
-        self.draw(EmptyElement::at(at) + Text::new(name, (indent_px, 0), text_style()))
+        self.draw(EmptyElement::at(self.inside(at)) + Text::new(name, (indent_px, 0), text_style()))
     }
 
     /// A text that begins right of a place, at its height.
     pub(super) fn text_beside(&mut self, text: &str, at: (f64, f64)) -> io::Result<()> {
         let style = text_style().pos(Pos::new(HPos::Left, VPos::Center));
         let text = printable(text.as_bytes());
-        self.draw(EmptyElement::at(at) + Text::new(text, (7, 0), style))
+        self.draw(EmptyElement::at(self.inside(at)) + Text::new(text, (7, 0), style))
     }
 
     /// A text whose upper left corner lies some pixels off a place.
@@ -165,7 +170,7 @@ impl<'a> Plot<'a> {
         offset_px: (i32, i32),
     ) -> io::Result<()> {
         let text = printable(text.as_bytes());
-        self.draw(EmptyElement::at(at) + Text::new(text, offset_px, text_style()))
+        self.draw(EmptyElement::at(self.inside(at)) + Text::new(text, offset_px, text_style()))
     }
 
     /// A dot that tells its value.
@@ -182,7 +187,16 @@ impl<'a> Plot<'a> {
 
     /// Pixels from the top left corner of the chart.
     pub(super) fn place_px(&self, at: (f64, f64)) -> (i32, i32) {
-        self.context.backend_coord(&at)
+        self.context.backend_coord(&self.inside(at))
+    }
+
+    /// The place, or the one at the end of the axes that is next to it: far outside, pixels have no numbers.
+    fn inside(&self, (x, y): (f64, f64)) -> (f64, f64) {
+        let [along_x, along_y] = &self.axes;
+        let clamp = |value: f64, axis: &Range<f64>| {
+            value.clamp(axis.start.min(axis.end), axis.end.max(axis.start))
+        };
+        (clamp(x, along_x), clamp(y, along_y))
     }
 
     fn draw<E>(&mut self, element: E) -> io::Result<()>
@@ -198,13 +212,17 @@ impl<'a> Plot<'a> {
     }
 }
 
+/// The farthest that an axis reaches, and its least length and part of that: ticks are set by adding steps, which never arrives
+/// where a step is less than a digit of the place. Samples of others may hold any numbers.
+const FARTHEST: f64 = 1e18;
+const SHORTEST: f64 = 1e-12;
+const SHORTEST_PART: f64 = 1e-9;
+
 /// An axis needs a length.
-fn span((from, to): (f64, f64)) -> std::ops::Range<f64> {
-    if from.is_finite() && to.is_finite() && from < to {
-        from..to
-    } else {
-        0.0..1.0
-    }
+fn span((from, to): (f64, f64)) -> Range<f64> {
+    let far = from.abs().max(to.abs());
+    let is_drawable = far <= FARTHEST && to - from >= SHORTEST.max(far * SHORTEST_PART);
+    if is_drawable { from..to } else { 0.0..1.0 }
 }
 
 fn text_style() -> TextStyle<'static> {
@@ -271,6 +289,9 @@ mod tests {
             (1.0, f64::INFINITY),
             (f64::NAN, 1.0),
             (2.0, 1.0),
+            (-1e308, 1e308),
+            (1e17, 1e17 + 16.0),
+            (0.0, 5e-324),
         ] {
             assert_eq!(span(ends), 0.0..1.0);
         }
