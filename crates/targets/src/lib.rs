@@ -16,13 +16,14 @@ mod trees;
 pub type Target = fn(&[u8]);
 
 /// Every target and its name.
-pub const TARGETS: [(&str, Target); 9] = [
+pub const TARGETS: [(&str, Target); 10] = [
     ("image", images::image),
     ("listing", images::listing),
     ("extraction", trees::extraction),
     ("rebuild", trees::rebuild),
     ("archive", trees::archive),
     ("trace", lists::trace),
+    ("profile", lists::profile),
     ("plan", lists::plan),
     ("lists", lists::lists),
     ("timings", lists::timings),
