@@ -1,6 +1,7 @@
 //! A profile: what several recorded starts touched first, in one order.
 
 mod first;
+mod fold;
 mod line;
 mod merge;
 mod pages;
@@ -31,7 +32,8 @@ pub struct Profile {
     /// First accesses, in the order of the start.
     ///
     /// An access implies the lookup of its path and the search in the directory above, as in a
-    /// trace: what is implied by the next step, and was seen by as many recordings, is no step.
+    /// trace: what is implied by the next step, and was seen by as many recordings, is no step. Runs
+    /// of pages may overlap: a page counts where it is first certain, else where it stands first.
     pub steps: Vec<Step>,
     /// What the files were that were read, by path, as far as it is known.
     pub files: BTreeMap<Vec<u8>, FileIdentity>,
@@ -88,17 +90,7 @@ impl Profile {
 
     /// The working set of everything.
     fn all_touched(&self) -> WorkingSet {
-        let event = |(step, time_us): (&Step, u64)| Event {
-            time_us,
-            pid: 0,
-            access: step.access,
-            path: step.path.clone(),
-        };
-        let trace = Trace {
-            header: Header::default(),
-            events: self.steps.iter().zip(0..).map(event).collect(),
-        };
-        trace.working_set()
+        touched(&self.steps)
     }
 
     /// The files whose data was accessed, by path.
@@ -119,6 +111,21 @@ impl Profile {
         let known: Vec<_> = known.collect();
         self.files.extend(known);
     }
+}
+
+/// What steps touched; ranks are places in them.
+fn touched(steps: &[Step]) -> WorkingSet {
+    let event = |(step, time_us): (&Step, u64)| Event {
+        time_us,
+        pid: 0,
+        access: step.access,
+        path: step.path.clone(),
+    };
+    let trace = Trace {
+        header: Header::default(),
+        events: steps.iter().zip(0..).map(event).collect(),
+    };
+    trace.working_set()
 }
 
 /// The access to a run of pages, as steps have it.

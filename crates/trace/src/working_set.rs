@@ -60,7 +60,7 @@ impl FileAccess {
     }
 
     /// The runs that share a page with `pages`, found by binary search.
-    fn runs(&self, pages: RangeInclusive<u64>) -> impl Iterator<Item = &PageRun> {
+    pub(crate) fn runs(&self, pages: RangeInclusive<u64>) -> impl Iterator<Item = &PageRun> {
         let begin = self
             .pages
             .partition_point(|run| run.last_page < *pages.start());

@@ -323,3 +323,11 @@ fn names_that_all_look_alike_take_no_time() {
     let lines: Vec<_> = lines.iter().map(String::as_str).collect();
     assert_eq!(found(&files, &lines).0.len(), 1500);
 }
+
+#[test]
+fn what_cannot_be_both_is_a_file() {
+    let files = [("/a", 0), ("/d/", 0)];
+    let (told, steps) = found(&files, &["D /a", "R 0 /a", "R 0 /d", "D /d"]);
+    assert_eq!(told, ["/a -1", "/d gone -1"]);
+    assert_eq!(steps, ["L /a"]);
+}

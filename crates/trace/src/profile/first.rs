@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use super::fold::folded;
 use super::{Profile, Step, reduced, run_access};
 use crate::event::{Access, Trace};
 use crate::header::Header;
@@ -22,7 +23,7 @@ impl From<&Trace> for Profile {
             header: Header {
                 fields: fields.cloned().collect(),
             },
-            steps: reduced(first_accesses(trace)),
+            steps: folded(reduced(first_accesses(trace))),
             files: BTreeMap::new(),
         }
     }
@@ -94,7 +95,7 @@ mod tests {
                         # kernel: 6.18\n\
                         L /\n\
                         L /usr\n\
-                        R 0-1,9,4-8?,11-15?,10,2-3 /usr/a\n\
+                        R 0-1,9,4-15?,10,2-3 /usr/a\n\
                         R 0 /b\n";
         assert_eq!(String::from_utf8(text).as_deref(), Ok(expected));
     }

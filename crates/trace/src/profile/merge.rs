@@ -9,6 +9,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use super::fold::folded;
 use super::pages::{self, SeenRun};
 use super::{FileIdentity, Profile, Step, reduced, run_access};
 use crate::event::{Access, Trace};
@@ -58,8 +59,8 @@ impl Profile {
     ///   are then ranked by those alone.
     /// - A rank is the median of the ranks, the lower one of two.
     /// - Runs of pages that follow each other are one if as many recordings saw them within a
-    ///   256th of the start; of pages that are not certain the count does not matter, as it is luck
-    ///   where the window around a fault begins.
+    ///   256th of the start. Of pages that are not certain the count does not matter, as it is luck
+    ///   where the window around a fault begins; windows that overlap are one.
     /// - Header lines are all that differ, sorted. Files that are not the same in all profiles
     ///   that know them are not known.
     ///
@@ -90,7 +91,7 @@ impl Profile {
         Self {
             recordings: recordings.fold(0, u32::saturating_add),
             header: header(profiles),
-            steps: reduced(things.into_iter().map(step).collect()),
+            steps: folded(reduced(things.into_iter().map(step).collect())),
             files: files(profiles),
         }
     }

@@ -1,10 +1,15 @@
 //! The pages of one file in several recordings.
 
+use std::cmp::Reverse;
+
 use super::merge::{RANK_END, Sighting, median};
 
 /// Runs that began within this time of each other may be one: a 256th of the start, so that what
 /// one recording read at once and another in two parts stays one run.
 const MOMENT: u64 = RANK_END / 256;
+
+/// Pages of windows that overlap at least by one: of 64 KiB, as the kernel maps them around a fault.
+const WINDOWS_PAGES: u64 = 2 * 16 - 1;
 
 /// Pages that recordings of one input saw first at one time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,8 +48,11 @@ pub(super) fn merged(mut runs: Vec<SeenRun>) -> Vec<SeenRun> {
         match merged.last_mut().filter(|last| is_one(last, &next)) {
             Some(last) => {
                 last.last_page = next.last_page;
-                last.seen.rank = last.seen.rank.min(next.seen.rank);
-                last.seen.recordings = last.seen.recordings.max(next.seen.recordings);
+                // The part that most recordings saw says when, the first of those.
+                let order = |seen: &Sighting| (Reverse(seen.recordings), seen.rank);
+                if order(&next.seen) < order(&last.seen) {
+                    last.seen = next.seen;
+                }
             }
             None => merged.push(next),
         }
@@ -69,13 +77,19 @@ fn overlaid(runs: &[SeenRun], first_page: u64, last_page: u64) -> Option<SeenRun
 
 /// Whether two runs can be one.
 ///
-/// Fault-around maps a window of 16 pages whose place depends on where the file was mapped: a page
-/// at its edge was in it by luck, so how often says nothing.
+/// Fault-around maps a window whose place depends on where the file was mapped: a page at its edge
+/// was in it by luck, so how often says nothing, and windows that overlap are one.
 fn is_one(run: &SeenRun, next: &SeenRun) -> bool {
-    run.last_page.checked_add(1) == Some(next.first_page)
+    let is_moment = run.seen.rank.abs_diff(next.seen.rank) <= MOMENT;
+    let is_window = next.last_page - run.first_page < WINDOWS_PAGES;
+    let is_same = if run.is_certain {
+        is_moment && run.seen.recordings == next.seen.recordings
+    } else {
+        is_moment || is_window
+    };
+    is_same
         && run.is_certain == next.is_certain
-        && (!run.is_certain || run.seen.recordings == next.seen.recordings)
-        && run.seen.rank.abs_diff(next.seen.rank) <= MOMENT
+        && run.last_page.checked_add(1) == Some(next.first_page)
 }
 
 #[cfg(test)]
@@ -134,6 +148,11 @@ mod tests {
                 "windows that only overlap are one",
                 vec![run(0, 15, false, 1, 1), run(7, 22, false, 0, 1)],
                 vec![run(0, 22, false, 0, 2)],
+            ),
+            (
+                "also at different times; most recordings say when",
+                vec![run(0, 15, false, late, 2), run(15, 30, false, 0, 1)],
+                vec![run(0, 30, false, late, 3)],
             ),
             (
                 "windows of another moment are not",

@@ -78,7 +78,7 @@ fn what_only_some_recordings_touched_is_kept_with_its_count() {
     let expected = [
         "L /",
         // Page 9 is certain in one of the two recordings that had it.
-        "R 0-3,8?*1,10-15?*1,9*2 /a",
+        "R 0-3,8-15?*1,9*2 /a",
         "L *1 /x",
         "D *2 /x",
         "L *1 /x/y",
