@@ -19,7 +19,7 @@ use crate::progress::{Meter, Progress};
 use crate::source::Source;
 
 /// Bytes that are read at once: enough to amortize the call, small for many threads.
-const READ_BYTES: usize = 1 << 16;
+pub(crate) const READ_BYTES: usize = 1 << 16;
 /// Files that a thread deals with before it hands over what it found: handing over costs as much as
 /// reading a small file.
 const BATCH_FILES: usize = 32;
@@ -203,7 +203,7 @@ fn equal(
 
 /// Reads the next bytes of a span that goes on for `rest` bytes; a file that ends before is an
 /// error.
-fn read(
+pub(crate) fn read(
     source: &Source,
     node: NodeId,
     content: &Opened,

@@ -15,6 +15,7 @@
 //! takes their results in order. Nothing here prints or reads the clock; [`Source::watch`] may.
 
 mod content;
+mod content_hash;
 mod data;
 mod description;
 mod disk;

@@ -24,6 +24,7 @@ mod number;
 mod place;
 mod plan;
 mod press;
+mod profile;
 mod read;
 mod reading;
 mod record;
@@ -60,6 +61,10 @@ pub(crate) use image::{CompressorName, ImageArgs, PartName, TailsName, TuningArg
 pub(crate) use place::{ImageOffset, PlaceArgs};
 pub(crate) use plan::{ConvertArgs, FormatName, LintArgs, PlanArgs, PlanVerb};
 pub(crate) use press::PressArgs;
+pub(crate) use profile::{
+    OrderingProfileArgs, ProfileArgs, ProfileCheckArgs, ProfileMergeArgs, ProfilePlanArgs,
+    ProfileShowArgs, ProfileVerb, StalenessArgs,
+};
 pub(crate) use read::{CatArgs, CheckArgs, InfoArgs, LsArgs};
 pub(crate) use reading::ReadingArgs;
 pub(crate) use record::{CommandArgs, RecordArgs};
@@ -129,6 +134,7 @@ pub(crate) enum Verb {
     Record(RecordArgs),
     Build(Box<BuildArgs>),
     Plan(PlanArgs),
+    Profile(ProfileArgs),
     Extract(Box<ExtractArgs>),
     Tar(ArchiveArgs),
     Ls(LsArgs),

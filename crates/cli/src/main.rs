@@ -28,6 +28,7 @@ mod names;
 mod ordering;
 mod peer;
 mod privileges;
+mod profiles;
 mod program;
 mod recording;
 mod remake;

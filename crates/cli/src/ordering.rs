@@ -1,4 +1,4 @@
-//! What orders an image: a plan, or the sort file of another tool.
+//! What orders an image: a plan, a profile, or the sort file of another tool.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -6,10 +6,11 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use coldpress_build::Input;
+use coldpress_build::{Input, Source};
 use coldpress_layout::{Dialect, Finding, NodeId, Plan, SortFile, Tree};
 
 use crate::args::BuildArgs;
+use crate::profiles::OrderingProfile;
 use crate::resolve::ImageSettings;
 use crate::steps;
 use crate::text::quoted;
@@ -22,6 +23,7 @@ const FINDINGS_MAX: usize = 10;
 #[derive(Debug)]
 pub(crate) enum Ordering {
     Plan(Plan),
+    Profile(OrderingProfile),
     Sort(SortFile),
 }
 
@@ -41,26 +43,36 @@ impl Ordering {
                 return Ok(Self::Sort(read_sort_file(path, dialect)?));
             }
         }
+        if let Some(profile) = OrderingProfile::read(&args.profile)? {
+            return Ok(Self::Profile(profile));
+        }
         let plan = args.plan.as_deref().map(steps::read_plan).transpose()?;
         Ok(Self::Plan(plan.unwrap_or_default()))
     }
 
-    /// The plan for a tree. Warns of the lines of a sort file that do nothing for it.
+    /// The plan for a source. Warns of the lines of a sort file that do nothing for it, and of what
+    /// of a profile is stale.
+    ///
+    /// # Errors
+    ///
+    /// If more of a profile is stale than allowed.
     pub(crate) fn into_plan(
         self,
-        tree: &Tree,
+        source: &Source,
         inputs: &[Input],
         settings: &ImageSettings,
         ui: &Ui,
-    ) -> Plan {
+    ) -> anyhow::Result<Plan> {
+        let tree = &source.tree;
         match self {
-            Self::Plan(plan) => plan,
+            Self::Plan(plan) => Ok(plan),
+            Self::Profile(profile) => profile.plan(source, settings.block_size, ui),
             Self::Sort(mut file) => {
                 bring_inside(&mut file, inputs);
                 let sources = sources(tree, inputs);
                 warn_of_findings(&file.lint(tree, &sources), ui);
                 warn_of_flags(&file, ui);
-                file.plan(tree, &sources, settings.block_size, settings.tails)
+                Ok(file.plan(tree, &sources, settings.block_size, settings.tails))
             }
         }
     }

@@ -5,20 +5,23 @@ use std::fs;
 use std::io::Write as _;
 use std::ops::ControlFlow;
 use std::path::Path;
+use std::slice;
 
 use anyhow::{Context as _, anyhow};
 use coldpress_bench::format_units;
 use coldpress_build::{
-    Error as BuildError, Input, Options, Output, Progress, Reuse, Source, Summary, Warning,
+    Error as BuildError, Input, Options, Output, Progress, Reuse, Source, SourceOptions, Summary,
+    Warning,
 };
 use coldpress_image::{Image, Offset};
 use coldpress_layout::{Order, Plan, Tails};
+use coldpress_trace::{Profile, Trace};
 
 use crate::args::PlaceArgs;
 use crate::described;
 use crate::failure::hint;
 use crate::image_file;
-use crate::resolve::ImageSettings;
+use crate::resolve::{self, ImageSettings};
 use crate::text::{plural, quoted, quoted_bytes};
 use crate::ui::{Step, Ui};
 
@@ -66,6 +69,43 @@ pub(crate) fn write_small(output: Output, bytes: &[u8]) -> anyhow::Result<()> {
 pub(crate) fn read_plan(path: &Path) -> anyhow::Result<Plan> {
     let bytes = fs::read(path).with_context(|| format!("cannot read {}", quoted(path)))?;
     Plan::parse(&bytes).with_context(|| format!("cannot use {}", quoted(path)))
+}
+
+/// Reads a profile. A trace is one, of one recording.
+///
+/// # Errors
+///
+/// If the file cannot be read, or the line that breaks a rule.
+pub(crate) fn read_profile(path: &Path) -> anyhow::Result<Profile> {
+    let bytes = fs::read(path).with_context(|| format!("cannot read {}", quoted(path)))?;
+    let profile = if bytes.starts_with(b"coldpress-trace ") {
+        Trace::parse(&bytes).map(|trace| Profile::from(&trace))
+    } else {
+        Profile::parse(&bytes)
+    };
+    profile.with_context(|| format!("cannot use {}", quoted(path)))
+}
+
+/// Scans a directory or an image for what it holds, but for extended attributes.
+///
+/// # Errors
+///
+/// If it cannot be read.
+pub(crate) fn scan(path: &Path, ui: &Ui) -> anyhow::Result<(Vec<Input>, Source)> {
+    let path = path.to_path_buf();
+    let read = || format!("cannot read {}", quoted(&path));
+    path.metadata().with_context(read)?;
+    let inputs = Input::from_paths(slice::from_ref(&path))?;
+    let options = SourceOptions {
+        xattrs: false,
+        threads: resolve::threads(None),
+        ..SourceOptions::default()
+    };
+    let step = ui.step("scanning", 0);
+    let poll = &mut |_| ui.interrupt.poll();
+    let source = coldpress_build::gather(&inputs, &options, poll).with_context(read)?;
+    step.finish("");
+    Ok((inputs, source))
 }
 
 /// Puts the inputs together, finds duplicates, and warns of what cannot be stored;

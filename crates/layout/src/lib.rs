@@ -11,6 +11,9 @@
 //! A plan may be stale or wrong in any way: the order is lawful all the same, and paths that match
 //! nothing are handed back. The laws are stated at [`Order`].
 //!
+//! [`match_profile`] finds in a tree what a profile of an older release touched; its working set is
+//! then planned like that of a recording.
+//!
 //! [`SortFile`] is how other tools are told an order; it is converted to a plan and from one.
 //!
 //! The crate is pure: no files, threads, clock or randomness, and all iteration that reaches a
@@ -24,6 +27,7 @@ mod check;
 mod cold;
 mod error;
 mod finder;
+mod matching;
 mod metadata;
 mod order;
 mod packing;
@@ -36,6 +40,7 @@ mod walk;
 
 pub use access::plan;
 pub use error::{Error, PlanRule, SortRule, TreeRule};
+pub use matching::{How, Matched, Matching, Staleness, match_profile};
 pub use order::{Item, Order, order};
 pub use packing::{PackedBlocks, Packing, PackingRule};
 pub use plan::{Plan, PlanItem};

@@ -24,6 +24,7 @@ pub const TARGETS: [(&str, Target); 10] = [
     ("rebuild", trees::rebuild),
     ("archive", trees::archive),
     ("trace", lists::trace),
+    ("profile", lists::profile),
     ("plan", lists::plan),
     ("lists", lists::lists),
     ("timings", lists::timings),

@@ -1,4 +1,4 @@
-//! Texts: traces, plans, and the lists that other tools have.
+//! Texts: traces, profiles, plans, and the lists that other tools have.
 
 use std::path::{Path, PathBuf};
 
@@ -10,9 +10,9 @@ use coldpress_build::{
 use coldpress_format::BlockSize;
 use coldpress_history::{Origin, TaskList, parse_task_list};
 use coldpress_layout::{
-    Dialect, Kind, Node, NodeId, Plan, SortFile, Tails, Tree, order, plan as planned,
+    Dialect, Kind, Node, NodeId, Plan, SortFile, Tails, Tree, match_profile, order, plan as planned,
 };
-use coldpress_trace::Trace;
+use coldpress_trace::{Profile, Trace};
 
 /// A trace that is read is written, read again, and becomes a plan.
 pub(crate) fn trace(data: &[u8]) {
@@ -27,6 +27,31 @@ pub(crate) fn trace(data: &[u8]) {
     let tree = tree();
     let plan = planned(&tree, &trace.working_set(), BlockSize::MIN);
     obey(&tree, &plan);
+}
+
+/// A profile that is read is written, read again, merged with itself, found in a tree and becomes a
+/// plan.
+pub(crate) fn profile(data: &[u8]) {
+    let Ok(profile) = Profile::parse(data) else {
+        return;
+    };
+    let mut text = Vec::new();
+    profile
+        .write(&mut text)
+        .expect("what was read can be written");
+    assert_eq!(Profile::parse(&text).as_ref(), Ok(&profile));
+    let merged = Profile::combine(&[profile.clone(), profile]);
+    // Counts may make a line too long that was as long as can be.
+    let _ = merged.write(&mut Vec::new());
+    let tree = tree();
+    let matching = match_profile(&tree, &merged, &mut |node| {
+        Some([node.0.to_le_bytes()[0]; 16])
+    });
+    let staleness = matching.staleness();
+    assert!(staleness.stale_paths <= staleness.paths);
+    assert!(staleness.stale_bytes <= staleness.bytes);
+    let set = matching.profile.working_set(0.5);
+    obey(&tree, &planned(&tree, &set, BlockSize::MIN));
 }
 
 /// A plan that is read is written, read again, and orders a tree.

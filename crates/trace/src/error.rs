@@ -1,10 +1,10 @@
-//! What is wrong with a trace: the line and the rule that it breaks.
+//! What is wrong with a trace or a profile: the line and the rule that it breaks.
 
 use crate::event::PAGE_COUNT_MAX;
 use crate::excerpt::Excerpt;
 use crate::path_text::{LINE_BYTES_MAX, PathTextError};
 
-/// A trace that cannot be read, or could not be read back once written.
+/// A trace or a profile that cannot be read, or could not be read back once written.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -16,17 +16,27 @@ pub enum Error {
         /// The rule that it breaks, with what was found.
         rule: Rule,
     },
+    /// A line breaks a rule of docs/profile-format.md.
+    #[error("profile line {line}: {rule}")]
+    ProfileLine {
+        /// The line, counted from 1.
+        line: u64,
+        /// The rule that it breaks, with what was found.
+        rule: Rule,
+    },
 }
 
-/// The rules that a line of a trace can break.
+/// The rules that a line of a trace or a profile can break.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Rule {
-    /// The first line is not that of a trace that this version reads.
-    #[error("found `{found}`, expected `coldpress-trace 1`; no other format is read")]
+    /// The first line is not that of a file that this version reads.
+    #[error("found `{found}`, expected `{expected}`; no other format is read")]
     FirstLine {
         /// The first line.
         found: Excerpt,
+        /// What it should be.
+        expected: &'static str,
     },
     /// The last line has no newline.
     #[error("has no newline at its end; the file was cut short, record again or delete the line")]
@@ -77,4 +87,7 @@ pub enum Rule {
     /// A header line stands after an event.
     #[error("a header line after the first event; header lines come first")]
     LateHeader,
+    /// The line of a profile stands where another kind belongs.
+    #[error("{0}")]
+    Misplaced(&'static str),
 }

@@ -1,4 +1,4 @@
-//! What a start accessed and when: events and their file.
+//! What a start accessed and when: events, profiles of several starts, and their files.
 //!
 //! A [`Trace`] is one recorded run: a [`Header`] that says where it comes from and [`Event`]s in
 //! the order in which they happened. It knows paths, pages of 4 KiB and times, and nothing of
@@ -13,6 +13,11 @@
 //! [`Trace::working_set`] reduces events to what a layout needs: each file once with the pages
 //! that were touched, the paths that were looked up and the directories whose listing was read,
 //! all in the order of their first access.
+//!
+//! A [`Profile`] is what several recordings have in common and what they do not: the first access
+//! to each thing, in one order, with how many recordings saw it (docs/profile-format.md). It gives
+//! a working set as a trace does, and lives longer: `coldpress_layout` finds its files in the next
+//! release.
 #![forbid(unsafe_code)]
 
 mod coverage;
@@ -22,6 +27,7 @@ mod excerpt;
 mod header;
 mod line;
 mod path_text;
+mod profile;
 mod text;
 mod working_set;
 
@@ -32,4 +38,5 @@ pub use header::Header;
 pub use path_text::{
     LINE_BYTES_MAX, PathProblem, PathText, PathTextError, is_printable, parse_path, unescape,
 };
+pub use profile::{ContentHash, FileIdentity, Profile, Step};
 pub use working_set::{FileAccess, PageRun, WorkingSet};

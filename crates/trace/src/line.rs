@@ -156,7 +156,7 @@ pub(crate) fn parse_event(text: &[u8], previous_us: u64) -> Result<Event, Rule> 
 }
 
 /// Takes the text up to the next space, or all of it; an absent field is empty.
-fn take_field<'a>(rest: &mut &'a [u8]) -> &'a [u8] {
+pub(crate) fn take_field<'a>(rest: &mut &'a [u8]) -> &'a [u8] {
     let end = rest
         .iter()
         .position(|&byte| byte == b' ')
@@ -182,7 +182,7 @@ fn parse_pages(text: &[u8]) -> Result<(u64, u64), Rule> {
     Ok((first_page, last_page))
 }
 
-fn check_pages(first_page: u64, last_page: u64) -> Result<(), Rule> {
+pub(crate) fn check_pages(first_page: u64, last_page: u64) -> Result<(), Rule> {
     if first_page <= last_page && last_page < PAGE_COUNT_MAX {
         return Ok(());
     }
@@ -193,7 +193,11 @@ fn check_pages(first_page: u64, last_page: u64) -> Result<(), Rule> {
 }
 
 /// Reads a decimal number: digits only, no sign, no leading zero.
-fn parse_number(text: &[u8], field: &'static str, expected: &'static str) -> Result<u64, Rule> {
+pub(crate) fn parse_number(
+    text: &[u8],
+    field: &'static str,
+    expected: &'static str,
+) -> Result<u64, Rule> {
     let is_canonical =
         text.iter().all(u8::is_ascii_digit) && (text.len() == 1 || text.first() != Some(&b'0'));
     str::from_utf8(text)

@@ -13,7 +13,7 @@ use crate::excerpt::Excerpt;
 use crate::line::{check_key, parse_event, parse_field, spell_event, spell_field};
 use crate::path_text::LINE_BYTES_MAX;
 
-const FIRST_LINE: &[u8] = b"coldpress-trace 1";
+const FIRST_LINE: &str = "coldpress-trace 1";
 
 impl Trace {
     /// Reads a trace from its text.
@@ -28,13 +28,7 @@ impl Trace {
     pub fn parse(text: &[u8]) -> Result<Self, Error> {
         let mut lines = text.split_inclusive(|&byte| byte == b'\n').zip(1..);
         let first = lines.next().map_or(&b""[..], |(line, _)| line);
-        if first.strip_suffix(b"\n") != Some(FIRST_LINE) {
-            let found = Excerpt::new(first.strip_suffix(b"\n").unwrap_or(first));
-            return Err(Error::Line {
-                line: 1,
-                rule: Rule::FirstLine { found },
-            });
-        }
+        check_first_line(first, FIRST_LINE).map_err(|rule| Error::Line { line: 1, rule })?;
         let mut trace = Self::default();
         for (text, line) in lines {
             trace
@@ -52,7 +46,7 @@ impl Trace {
     /// the format (times that decrease, pages that are no range, a relative path, a header key of
     /// other characters, a line that would be too long). Lines before it are written by then.
     pub fn write(&self, out: &mut impl io::Write) -> io::Result<()> {
-        out.write_all(FIRST_LINE)?;
+        out.write_all(FIRST_LINE.as_bytes())?;
         out.write_all(b"\n")?;
         let mut line = 1;
         let mut text = String::new();
@@ -102,7 +96,16 @@ fn invalid_input(line: u64, rule: Rule) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, Error::Line { line, rule })
 }
 
-fn check_len(text: &[u8]) -> Result<(), Rule> {
+/// Checks the first line, with its newline.
+pub(crate) fn check_first_line(line: &[u8], expected: &'static str) -> Result<(), Rule> {
+    if line.strip_suffix(b"\n") == Some(expected.as_bytes()) {
+        return Ok(());
+    }
+    let found = Excerpt::new(line.strip_suffix(b"\n").unwrap_or(line));
+    Err(Rule::FirstLine { found, expected })
+}
+
+pub(crate) fn check_len(text: &[u8]) -> Result<(), Rule> {
     if text.len() > LINE_BYTES_MAX {
         return Err(Rule::TooLong {
             len_bytes: text.len(),

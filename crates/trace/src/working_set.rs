@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::ops::RangeInclusive;
 
 use crate::coverage::Coverage;
-use crate::event::{Event, Trace};
+use crate::event::{Access, Event, Trace};
 
 /// What a trace touched. A rank is the index of an event in the trace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -60,7 +60,7 @@ impl FileAccess {
     }
 
     /// The runs that share a page with `pages`, found by binary search.
-    fn runs(&self, pages: RangeInclusive<u64>) -> impl Iterator<Item = &PageRun> {
+    pub(crate) fn runs(&self, pages: RangeInclusive<u64>) -> impl Iterator<Item = &PageRun> {
         let begin = self
             .pages
             .partition_point(|run| run.last_page < *pages.start());
@@ -80,19 +80,23 @@ impl Trace {
         WorkingSet {
             files: files(&self.events),
             lookups: first_of_each(self.events.iter().map(|event| event.path.as_slice())),
-            lists: first_of_each(self.events.iter().flat_map(listed)),
+            lists: first_of_each(
+                self.events
+                    .iter()
+                    .flat_map(|event| listed(event.access, &event.path)),
+            ),
         }
     }
 }
 
-/// The directories whose listing was read by the time of this event.
-fn listed(event: &Event) -> impl Iterator<Item = &[u8]> {
-    let itself = (event.access == crate::Access::List).then_some(event.path.as_slice());
-    parent(&event.path).into_iter().chain(itself)
+/// The directories whose listing was read by the time of an access to a path.
+pub(crate) fn listed(access: Access, path: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let itself = (access == Access::List).then_some(path);
+    parent(path).into_iter().chain(itself)
 }
 
 /// The directory that holds the last name of a path; the root is in none.
-fn parent(path: &[u8]) -> Option<&[u8]> {
+pub(crate) fn parent(path: &[u8]) -> Option<&[u8]> {
     let slash = path.iter().rposition(|&byte| byte == b'/')?;
     (path.len() > 1).then(|| &path[..slash.max(1)])
 }
@@ -168,7 +172,6 @@ fn files(events: &[Event]) -> Vec<FileAccess> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::Access;
 
     fn trace(accesses: &[(Access, &str)]) -> Trace {
         let event = |&(access, path): &(Access, &str)| Event {

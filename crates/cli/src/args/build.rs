@@ -6,7 +6,7 @@ use anyhow::anyhow;
 use clap::Args;
 
 use super::number::parse_size_bytes;
-use super::{DescribedArgs, ImageArgs, SourceArgs, TarArgs};
+use super::{DescribedArgs, ImageArgs, OrderingProfileArgs, SourceArgs, TarArgs};
 
 /// Build an image from directories, tar archives or other images
 ///
@@ -56,18 +56,21 @@ pub(crate) struct BuildArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) plan: Option<PathBuf>,
 
+    #[command(flatten)]
+    pub(crate) profile: OrderingProfileArgs,
+
     /// Order the files' data by this sort file of mksquashfs
     ///
     /// As `mksquashfs -sort`: lines of a path in SOURCE and a priority from -32768 to 32767, the
     /// highest first, and files of one priority backwards. Lines that do nothing are told in warnings.
-    #[arg(long, value_name = "FILE", conflicts_with = "plan")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["plan", "profile"])]
     pub(crate) sort: Option<PathBuf>,
 
     /// Order the files' data by this sort file of gensquashfs
     ///
     /// As `gensquashfs -S`: lines of a priority, flags in brackets and a path in the image, the
     /// lowest first. `dont_compress` and `dont_fragment` are obeyed.
-    #[arg(hide_short_help = true, long, value_name = "FILE", conflicts_with_all = ["plan", "sort"])]
+    #[arg(hide_short_help = true, long, value_name = "FILE", conflicts_with_all = ["plan", "profile", "sort"])]
     pub(crate) gensquashfs_sort: Option<PathBuf>,
 
     /// Copy unchanged blocks from this older image instead of compressing them again

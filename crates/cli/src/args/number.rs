@@ -34,9 +34,51 @@ pub(crate) fn parse_size_bytes(text: &str) -> Result<u64, String> {
     number.checked_mul(1 << shift).ok_or_else(wrong)
 }
 
+/// Reads a share from 0 to 1.
+///
+/// # Errors
+///
+/// A clause that says so.
+pub(crate) fn parse_share(text: &str) -> Result<f64, String> {
+    parse_within(text, 1.0).ok_or_else(|| "a share is a number from 0 to 1: `0.5`".to_owned())
+}
+
+/// Reads a number from 0 to 100.
+///
+/// # Errors
+///
+/// A clause that says so.
+pub(crate) fn parse_percent(text: &str) -> Result<f64, String> {
+    parse_within(text, 100.0).ok_or_else(|| "percents are a number from 0 to 100: `30`".to_owned())
+}
+
+fn parse_within(text: &str, most: f64) -> Option<f64> {
+    let number = text.parse().ok()?;
+    (0.0..=most).contains(&number).then_some(number)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::parse_size_bytes;
+    use super::{parse_percent, parse_share, parse_size_bytes};
+
+    #[test]
+    fn shares_and_percents_have_ends() {
+        for (text, share, percent) in [
+            ("0", Some(0.0), Some(0.0)),
+            ("0.5", Some(0.5), Some(0.5)),
+            ("1", Some(1.0), Some(1.0)),
+            ("30", None, Some(30.0)),
+            ("100.1", None, None),
+            ("-1", None, None),
+            ("NaN", None, None),
+            ("inf", None, None),
+            ("", None, None),
+            ("30%", None, None),
+        ] {
+            assert_eq!(parse_share(text).ok(), share, "{text}");
+            assert_eq!(parse_percent(text).ok(), percent, "{text}");
+        }
+    }
 
     #[test]
     fn suffixes_are_powers_of_1024() {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::number::parse_positive;
-use super::{CommandArgs, ImageArgs, SourceArgs};
+use super::{CommandArgs, ImageArgs, OrderingProfileArgs, SourceArgs};
 
 /// Record a cold start, build the image in that order, and prove the gain
 ///
@@ -16,7 +16,7 @@ use super::{CommandArgs, ImageArgs, SourceArgs};
 /// chosen device. Every cold start is proven cold.
 ///
 /// Recording and measuring need root. Without it, press says what is missing, builds and verifies
-/// IMAGE (by --plan, if given), and ends with exit status 1.
+/// IMAGE (by --plan or --profile, if given), and ends with exit status 1.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example:
@@ -83,6 +83,9 @@ pub(crate) struct PressArgs {
     #[arg(long, value_name = "FILE", conflicts_with = "trace_out")]
     pub(crate) plan: Option<PathBuf>,
 
+    #[command(flatten)]
+    pub(crate) profile: OrderingProfileArgs,
+
     /// Write the plan to this file
     ///
     /// It is a text file to read, edit, keep under version control and build with.
@@ -90,8 +93,19 @@ pub(crate) struct PressArgs {
     pub(crate) plan_out: Option<PathBuf>,
 
     /// Write the trace of the recording to this file
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "profile")]
     pub(crate) trace_out: Option<PathBuf>,
+
+    /// Write the recording to this file as a profile
+    ///
+    /// With the lengths and hashes of the files that were read: a text file to order later releases by.
+    #[arg(
+        hide_short_help = true,
+        long,
+        value_name = "FILE",
+        conflicts_with_all = ["plan", "profile"]
+    )]
+    pub(crate) profile_out: Option<PathBuf>,
 
     /// Print the summary as JSON
     #[arg(long)]

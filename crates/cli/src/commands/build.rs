@@ -102,7 +102,7 @@ fn build(
     ui: &Ui,
 ) -> anyhow::Result<(Summary, Vec<String>)> {
     let mut source = steps::gather(inputs, settings, ui)?;
-    let plan = ordering.into_plan(&source.tree, inputs, settings, ui);
+    let plan = ordering.into_plan(&source, inputs, settings, ui)?;
     let order = steps::order(&source, &plan, settings, ui);
     let options = settings.build_options(&source.tree, Metadata::Dense);
     refuse(args, source.warnings.first())?;

@@ -3,17 +3,14 @@
 mod convert;
 mod lint;
 
-use std::path::{Path, PathBuf};
-use std::slice;
+use std::path::Path;
 
-use anyhow::Context as _;
-use coldpress_build::{Input, SourceOptions};
+use coldpress_build::Input;
 use coldpress_layout::{Dialect, Tree};
 
 use crate::args::{FormatName, PlanArgs, PlanVerb};
 use crate::exit::Exit;
-use crate::resolve;
-use crate::text::quoted;
+use crate::steps;
 use crate::ui::Ui;
 
 pub(super) fn run(args: &PlanArgs, ui: &Ui) -> anyhow::Result<Exit> {
@@ -41,19 +38,7 @@ struct Names {
 impl Names {
     /// Reads a directory or an image, without the contents of files.
     fn read(path: &Path, ui: &Ui) -> anyhow::Result<Self> {
-        let path = PathBuf::from(path);
-        let read = || format!("cannot read {}", quoted(&path));
-        path.metadata().with_context(read)?;
-        let inputs = Input::from_paths(slice::from_ref(&path))?;
-        let options = SourceOptions {
-            xattrs: false,
-            threads: resolve::threads(None),
-            ..SourceOptions::default()
-        };
-        let step = ui.step("scanning", 0);
-        let poll = &mut |_| ui.interrupt.poll();
-        let source = coldpress_build::gather(&inputs, &options, poll).with_context(read)?;
-        step.finish("");
+        let (inputs, source) = steps::scan(path, ui)?;
         Ok(Self {
             inputs,
             tree: source.tree,

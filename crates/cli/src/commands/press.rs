@@ -11,11 +11,13 @@ use coldpress_bench::Proof;
 use coldpress_build::{Input, Metadata, Output, Source, Summary};
 use coldpress_host::{Command, Device, Janitor};
 use coldpress_layout::Plan;
+use coldpress_trace::Profile;
 
 use super::record;
 use crate::args::PressArgs;
 use crate::exit::Exit;
 use crate::failure::hint;
+use crate::profiles::{self, OrderingProfile};
 use crate::resolve::{self, ImageSettings};
 use crate::text::{escaped_path, quoted};
 use crate::ui::Ui;
@@ -30,6 +32,7 @@ pub(super) fn run(args: &PressArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let command = program::resolve(&args.command, &args.source)?;
     check_paths(args)?;
     let given = args.plan.as_deref().map(steps::read_plan).transpose()?;
+    let profile = OrderingProfile::read(&args.profile)?;
     let privileged = privileges::ask(ui)?;
     let _hold = ui.interrupt.hold();
     let janitor = privileged.then(Janitor::start).transpose()?;
@@ -52,10 +55,13 @@ pub(super) fn run(args: &PressArgs, ui: &Ui) -> anyhow::Result<Exit> {
         ui,
     };
     let source = steps::gather(&[Input::Directory(args.source.clone())], &settings, ui)?;
-    let plan = match (given, &janitor) {
-        (Some(plan), _) => plan,
-        (None, Some(janitor)) => press.record(&source, janitor, outputs.trace)?,
-        (None, None) => Plan::default(),
+    let plan = match (given, profile, &janitor) {
+        (Some(plan), ..) => plan,
+        (None, Some(profile), _) => profile.plan(&source, settings.block_size, ui)?,
+        (None, None, Some(janitor)) => {
+            press.record(&source, janitor, outputs.trace, outputs.profile)?
+        }
+        (None, None, None) => Plan::default(),
     };
     if let Some(output) = outputs.plan {
         let mut text = Vec::new();
@@ -73,7 +79,13 @@ pub(super) fn run(args: &PressArgs, ui: &Ui) -> anyhow::Result<Exit> {
 
 /// Checks the images to compare with and the places of all that will be written.
 fn check_paths(args: &PressArgs) -> anyhow::Result<()> {
-    let optional = [&args.report, &args.samples, &args.plan_out, &args.trace_out];
+    let optional = [
+        &args.report,
+        &args.samples,
+        &args.plan_out,
+        &args.trace_out,
+        &args.profile_out,
+    ];
     let outputs: Vec<&Path> = std::iter::once(&args.output)
         .chain(optional.into_iter().flatten())
         .map(PathBuf::as_path)
@@ -96,6 +108,7 @@ fn check_paths(args: &PressArgs) -> anyhow::Result<()> {
 struct Outputs {
     image: Output,
     trace: Option<Output>,
+    profile: Option<Output>,
     plan: Option<Output>,
     report: Option<Output>,
     samples: Option<Output>,
@@ -107,6 +120,7 @@ impl Outputs {
         Ok(Self {
             image: Output::create(&args.output)?,
             trace: optional(&args.trace_out)?,
+            profile: optional(&args.profile_out)?,
             plan: optional(&args.plan_out)?,
             report: optional(&args.report)?,
             samples: optional(&args.samples)?,
@@ -131,6 +145,7 @@ impl Press<'_> {
         source: &Source,
         janitor: &Janitor,
         trace_out: Option<Output>,
+        profile_out: Option<Output>,
     ) -> anyhow::Result<Plan> {
         let Self {
             args,
@@ -152,6 +167,11 @@ impl Press<'_> {
         ui.say(&record::summary(&trace));
         if let Some(output) = trace_out {
             record::write_trace(&trace, output)?;
+        }
+        if let Some(output) = profile_out {
+            let mut profile = Profile::from(&trace);
+            profiles::fill(&mut profile, source, ui)?;
+            profiles::write(&profile, output)?;
         }
         Ok(coldpress_layout::plan(
             &source.tree,
@@ -216,7 +236,12 @@ impl Press<'_> {
                 "proven": false,
             }))?;
         }
-        let missing = [&args.trace_out, &args.report, &args.samples];
+        let missing = [
+            &args.trace_out,
+            &args.profile_out,
+            &args.report,
+            &args.samples,
+        ];
         for path in missing.into_iter().flatten() {
             ui.warn(&format!("{} is not written", quoted(path)));
         }

@@ -24,6 +24,11 @@ fn stage() -> tempfile::TempDir {
         "coldpress-plan 1\n[data]\nblocks /file\nnonsense\n",
     )
     .unwrap();
+    fs::write(
+        at("bad.profile"),
+        "coldpress-profile 1\n# recordings: 2\nL *3 /file\n",
+    )
+    .unwrap();
     done([
         Path::new("-q"),
         Path::new("build"),

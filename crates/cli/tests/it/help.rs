@@ -7,6 +7,7 @@ const VERBS: &[&str] = &[
     "record",
     "build",
     "plan",
+    "profile",
     "extract",
     "tar",
     "ls",
@@ -74,6 +75,18 @@ fn long_help_of_the_verbs_of_plan_is_as_reviewed() {
             "{verb}"
         );
         insta::assert_snapshot!(format!("plan_{verb}_long"), text);
+    }
+}
+
+#[test]
+fn long_help_of_the_verbs_of_profile_is_as_reviewed() {
+    for verb in ["merge", "show", "check", "plan"] {
+        let text = done(["profile", verb, "--help"]).text();
+        assert!(
+            text.contains(&format!("Example:\n  coldpress profile {verb} ")),
+            "{verb}"
+        );
+        insta::assert_snapshot!(format!("profile_{verb}_long"), text);
     }
 }
 

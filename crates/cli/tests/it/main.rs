@@ -27,6 +27,7 @@ mod mksquashfs;
 mod offset;
 mod plan;
 mod press;
+mod profile;
 mod pseudo;
 mod rebuild;
 mod record;

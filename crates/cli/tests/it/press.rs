@@ -14,7 +14,7 @@ use coldpress_bench::Proof;
 use coldpress_format::{Body, File};
 use coldpress_image::Image;
 use coldpress_layout::{Plan, PlanItem};
-use coldpress_trace::Trace;
+use coldpress_trace::{Profile, Trace};
 
 use crate::run::{Session, names};
 use crate::skip;
@@ -115,12 +115,17 @@ fn what_a_start_reads_first_stands_first_in_plan_and_image() {
         return;
     }
     let session = session();
-    let options = "-q -o image --runs 1 --plan-out plan --trace-out trace";
+    let options = "-q -o image --runs 1 --plan-out plan --trace-out trace --profile-out profile";
     session.done(press_args(options));
     let started = started();
     let trace = Trace::parse(&fs::read(session.at("trace")).unwrap()).unwrap();
     let files = trace.working_set().files.into_iter();
     assert_eq!(files.map(|file| file.path).collect::<Vec<_>>(), started);
+
+    let profile = Profile::parse(&fs::read(session.at("profile")).unwrap()).unwrap();
+    assert_eq!(profile.steps, Profile::from(&trace).steps);
+    let known = profile.files.keys().map(Vec::as_slice);
+    assert!(known.eq(profile.data_paths()));
 
     let plan = Plan::parse(&fs::read(session.at("plan")).unwrap()).unwrap();
     assert_eq!(plan.data[0], PlanItem::Blocks(started[0].clone()));

@@ -1,4 +1,5 @@
-//! Traces as a whole: the documented file, random traces, hostile text.
+//! Traces and profiles as a whole: the documented files, random ones, hostile text.
 
 mod document;
+mod profile;
 mod random;

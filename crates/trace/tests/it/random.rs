@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use coldpress_trace::{Access, Event, Header, Trace};
 use proptest::prelude::*;
 
-fn access(page_max: u64) -> impl Strategy<Value = Access> {
+pub(crate) fn access(page_max: u64) -> impl Strategy<Value = Access> {
     prop_oneof![
         (0..page_max, 0..page_max).prop_map(|(a, b)| {
             Access::Read {
@@ -25,13 +25,16 @@ fn access(page_max: u64) -> impl Strategy<Value = Access> {
     ]
 }
 
-fn path() -> impl Strategy<Value = Vec<u8>> {
+pub(crate) fn path() -> impl Strategy<Value = Vec<u8>> {
     let text = any::<String>().prop_map(String::into_bytes);
     let bytes = prop::collection::vec(any::<u8>(), 0..12);
     prop_oneof![text, bytes].prop_map(|tail| [b"/".as_slice(), tail.as_slice()].concat())
 }
 
-fn trace(path: impl Strategy<Value = Vec<u8>>, page_max: u64) -> impl Strategy<Value = Trace> {
+pub(crate) fn trace(
+    path: impl Strategy<Value = Vec<u8>>,
+    page_max: u64,
+) -> impl Strategy<Value = Trace> {
     let event = (0_u64..1000, any::<u32>(), access(page_max), path);
     let field = ("[a-z0-9-]{1,8}", any::<String>());
     let parts = (

@@ -62,6 +62,12 @@ const READERS: &[(&str, &[&str])] = &[
         &["build", "source", "out", "--gensquashfs-sort", "list"],
     ),
     ("plan", &["build", "source", "out", "--plan", "list"]),
+    ("profile", &["build", "source", "out", "--profile", "list"]),
+    (
+        "profile to merge",
+        &["profile", "merge", "list", "list", "-o", "out"],
+    ),
+    ("profile to check", &["profile", "check", "list", "tree"]),
     (
         "file contexts",
         &["build", "source", "out", "--selinux", "list"],
@@ -110,6 +116,20 @@ fn texts() -> Vec<(&'static str, Vec<u8>)> {
         (
             "a name of 1 MiB in a plan",
             [plan, &long("blocks /", "\n")[..]].concat(),
+        ),
+        (
+            "a profile of one path of many levels and pages",
+            [
+                b"coldpress-profile 1\n# recordings: 1\n",
+                &repeated(
+                    &format!(
+                        "R 0,2,4,6,8,9,11,13,15,17,19,21,23,25,27,29 {}\n",
+                        "/d".repeat(32_000)
+                    ),
+                    16,
+                )[..],
+            ]
+            .concat(),
         ),
         ("a path of 500000 levels", repeated("d/", 500_000)),
         ("500000 levels that lead up", repeated("../", 500_000)),

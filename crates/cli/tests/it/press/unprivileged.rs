@@ -73,6 +73,20 @@ fn without_root_a_press_says_what_it_lacks_and_builds_and_verifies() {
 }
 
 #[test]
+fn without_root_a_profile_orders_a_press() {
+    let session = session();
+    let profile = "coldpress-profile 1\n# recordings: 1\nR 0 /data/large-7\n";
+    fs::write(session.at("profile"), profile).unwrap();
+    let ran = run(
+        &session,
+        "-q press source -o image --profile profile -- /bin/false",
+    );
+    assert_eq!(ran.code, Some(1), "{}", ran.stderr);
+    session.done(["-q", "build", "--profile", "profile", "source", "built"]);
+    assert!(fs::read(session.at("image")).unwrap() == fs::read(session.at("built")).unwrap());
+}
+
+#[test]
 fn without_root_the_json_says_what_was_not_done() {
     let session = session();
     let ran = run(&session, "-q press source -o image --json -- /bin/false");
