@@ -24,6 +24,8 @@ mod number;
 mod place;
 mod plan;
 mod press;
+mod profile;
+mod profile_import;
 mod read;
 mod reading;
 mod record;
@@ -60,6 +62,8 @@ pub(crate) use image::{CompressorName, ImageArgs, PartName, TailsName, TuningArg
 pub(crate) use place::{ImageOffset, PlaceArgs};
 pub(crate) use plan::{ConvertArgs, FormatName, LintArgs, PlanArgs, PlanVerb};
 pub(crate) use press::PressArgs;
+pub(crate) use profile::{ProfileArgs, ProfileVerb};
+pub(crate) use profile_import::{ListName, ProfileExportArgs, ProfileImportArgs, RecordingName};
 pub(crate) use read::{CatArgs, CheckArgs, InfoArgs, LsArgs};
 pub(crate) use reading::ReadingArgs;
 pub(crate) use record::{CommandArgs, RecordArgs};
@@ -129,6 +133,7 @@ pub(crate) enum Verb {
     Record(RecordArgs),
     Build(Box<BuildArgs>),
     Plan(PlanArgs),
+    Profile(ProfileArgs),
     Extract(Box<ExtractArgs>),
     Tar(ArchiveArgs),
     Ls(LsArgs),

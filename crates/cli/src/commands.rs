@@ -17,6 +17,7 @@ mod info;
 mod ls;
 mod plan;
 mod press;
+mod profile;
 mod record;
 mod report;
 mod resquash;
@@ -48,6 +49,7 @@ fn act(verb: &Verb, ui: &Ui) -> anyhow::Result<Exit> {
         Verb::Record(args) => record::run(args, ui),
         Verb::Build(args) => build::run(args, ui),
         Verb::Plan(args) => plan::run(args, ui),
+        Verb::Profile(args) => profile::run(args, ui),
         Verb::Extract(args) => extract::run(args, ui),
         Verb::Tar(args) => archive::run(args, ui),
         Verb::Ls(args) => ls::run(args, ui),

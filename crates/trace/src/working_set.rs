@@ -92,7 +92,7 @@ fn listed(event: &Event) -> impl Iterator<Item = &[u8]> {
 }
 
 /// The directory that holds the last name of a path; the root is in none.
-fn parent(path: &[u8]) -> Option<&[u8]> {
+pub(crate) fn parent(path: &[u8]) -> Option<&[u8]> {
     let slash = path.iter().rposition(|&byte| byte == b'/')?;
     (path.len() > 1).then(|| &path[..slash.max(1)])
 }

@@ -3,6 +3,8 @@
 mod convert;
 mod lint;
 
+pub(super) use convert::warn as warn_of_losses;
+
 use std::path::{Path, PathBuf};
 use std::slice;
 
@@ -33,14 +35,14 @@ fn dialect(name: FormatName) -> Option<Dialect> {
 }
 
 /// The names of a directory or an image, and where they come from.
-struct Names {
+pub(super) struct Names {
     inputs: Vec<Input>,
-    tree: Tree,
+    pub(super) tree: Tree,
 }
 
 impl Names {
     /// Reads a directory or an image, without the contents of files.
-    fn read(path: &Path, ui: &Ui) -> anyhow::Result<Self> {
+    pub(super) fn read(path: &Path, ui: &Ui) -> anyhow::Result<Self> {
         let path = PathBuf::from(path);
         let read = || format!("cannot read {}", quoted(&path));
         path.metadata().with_context(read)?;

@@ -7,6 +7,7 @@ const VERBS: &[&str] = &[
     "record",
     "build",
     "plan",
+    "profile",
     "extract",
     "tar",
     "ls",

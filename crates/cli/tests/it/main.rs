@@ -27,6 +27,7 @@ mod mksquashfs;
 mod offset;
 mod plan;
 mod press;
+mod profile_import;
 mod pseudo;
 mod rebuild;
 mod record;

@@ -1,4 +1,5 @@
 //! Traces as a whole: the documented file, random traces, hostile text.
 
 mod document;
+mod import;
 mod random;
