@@ -93,6 +93,7 @@ impl<'a> Timed<'a> {
 /// A call that began in one line and goes on in another.
 struct Begun {
     time_us: u64,
+    name: Vec<u8>,
     text: Vec<u8>,
 }
 
@@ -103,15 +104,20 @@ struct Reader {
     begun: HashMap<u32, Begun>,
     /// The process whose lines had no number before there was a second one.
     first: Option<u32>,
+    /// The process in whose call strace has just put a message: the next line may go on with it.
+    cut: Option<u32>,
 }
 
 impl Reader {
     fn take(&mut self, line: &Timed<'_>, notes: &mut Notes) {
         notes.begin_part(line.part);
         notes.begin_line(line.number);
+        let cut = self.cut.take();
         let Some(Line { pid, body, .. }) = &line.line else {
-            if !line.text.is_empty() {
-                notes.cannot_read(line.text, "not a line of strace");
+            match cut {
+                Some(pid) => self.resume(pid, line, line.text, notes),
+                None if line.text.is_empty() => {}
+                None => notes.cannot_read(line.text, "not a line of strace"),
             }
             return;
         };
@@ -124,7 +130,7 @@ impl Reader {
                 self.follower.processes.announce(*child);
             }
             Body::Call { name, rest } => self.call(pid, line, name, rest, notes),
-            Body::Resumed { name, rest } => self.resume(pid, line, name, rest, notes),
+            Body::Resumed { rest } => self.resume(pid, line, rest, notes),
         }
     }
 
@@ -167,8 +173,13 @@ impl Reader {
 
     fn begin(&mut self, pid: u32, time_us: u64, name: &[u8], text: &[u8]) {
         self.follower.processes.begin_call(pid, name, text);
-        let text = text.to_vec();
-        self.begun.insert(pid, Begun { time_us, text });
+        let (name, text) = (name.to_vec(), text.to_vec());
+        let begun = Begun {
+            time_us,
+            name,
+            text,
+        };
+        self.begun.insert(pid, begun);
     }
 
     /// strace wrote a message into a line on the terminal, and goes on in another line.
@@ -182,19 +193,25 @@ impl Reader {
         {
             let pid = self.process(pid);
             self.begin(pid, time_us, name, rest);
+            self.cut = Some(pid);
         }
     }
 
-    fn resume(&mut self, pid: u32, line: &Timed<'_>, name: &[u8], rest: &[u8], notes: &mut Notes) {
-        let Some(Begun { time_us, mut text }) = self.begun.remove(&pid) else {
+    fn resume(&mut self, pid: u32, line: &Timed<'_>, rest: &[u8], notes: &mut Notes) {
+        let Some(begun) = self.begun.remove(&pid) else {
             notes.cannot_read(line.text, "the beginning of the call is missing");
             return;
         };
+        let Begun {
+            time_us,
+            name,
+            mut text,
+        } = begun;
         text.extend_from_slice(rest);
         match Call::parse(&text) {
             Some(call) => {
                 self.follower
-                    .follow((time_us, pid), name, &call, line.text, notes);
+                    .follow((time_us, pid), &name, &call, line.text, notes);
             }
             None => notes.cannot_read(line.text, "not the end of the call that began"),
         }

@@ -23,7 +23,7 @@ pub(super) enum Body<'a> {
     /// A call; `rest` begins behind the opening parenthesis.
     Call { name: &'a [u8], rest: &'a [u8] },
     /// The rest of a call that began in another line.
-    Resumed { name: &'a [u8], rest: &'a [u8] },
+    Resumed { rest: &'a [u8] },
     /// strace tells of a new process in the middle of a line, or in one of its own.
     Attached { begun: &'a [u8], child: u32 },
     /// The process has ended.
@@ -53,8 +53,8 @@ impl<'a> Line<'a> {
 impl<'a> Body<'a> {
     fn parse(text: &'a [u8]) -> Option<Self> {
         if let Some(resumed) = text.strip_prefix(b"<... ") {
-            let (name, rest) = split_once(resumed, b" resumed>")?;
-            return Some(Self::Resumed { name, rest });
+            let (_, rest) = split_once(resumed, b" resumed>")?;
+            return Some(Self::Resumed { rest });
         }
         if text.starts_with(b"+++ ") {
             return Some(Self::Exited);
@@ -209,7 +209,6 @@ mod tests {
     #[test]
     fn lines_that_are_no_calls_are_told_apart() {
         let resumed = Body::Resumed {
-            name: b"read",
             rest: b"\"\", 1) = 0",
         };
         let attached = |begun: &'static str| {

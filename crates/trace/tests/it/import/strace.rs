@@ -219,6 +219,16 @@ stat("b", {...}) = 0
 "#,
             "0 L /etc\n0 L /etc/hosts\n26908 R 0-0 /etc/hosts\n26907 L /etc/a\n26907 L /etc/b\n",
         ),
+        (
+            "a message in a call that ends on the next line",
+            r#"chdir("/etc") = 0
+clone3({flags=CLONE_FS, stack_size=0x7fff80}strace: Process 26909 attached
+ => {parent_tid=[26909]}, 88) = 26909
+[pid 26909] chdir("/var") = 0
+[pid 26907] stat("a", {...}) = 0
+"#,
+            "0 L /etc\n26909 L /var\n26907 L /var/a\n",
+        ),
     ]);
 }
 
