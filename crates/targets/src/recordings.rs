@@ -26,7 +26,11 @@ pub(crate) fn import(data: &[u8]) {
         return;
     };
     let device = devices(text).into_iter().next();
-    let mut path_of = |inode: u64| (inode % 2 == 0).then(|| format!("/{inode}").into_bytes());
+    let mut path_of = |inode: u64| {
+        inode
+            .is_multiple_of(2)
+            .then(|| format!("/{inode}").into_bytes())
+    };
     let inodes = Inodes {
         device: device.unwrap_or(Device { major: 7, minor: 0 }),
         path_of: &mut path_of,

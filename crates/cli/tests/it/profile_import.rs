@@ -151,12 +151,12 @@ fn with_large_files() -> Stage {
         .zip(1_u64..)
     {
         for (small, size) in [("", 300_000), (".s", 100)] {
-            let mut state = seed * 2 + u64::from(small.is_empty());
+            let mut random = seed * 2 + u64::from(small.is_empty());
             let bytes = std::iter::repeat_with(|| {
-                state = state
+                random = random
                     .wrapping_mul(6_364_136_223_846_793_005)
                     .wrapping_add(1);
-                state.to_le_bytes()[7]
+                random.to_le_bytes()[7]
             });
             let path = stage.at("tree").join(format!("{name}{small}"));
             fs::write(path, bytes.take(size).collect::<Vec<_>>()).unwrap();

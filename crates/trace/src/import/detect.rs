@@ -7,6 +7,9 @@ use super::{Format, access_list, opensnoop, perf, strace, ureadahead};
 const LOOK_BYTES: usize = 64 << 10;
 const LOOK_LINES: usize = 200;
 
+/// Whether a line is one of a format.
+type Tell = fn(&[u8]) -> bool;
+
 /// Tells the format of a recording from what it looks like; `None` if it looks like none.
 ///
 /// A format must be that of more than half of the first lines. A list is what looks like nothing
@@ -31,13 +34,13 @@ pub fn detect(text: &[u8]) -> Option<Format> {
     if sample.iter().any(|line| ureadahead::is_telling(line)) {
         return Some(Format::Ureadahead);
     }
-    let tells: [(Format, fn(&[u8]) -> bool); 4] = [
+    let tells: [(Format, Tell); 4] = [
         (Format::PerfScript, perf::is_filemap_event),
         (Format::PerfTrace, perf::is_trace_line),
         (Format::Strace, strace::is_line),
         (Format::List, is_path),
     ];
-    let is_most = |tell: fn(&[u8]) -> bool| {
+    let is_most = |tell: Tell| {
         let count = sample.iter().filter(|line| tell(line)).count();
         count * 2 > sample.len()
     };

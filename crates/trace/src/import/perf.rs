@@ -126,13 +126,13 @@ fn time_and_pid(head: &[u8]) -> (Option<u64>, u32) {
 
 /// A line of `perf trace`: time, process and the rest.
 fn parse_trace(line: &[u8]) -> Option<(u64, u32, &[u8])> {
-    let (time_ms, rest) = split_word(line);
+    let (millis, rest) = split_word(line);
     let (_, rest) = split_once(rest.strip_prefix(b"(")?, b"): ")?;
-    // Thousands of microseconds are microseconds of thousands.
-    let time_us = if time_ms == b"?" {
+    // Read as seconds, these are a thousand times too many.
+    let time_us = if millis == b"?" {
         0
     } else {
-        seconds_us(time_ms)? / 1000
+        seconds_us(millis)? / 1000
     };
     let (task, rest) = split_once(rest, b" ")?;
     let pid = rsplit_once(task, b"/").map_or(task, |(_, pid)| pid);

@@ -32,7 +32,7 @@ fn events(trace: &Trace) -> String {
 fn timeless(trace: &Trace) -> String {
     let events = events(trace);
     let lines = events.lines().filter_map(|line| line.split_once(' '));
-    lines.map(|(_, rest)| format!("{rest}\n")).collect()
+    lines.flat_map(|(_, rest)| [rest, "\n"]).collect()
 }
 
 /// The lines that were not understood, and why.

@@ -128,10 +128,13 @@ mod tests {
         }
     }
 
+    /// Path, whether links at its end are followed, links, where it leads and how long that is.
+    type Case<'a> = (&'a str, bool, &'a [&'a str], (&'a str, Option<u64>));
+
     #[test]
     fn links_are_followed_as_the_kernel_does() {
         let usr = ("/usr/lib/a", Some(5));
-        let cases: &[(&str, bool, &[&str], (&str, Option<u64>))] = &[
+        let cases: &[Case<'_>] = &[
             ("/", true, &[], ("/", Some(0))),
             ("/usr/lib/a", false, &[], usr),
             ("/lib/a", true, &["/lib"], usr),

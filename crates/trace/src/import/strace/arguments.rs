@@ -120,12 +120,11 @@ fn place_end(text: &[u8], at: usize) -> Option<usize> {
 impl Descriptor {
     /// Reads `3`, `3</etc/hosts>`, `AT_FDCWD</etc>`; `None` of anything else.
     pub(super) fn parse(text: &[u8]) -> Option<Self> {
-        let (number, rest) = match text.strip_prefix(b"AT_FDCWD") {
-            Some(rest) => (None, rest),
-            None => {
-                let (digits, rest) = split_digits(text);
-                (Some(decimal(digits)?), rest)
-            }
+        let (number, rest) = if let Some(rest) = text.strip_prefix(b"AT_FDCWD") {
+            (None, rest)
+        } else {
+            let (digits, rest) = split_digits(text);
+            (Some(decimal(digits)?), rest)
         };
         let place = match rest.first() {
             None => None,

@@ -236,11 +236,14 @@ fn inode_numbers_become_paths_of_the_image_on_its_device() {
     assert_eq!(error, Error::Inodes);
 }
 
+/// Format, text, lines that are not understood and why.
+type Wrong<'a> = (Format, &'a str, &'a [(u64, &'a str)]);
+
 #[test]
 fn lines_that_are_wrong_are_named() {
     let relative =
         "PID    COMM               FD ERR PATH\n1      sh                  3   0 x\n1 sh\n";
-    let cases: &[(Format, &str, &[(u64, &str)])] = &[
+    let cases: &[Wrong<'_>] = &[
         (
             Format::Opensnoop,
             relative,
