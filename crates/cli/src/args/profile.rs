@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 
 use super::number::{parse_percent, parse_share, parse_size_bytes};
+use super::{ProfileExportArgs, ProfileImportArgs};
 
-/// Merge recordings into a profile, and see what of it a release still has
+/// Merge recordings into a profile, match it with a release, exchange both with other tools
 ///
 /// A profile is what the starts of a program touch first, of several recordings in one order: a text file to keep
 /// under version control. `coldpress build --profile` orders an image by it, also one of a later release, in which files have
@@ -19,7 +20,8 @@ use super::number::{parse_percent, parse_share, parse_size_bytes};
     after_long_help = "\
 Example:
   coldpress profile merge start-1.trace start-2.trace start-3.trace --source rootfs -o app.profile
-  coldpress profile check app.profile new-rootfs --fail-stale 30"
+  coldpress profile check app.profile new-rootfs --fail-stale 30
+  coldpress profile import start.strace --strip /snap/app/12 -o start.trace"
 )]
 pub(crate) struct ProfileArgs {
     #[command(subcommand)]
@@ -33,6 +35,8 @@ pub(crate) enum ProfileVerb {
     Show(ProfileShowArgs),
     Check(ProfileCheckArgs),
     Plan(ProfilePlanArgs),
+    Import(ProfileImportArgs),
+    Export(ProfileExportArgs),
 }
 
 /// Merge traces and profiles into one profile

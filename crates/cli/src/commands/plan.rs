@@ -3,6 +3,8 @@
 mod convert;
 mod lint;
 
+pub(super) use convert::warn as warn_of_losses;
+
 use std::path::Path;
 
 use coldpress_build::Input;
@@ -30,14 +32,14 @@ fn dialect(name: FormatName) -> Option<Dialect> {
 }
 
 /// The names of a directory or an image, and where they come from.
-struct Names {
+pub(super) struct Names {
     inputs: Vec<Input>,
-    tree: Tree,
+    pub(super) tree: Tree,
 }
 
 impl Names {
     /// Reads a directory or an image, without the contents of files.
-    fn read(path: &Path, ui: &Ui) -> anyhow::Result<Self> {
+    pub(super) fn read(path: &Path, ui: &Ui) -> anyhow::Result<Self> {
         let (inputs, source) = steps::scan(path, ui)?;
         Ok(Self {
             inputs,
