@@ -25,6 +25,9 @@ const VERBS: &[&str] = &[
     "history",
     "timings",
     "report",
+    "extents",
+    "defrag",
+    "sqlite",
     "man",
     "completions",
 ];
