@@ -18,7 +18,7 @@ Exit status: 0 done or nothing to do, 1 a file was refused, or could not be rewr
 
 Example:
   coldpress defrag ~/.mozilla/firefox/*/places.sqlite
-  coldpress defrag app.sqfs --links /srv/images")]
+  coldpress defrag app.sqfs --links-in /srv/images")]
 pub(crate) struct DefragArgs {
     /// Regular files
     #[arg(value_name = "FILE", required = true)]
@@ -26,7 +26,7 @@ pub(crate) struct DefragArgs {
 
     /// Search DIR for the other names of hard links; may be repeated
     #[arg(long, value_name = "DIR")]
-    pub(crate) links: Vec<PathBuf>,
+    pub(crate) links_in: Vec<PathBuf>,
 
     /// Rewrite files too that share blocks with copies or snapshots
     ///

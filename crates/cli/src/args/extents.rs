@@ -32,7 +32,12 @@ pub(crate) struct ExtentsArgs {
     pub(crate) trace: Option<PathBuf>,
 
     /// Where the paths of the trace begin; may be repeated, the first one that has a file counts
-    #[arg(long = "root", value_name = "DIR", requires = "trace")]
+    #[arg(
+        long = "root",
+        value_name = "DIR",
+        requires = "trace",
+        conflicts_with = "paths"
+    )]
     pub(crate) roots: Vec<PathBuf>,
 
     /// Print no more than N files

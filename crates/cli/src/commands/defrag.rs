@@ -41,7 +41,7 @@ pub(super) fn run(args: &DefragArgs, ui: &Ui) -> anyhow::Result<Exit> {
         ui.fail(&explained(error));
         is_wrong = true;
     }
-    for directory in &args.links {
+    for directory in &args.links_in {
         complete_names(&mut files, directory)?;
     }
     let mut rows = Vec::new();
@@ -149,7 +149,9 @@ pub(super) fn explained(error: Error) -> anyhow::Error {
         Error::Refused { path, why } => {
             let error = anyhow!("{} is left as it was: {why}", quoted(&path));
             match why {
-                Refusal::OtherNames { .. } => hint(error, "`--links DIR` searches them below DIR"),
+                Refusal::OtherNames { .. } => {
+                    hint(error, "`--links-in DIR` searches them below DIR")
+                }
                 Refusal::Shared => hint(error, "`--unshare` rewrites it all the same"),
                 _ => error,
             }

@@ -67,11 +67,11 @@ fn hard_links_are_asked_for_or_searched() {
     assert!(
         ran.stderr
             .contains("it has 2 names (hard links), of which 1 was given; name all of them")
-            && ran.stderr.contains("hint: `--links DIR`"),
+            && ran.stderr.contains("hint: `--links-in DIR`"),
         "{}",
         ran.stderr
     );
-    disk.done(&["defrag", "file", "--links", "."]);
+    disk.done(&["defrag", "file", "--links-in", "."]);
     assert_eq!(inode(&path), inode(&disk.at("deep/link")));
     assert_eq!(extents(&path), 1);
 }

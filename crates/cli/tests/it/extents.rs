@@ -123,7 +123,11 @@ fn wrong_uses_are_told() {
             2,
             "cannot use `trace`",
         ),
-        (&["extents", "trace", "--root", "x"], 2, "--trace <TRACE>"),
+        (
+            &["extents", "trace", "--root", "x"],
+            2,
+            "cannot be used with",
+        ),
         (
             &["extents", "missing", "/dev/null"],
             1,

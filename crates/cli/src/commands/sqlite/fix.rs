@@ -7,7 +7,7 @@
 use std::fs::{self, File};
 use std::io;
 use std::os::fd::AsRawFd as _;
-use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow, bail};
@@ -28,6 +28,9 @@ use crate::ui::Ui;
 
 /// Space is reserved up to the next multiple of this unless something else is asked for.
 const CHUNK_BYTES: u64 = 1 << 20;
+
+/// Bytes that are copied at once.
+const COPY_BYTES: usize = 1 << 20;
 
 /// How the new file is to be.
 #[derive(Debug)]
@@ -77,7 +80,7 @@ pub(super) fn fix(
     }
     settle(path)?;
     let held = hold(path)?;
-    let before = Survey::without_check(path)?;
+    let before = Survey::of_open(held.file(), path)?;
     let directory = path.parent().unwrap_or(Path::new("/"));
     let workshop = Workshop::open(directory, janitor)?;
     workshop
@@ -177,34 +180,49 @@ impl Workshop {
 
     /// Makes the new file of the copy, and makes sure of it.
     fn vacuum(&self, held: &Held, before: &Survey, settings: &Settings) -> anyhow::Result<File> {
-        let new_path = self.scratch.path().join("new");
-        let new = File::options()
-            .read(true)
-            .write(true)
-            .create_new(true)
-            .open(&new_path)
-            .context("cannot make a file")?;
-        held.give_attributes(&new)?;
-        reserve(&new, before.used_bytes())?;
         let old = open(&self.inside.join("old"))?;
         demand_sound(&old, "it")?;
         let page_size_bytes = settings.page_size_bytes.unwrap_or(before.page_size_bytes());
         old.pragma_update(None, "page_size", page_size_bytes)?;
-        let into = self.inside.join("new");
+        let into = self.inside.join("vacuumed");
         old.execute("VACUUM INTO ?1", [into.to_string_lossy()])?;
+        let new = self.in_reserved_space(held, settings.chunk_bytes)?;
         self.make_sure(&old, before.is_wal())?;
-        let found = Survey::without_check(&new_path)?;
+        let found = Survey::without_check(&self.scratch.path().join("new"))?;
         let found = (found.page_size_bytes(), found.is_wal());
         if found != (page_size_bytes, before.is_wal()) {
             bail!("SQLite did not take the page size or the journal mode");
         }
-        let size_bytes = new.metadata()?.len();
-        // What was reserved too much goes, and what the next chunk needs comes.
-        new.set_len(size_bytes)?;
-        if let Some(chunks) = size_bytes.checked_next_multiple_of(settings.chunk_bytes.max(1)) {
-            reserve(&new, chunks)?;
-        }
         new.sync_all()?;
+        Ok(new)
+    }
+
+    /// Copies what was vacuumed, as only now it is known how much space it takes. `std::io::copy` would share blocks where
+    /// the file system can.
+    fn in_reserved_space(&self, held: &Held, chunk_bytes: u64) -> anyhow::Result<File> {
+        let path = self.scratch.path().join("vacuumed");
+        let vacuumed = File::open(&path)?;
+        let size_bytes = vacuumed.metadata()?.len();
+        let new = File::options()
+            .read(true)
+            .write(true)
+            .create_new(true)
+            .open(self.scratch.path().join("new"))?;
+        held.give_attributes(&new)?;
+        let chunks_bytes = size_bytes.checked_next_multiple_of(chunk_bytes.max(1));
+        reserve(&new, chunks_bytes.unwrap_or(size_bytes))?;
+        let mut buffer = vec![0; COPY_BYTES];
+        let mut offset = 0;
+        loop {
+            let len = vacuumed.read_at(&mut buffer, offset)?;
+            let bytes = buffer.get(..len).unwrap_or_default();
+            if bytes.is_empty() {
+                break;
+            }
+            new.write_all_at(bytes, offset)?;
+            offset += len as u64;
+        }
+        fs::remove_file(path)?;
         Ok(new)
     }
 

@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::Read as _;
+use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow};
@@ -80,9 +81,20 @@ impl Survey {
 
     /// What can be said without SQLite.
     pub(super) fn without_check(path: &Path) -> anyhow::Result<Self> {
-        let (file, header) = read_header(path)?;
+        let metadata =
+            fs::metadata(path).with_context(|| format!("cannot read {}", quoted(path)))?;
+        if !metadata.is_file() {
+            return Err(anyhow!("{} is not a regular file", quoted(path)));
+        }
+        let file = File::open(path).with_context(|| format!("cannot read {}", quoted(path)))?;
+        Self::of_open(&file, path)
+    }
+
+    /// The same of a file that is open: who holds it must not open it again.
+    pub(super) fn of_open(file: &File, path: &Path) -> anyhow::Result<Self> {
+        let header = read_header(file, path)?;
         let size_bytes = file.metadata().map_or(0, |metadata| metadata.len());
-        let extents = match Extents::of(&file, path) {
+        let extents = match Extents::of(file, path) {
             Ok(extents) => Some(extents),
             Err(Error::NoExtents { .. }) => None,
             Err(error) => return Err(error.into()),
@@ -128,12 +140,6 @@ impl Survey {
 
     pub(super) fn page_size_bytes(&self) -> u32 {
         self.page_size_bytes
-    }
-
-    /// Bytes of pages that hold something.
-    pub(super) fn used_bytes(&self) -> u64 {
-        let used = self.pages.saturating_sub(self.free_pages);
-        used.saturating_mul(self.page_size_bytes.into())
     }
 
     /// Names and values for people.
@@ -242,19 +248,11 @@ fn behind_the_end(extents: &Extents) -> u64 {
         .saturating_sub(size_bytes)
 }
 
-fn read_header(path: &Path) -> anyhow::Result<(File, Header)> {
-    let cannot = || format!("cannot read {}", quoted(path));
-    let metadata = fs::metadata(path).with_context(cannot)?;
-    if !metadata.is_file() {
-        return Err(anyhow!("{} is not a regular file", quoted(path)));
-    }
-    let file = File::open(path).with_context(cannot)?;
-    let mut bytes = Vec::new();
-    (&file)
-        .take(HEADER_BYTES as u64)
-        .read_to_end(&mut bytes)
-        .with_context(cannot)?;
-    let header = Header::parse(&bytes)
-        .map_err(|rule| anyhow!("{} is no SQLite database: {rule}", quoted(path)))?;
-    Ok((file, header))
+fn read_header(file: &File, path: &Path) -> anyhow::Result<Header> {
+    let mut bytes = [0; HEADER_BYTES];
+    let len = file
+        .read_at(&mut bytes, 0)
+        .with_context(|| format!("cannot read {}", quoted(path)))?;
+    Header::parse(bytes.get(..len).unwrap_or_default())
+        .map_err(|rule| anyhow!("{} is no SQLite database: {rule}", quoted(path)))
 }
