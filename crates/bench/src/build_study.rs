@@ -56,6 +56,8 @@ pub struct BuildStudy {
     pub turns: u32,
     /// Of the random orders.
     pub seed: u64,
+    /// Seconds after which a tool has failed, and is ended; 0 is never.
+    pub timeout_s: u64,
 }
 
 /// Where a study is.

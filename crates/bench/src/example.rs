@@ -31,6 +31,7 @@ pub(crate) fn comparison(names: &[&str], turns: u32) -> Comparison {
             reads: Some(u64::from(3330 / (place + 1) + turn)),
             read_bytes: Some(144_000_000_u64.saturating_sub(u64::from(place) * 20_000_000)),
             walk_s: None,
+            walk_digest: None,
             mount_reads: Some(12),
             mount_read_bytes: Some(98_304),
             page_cache_bytes: (turn == 0).then_some(390_000_000 + u64::from(place) * 30_000_000),

@@ -30,6 +30,14 @@ const TITLES: [(&str, &str); 19] = [
     ("mount_read_bytes", "bytes read by the mount"),
 ];
 
+/// Figures that say what a contestant is; all others are measured.
+const SETTINGS: [&str; 1] = ["block_size_bytes"];
+
+/// Whether a figure was chosen and not measured.
+pub(crate) fn is_setting(name: &str) -> bool {
+    SETTINGS.contains(&name)
+}
+
 /// What a figure is called in tables and charts.
 pub(crate) fn title(name: &str) -> String {
     let known = TITLES.iter().find(|(known, _)| *known == name);

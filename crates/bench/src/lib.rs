@@ -30,6 +30,7 @@ mod error;
 mod example;
 mod figure;
 pub mod format_units;
+mod odd_trees;
 mod pareto;
 mod proof;
 mod real;

@@ -28,6 +28,9 @@ pub struct Run {
     /// Time in which every file was read and hashed, one after the other, cold again.
     #[serde(default)]
     pub walk_s: Option<f64>,
+    /// What was read then, in hexadecimal: of names, links and content, the same for the same tree.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub walk_digest: Option<String>,
     /// Reads completed before the cold start: attaching and mounting.
     pub mount_reads: Option<u64>,
     /// Bytes read before the cold start.

@@ -257,7 +257,9 @@ impl<L: Laboratory> Runner<'_, L> {
         let mut stop = stop(progress, run, self.turns, Step::Walking);
         let walk = self.laboratory.walk(&mounted, &mut stop)?;
         self.laboratory.unmount(mounted)?;
-        run.walk_s = Some(walk.ok_or(Halt::Interrupted)?.time_s);
+        let walk = walk.ok_or(Halt::Interrupted)?;
+        run.walk_s = Some(walk.time_s);
+        run.walk_digest = Some(walk.digest.to_hex().to_string());
         Ok(())
     }
 

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use coldpress_history::{Run, Study};
 
+use crate::figure::is_setting;
 use crate::relation::{Relation, is_exact};
 use crate::stats::{Summary, ratio};
 
@@ -19,7 +20,7 @@ pub struct Standing {
     /// Its center and spread.
     pub summary: Summary,
     /// The figure divided by that of the baseline, over the turns in which both count; `None` for a baseline, and if it has no
-    /// such figure.
+    /// such figure, or it says what the contestant is: nobody wants to hear that larger blocks are larger.
     pub versus: Option<Relation>,
 }
 
@@ -55,7 +56,7 @@ fn standing(study: &Study, figure: &str, index: usize) -> Option<Standing> {
     let baseline = study.baseline(index);
     let values = own(index).map_or_else(|| study.values(index, figure), |value| vec![value]);
     let versus = match (own(baseline), own(index)) {
-        _ if baseline == index => None,
+        _ if baseline == index || is_setting(figure) => None,
         (Some(base), Some(value)) if is_exact(figure) => Some(Relation::exact(base, value)),
         (Some(base), Some(value)) => Some(Relation::sampled(ratio(&[(base, value)]))),
         _ => {
@@ -121,5 +122,21 @@ mod tests {
         ];
         assert_eq!(told, expected);
         assert_eq!(found[1].versus.and_then(|versus| versus.ratio), Some(0.5));
+    }
+
+    #[test]
+    fn a_setting_is_told_and_not_judged() {
+        let mut study = study(&[("a", 100.0, &[]), ("b", 90.0, &[])]);
+        for (contestant, bytes) in study.contestants.iter_mut().zip([131_072.0, 1_048_576.0]) {
+            let figures = &mut contestant.figures;
+            figures.insert("block_size_bytes".to_owned(), bytes);
+        }
+        let found = standings(&study);
+        let judged = |name: &str| {
+            let mut of_name = found.iter().filter(|it| it.figure == name);
+            of_name.any(|it| it.versus.is_some())
+        };
+        assert!(found.iter().any(|it| it.figure == "block_size_bytes"));
+        assert!(judged("size_bytes") && !judged("block_size_bytes"));
     }
 }

@@ -1,7 +1,7 @@
 //! Every file of a mounted image or of a directory: how much there is, how much of it is in memory, how long it takes
 //! to read.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, Metadata};
 use std::io::{ErrorKind, Read as _};
 use std::os::unix::ffi::OsStrExt as _;
@@ -21,7 +21,8 @@ const READ_BYTES: usize = 128 << 10;
 pub(crate) struct Walk {
     /// From the first directory to the last byte.
     pub(crate) time_s: f64,
-    /// Of the names, links and content: the same for the same tree.
+    /// Of the names, links and content: the same for the same tree, whether a file of several names is one in its image or
+    /// several, and with or without the `lost+found` that ext4 images have.
     pub(crate) digest: blake3::Hash,
 }
 
@@ -32,7 +33,7 @@ pub(crate) fn size_bytes(root: &Path) -> Result<u64, Error> {
         if metadata.is_file() {
             size_bytes += metadata.len();
         }
-        Ok(true)
+        Ok(())
     })?;
     Ok(size_bytes)
 }
@@ -45,7 +46,7 @@ pub(crate) fn resident(root: &Path) -> Result<u64, Error> {
             let file = File::open(path).map_err(Error::io("open", path))?;
             pages += resident_pages(&file)?;
         }
-        Ok(true)
+        Ok(())
     })?;
     Ok(pages)
 }
@@ -58,8 +59,13 @@ pub(crate) fn walk(root: &Path, stop: &mut dyn FnMut() -> bool) -> Result<Option
     let started = Instant::now();
     let mut digest = blake3::Hasher::new();
     let mut buffer = vec![0; READ_BYTES];
-    let whole = visit(root, &mut |path, metadata| {
+    // Of files with several names, which are read once.
+    let mut contents: BTreeMap<u64, blake3::Hash> = BTreeMap::new();
+    let whole = visit_all(root, &mut |path, metadata| {
         let name = path.strip_prefix(root).unwrap_or(path);
+        if name == Path::new("lost+found") && metadata.is_dir() {
+            return Ok(true);
+        }
         digest.update(name.as_os_str().as_bytes());
         // No name holds a zero byte.
         digest.update(&[0]);
@@ -67,19 +73,17 @@ pub(crate) fn walk(root: &Path, stop: &mut dyn FnMut() -> bool) -> Result<Option
             let target = fs::read_link(path).map_err(Error::io("read the link", path))?;
             digest.update(target.as_os_str().as_bytes());
         } else if metadata.is_file() {
-            digest.update(&metadata.len().to_le_bytes());
-            let mut file = File::open(path).map_err(Error::io("open", path))?;
-            loop {
-                match file.read(&mut buffer) {
-                    Ok(0) => break,
-                    Ok(len) => drop(digest.update(buffer.get(..len).unwrap_or_default())),
-                    Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                    Err(error) => return Err(Error::io("read", path)(error)),
-                }
-                if stop() {
-                    return Ok(false);
-                }
+            let content = match contents.get(&metadata.ino()) {
+                Some(known) => *known,
+                None => match content(path, &mut buffer, stop)? {
+                    Some(content) => content,
+                    None => return Ok(false),
+                },
+            };
+            if metadata.nlink() > 1 {
+                contents.insert(metadata.ino(), content);
             }
+            digest.update(content.as_bytes());
         }
         Ok(!stop())
     })?;
@@ -89,15 +93,50 @@ pub(crate) fn walk(root: &Path, stop: &mut dyn FnMut() -> bool) -> Result<Option
     }))
 }
 
-/// Calls `each` for all that is below a directory on the same file system, hard links once; ends when it returns false,
-/// and returns whether it never did.
+/// Hashes a file; `None` once `stop` says so.
+fn content(
+    path: &Path,
+    buffer: &mut [u8],
+    stop: &mut dyn FnMut() -> bool,
+) -> Result<Option<blake3::Hash>, Error> {
+    let mut file = File::open(path).map_err(Error::io("open", path))?;
+    let mut digest = blake3::Hasher::new();
+    loop {
+        match file.read(buffer) {
+            Ok(0) => return Ok(Some(digest.finalize())),
+            Ok(len) => drop(digest.update(buffer.get(..len).unwrap_or_default())),
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(Error::io("read", path)(error)),
+        }
+        if stop() {
+            return Ok(None);
+        }
+    }
+}
+
+/// Calls `each` for all that is below a directory on the same file system, hard links once.
 fn visit(
+    root: &Path,
+    each: &mut dyn FnMut(&Path, &Metadata) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let mut linked = BTreeSet::new();
+    visit_all(root, &mut |path, metadata| {
+        if !metadata.is_file() || metadata.nlink() == 1 || linked.insert(metadata.ino()) {
+            each(path, metadata)?;
+        }
+        Ok(true)
+    })?;
+    Ok(())
+}
+
+/// Calls `each` for all names below a directory on the same file system; ends when it returns false, and returns whether
+/// it never did.
+fn visit_all(
     root: &Path,
     each: &mut dyn FnMut(&Path, &Metadata) -> Result<bool, Error>,
 ) -> Result<bool, Error> {
     let metadata = fs::metadata(root).map_err(Error::io("look at", root))?;
     let device = metadata.dev();
-    let mut linked = BTreeSet::new();
     let mut directories: Vec<PathBuf> = vec![root.to_owned()];
     while let Some(directory) = directories.pop() {
         let mut below = Vec::new();
@@ -105,9 +144,6 @@ fn visit(
             let metadata = path
                 .symlink_metadata()
                 .map_err(Error::io("look at", &path))?;
-            if metadata.is_file() && metadata.nlink() > 1 && !linked.insert(metadata.ino()) {
-                continue;
-            }
             if !each(&path, &metadata)? {
                 return Ok(false);
             }
@@ -151,6 +187,13 @@ mod tests {
         assert_eq!(size_bytes(one.path()).expect("readable"), 3);
         assert_eq!(walked(one.path()).digest, walked(same.path()).digest);
         assert_ne!(walked(one.path()).digest, walked(other.path()).digest);
+        // As images of makers and file systems may have it.
+        fs::create_dir(same.path().join("lost+found")).expect("a directory");
+        fs::remove_file(same.path().join("z")).expect("a file");
+        fs::write(same.path().join("z"), "xyz").expect("a file");
+        assert_eq!(walked(one.path()).digest, walked(same.path()).digest);
+        fs::write(same.path().join("z"), "xyZ").expect("a file");
+        assert_ne!(walked(one.path()).digest, walked(same.path()).digest);
         assert_eq!(walk(one.path(), &mut || true).expect("readable"), None);
     }
 }

@@ -10,11 +10,13 @@ mod bench_launch;
 mod boot;
 mod build;
 mod compare;
+mod defrag;
 mod described;
 mod diff;
 mod doctor;
 mod dump;
 mod exclude;
+mod extents;
 mod extract;
 mod find;
 mod history;
@@ -32,6 +34,7 @@ mod record;
 mod report;
 mod resquash;
 mod source;
+mod sqlite;
 mod stat;
 mod study;
 mod tar;
@@ -47,11 +50,13 @@ pub(crate) use bench_launch::{BenchLaunchArgs, MountName, NamedImage};
 pub(crate) use boot::BootArgs;
 pub(crate) use build::BuildArgs;
 pub(crate) use compare::CompareArgs;
+pub(crate) use defrag::DefragArgs;
 pub(crate) use described::DescribedArgs;
 pub(crate) use diff::DiffArgs;
 pub(crate) use doctor::DoctorArgs;
 pub(crate) use dump::DumpArgs;
 pub(crate) use exclude::ExcludeArgs;
+pub(crate) use extents::ExtentsArgs;
 pub(crate) use extract::{ChangeArgs, ChoiceArgs, ExtractArgs};
 pub(crate) use find::{Amount, FindArgs, ModeTest, TestArgs, TypeLetter};
 pub(crate) use history::{
@@ -73,6 +78,7 @@ pub(crate) use record::{CommandArgs, RecordArgs};
 pub(crate) use report::ReportArgs;
 pub(crate) use resquash::{ResquashArgs, RulesName};
 pub(crate) use source::{MetadataArgs, OtherFileSystems, SourceArgs, Syntax};
+pub(crate) use sqlite::SqliteArgs;
 pub(crate) use stat::StatArgs;
 pub(crate) use study::StudyArgs;
 pub(crate) use tar::TarArgs;
@@ -155,6 +161,9 @@ pub(crate) enum Verb {
     History(HistoryArgs),
     Timings(TimingsArgs),
     Report(ReportArgs),
+    Extents(ExtentsArgs),
+    Defrag(DefragArgs),
+    Sqlite(SqliteArgs),
     Mksquashfs(MksquashfsArgs),
     Sqfstar(SqfstarArgs),
     Unsquashfs(UnsquashfsArgs),

@@ -5,9 +5,11 @@ mod bench;
 mod build;
 mod cat;
 mod check;
+mod defrag;
 mod diff;
 mod doctor;
 mod dump;
+mod extents;
 mod extract;
 mod find;
 mod generate;
@@ -21,6 +23,7 @@ mod profile;
 mod record;
 mod report;
 mod resquash;
+mod sqlite;
 mod stat;
 mod timings;
 mod tree;
@@ -68,6 +71,9 @@ fn act(verb: &Verb, ui: &Ui) -> anyhow::Result<Exit> {
         Verb::History(args) => history::run(args, ui),
         Verb::Timings(args) => timings::run(args, ui),
         Verb::Report(args) => report::run(args, ui),
+        Verb::Extents(args) => extents::run(args, ui),
+        Verb::Defrag(args) => defrag::run(args, ui),
+        Verb::Sqlite(args) => sqlite::run(args, ui),
         Verb::Mksquashfs(args) => squashfs_tools::verb(Tool::Mksquashfs, &args.words, ui),
         Verb::Sqfstar(args) => squashfs_tools::verb(Tool::Sqfstar, &args.words, ui),
         Verb::Unsquashfs(args) => squashfs_tools::verb(Tool::Unsquashfs, &args.words, ui),

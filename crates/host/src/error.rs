@@ -3,6 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::Refusal;
+
 /// Everything that can go wrong in this crate.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -65,6 +67,25 @@ pub enum Error {
         major: u32,
         /// Minor number of its file system.
         minor: u32,
+    },
+
+    /// A file system does not tell where its files lie.
+    #[error(
+        "`{}` is on a file system that does not tell where its files lie (no FIEMAP), as one in memory or on a network",
+        path.display()
+    )]
+    NoExtents {
+        /// The file.
+        path: PathBuf,
+    },
+
+    /// A file is not rewritten.
+    #[error("`{}` is left as it was: {why}", path.display())]
+    Refused {
+        /// The file.
+        path: PathBuf,
+        /// Why, and what to do.
+        why: Refusal,
     },
 
     /// The size of an image is not a multiple of a sector, so a loop device would hide its end.

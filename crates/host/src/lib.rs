@@ -10,6 +10,8 @@
 //!   [`try_image`], which tell what this kernel can mount;
 //! * a machine of its own, for what can only be measured by booting it: [`VirtualMachine`], with its
 //!   [`Console`];
+//! * plain files: where they lie on the disk ([`Extents`], [`seeks`]), and files put in the place of others that nobody
+//!   has open ([`Held`], [`defragment`]);
 //! * the way out: [`enter_private_namespace`] makes mounts vanish with the process, loop devices
 //!   detach with their last user, and the [`Janitor`] removes the rest, also after `kill -9`.
 //!
@@ -19,10 +21,14 @@
 
 mod cache;
 mod cgroup;
+mod defrag;
 mod device;
 mod error;
+mod extents;
 mod file_system;
 mod fuse_mount;
+mod held;
+mod holders;
 mod janitor;
 mod kernel_config;
 mod launch;
@@ -41,10 +47,14 @@ mod trial;
 
 pub use cache::{backing_disk, drop_caches, evict, resident_pages, write_back, write_back_all};
 pub use cgroup::{Cgroup, Inside};
+pub use defrag::{Defragmented, NamedFile, complete_names, defragment, named_files, relink};
 pub use device::{Device, Preset, Via};
 pub use error::Error;
+pub use extents::{Extent, Extents, FileSeeks, Laid, Place, Seeks, for_each_extent, seeks};
 pub use file_system::FileSystem;
 pub use fuse_mount::FuseMount;
+pub use held::{Held, Refusal};
+pub use holders::{Holder, holders};
 pub use janitor::{Janitor, Leftover};
 pub use kernel_config::KernelConfig;
 pub use launch::{Bus, Command, Display, Outcome, Pattern, Ready, Running, Status, launch, start};

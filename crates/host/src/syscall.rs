@@ -2,7 +2,7 @@
 
 #![expect(
     unsafe_code,
-    reason = "loop ioctls, cachestat, wait4, unshare and work between fork and exec have no safe wrapper"
+    reason = "loop and file ioctls, leases, cachestat, wait4, unshare and work between fork and exec have no safe wrapper"
 )]
 
 use std::io;
@@ -11,6 +11,8 @@ use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
+use rustix::io::Errno;
+use rustix::ioctl::{Opcode, opcode};
 use rustix::thread::{UnshareFlags, unshare_unsafe};
 
 use crate::launch::Step;
@@ -76,6 +78,64 @@ struct CacheStat {
     recently_evicted: u64,
 }
 
+// <linux/fs.h>
+const FS_IOC_FIEMAP: Opcode = opcode::read_write::<FiemapHead>(b'f', 11);
+const FS_IOC_FSGETXATTR: Opcode = opcode::read::<FsXattr>(b'X', 31);
+const FS_IOC_FSSETXATTR: Opcode = opcode::write::<FsXattr>(b'X', 32);
+
+/// Extents that the kernel tells at a time: 28 KiB of them.
+const MAPPED_MAX: usize = 512;
+
+/// `struct fiemap` without its extents.
+#[repr(C)]
+struct FiemapHead {
+    start: u64,
+    length: u64,
+    flags: u32,
+    mapped_count: u32,
+    extent_count: u32,
+    reserved: u32,
+}
+
+/// `struct fiemap_extent`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct MappedExtent {
+    pub(crate) logical: u64,
+    pub(crate) physical: u64,
+    pub(crate) length: u64,
+    reserved_long: [u64; 2],
+    pub(crate) flags: u32,
+    reserved: [u32; 3],
+}
+
+#[repr(C)]
+struct Fiemap {
+    head: FiemapHead,
+    extents: [MappedExtent; MAPPED_MAX],
+}
+
+/// `struct fsxattr`.
+#[repr(C)]
+struct FsXattr {
+    flags: u32,
+    extent_size: u32,
+    extent_count: u32,
+    project: u32,
+    copy_on_write_extent_size: u32,
+    padding: [u8; 8],
+}
+
+const _: () = {
+    assert!(size_of::<FiemapHead>() == 32);
+    assert!(size_of::<MappedExtent>() == 56);
+    assert!(size_of::<Fiemap>() == 32 + 56 * MAPPED_MAX);
+    assert!(size_of::<FsXattr>() == 28);
+};
+
+/// `fcntl(2)` command of <asm-generic/fcntl.h>.
+const F_SETSIG: libc::c_int = 10;
+
 fn check(answer: libc::c_int) -> io::Result<u32> {
     u32::try_from(answer).map_err(|_| io::Error::last_os_error())
 }
@@ -138,6 +198,83 @@ pub(crate) fn cachestat(file: BorrowedFd<'_>) -> io::Result<u64> {
     } else {
         Err(io::Error::last_os_error())
     }
+}
+
+/// The first extents of a file that lie at byte `start` or behind it, at most [`MAPPED_MAX`].
+pub(crate) fn fiemap(
+    file: BorrowedFd<'_>,
+    start: u64,
+    flags: u32,
+) -> io::Result<Vec<MappedExtent>> {
+    // SAFETY: integers and arrays of integers may all be zero.
+    let mut map: Box<Fiemap> = unsafe { Box::new_zeroed().assume_init() };
+    map.head.start = start;
+    map.head.length = u64::MAX - start;
+    map.head.flags = flags;
+    map.head.extent_count = u32::try_from(MAPPED_MAX).map_err(io::Error::other)?;
+    // SAFETY: the kernel reads the head and writes at most `extent_count` extents behind it.
+    check(unsafe { libc::ioctl(file.as_raw_fd(), FS_IOC_FIEMAP.into(), &raw mut *map) })?;
+    let mapped = usize::try_from(map.head.mapped_count).map_err(io::Error::other)?;
+    Ok(map.extents.get(..mapped).unwrap_or_default().to_vec())
+}
+
+fn inode_attributes(file: BorrowedFd<'_>) -> io::Result<FsXattr> {
+    // SAFETY: integers and arrays of integers may all be zero.
+    let mut attributes: FsXattr = unsafe { mem::zeroed() };
+    // SAFETY: the kernel writes one `fsxattr`, whose size is checked above.
+    check(unsafe {
+        libc::ioctl(
+            file.as_raw_fd(),
+            FS_IOC_FSGETXATTR.into(),
+            &raw mut attributes,
+        )
+    })?;
+    Ok(attributes)
+}
+
+/// The project that a file's space is counted for.
+pub(crate) fn project(file: BorrowedFd<'_>) -> io::Result<u32> {
+    Ok(inode_attributes(file)?.project)
+}
+
+/// Counts a file's space for another project.
+pub(crate) fn set_project(file: BorrowedFd<'_>, project: u32) -> io::Result<()> {
+    let attributes = FsXattr {
+        project,
+        ..inode_attributes(file)?
+    };
+    // SAFETY: the kernel reads one `fsxattr`, whose size is checked above.
+    check(unsafe {
+        libc::ioctl(
+            file.as_raw_fd(),
+            FS_IOC_FSSETXATTR.into(),
+            &raw const attributes,
+        )
+    })?;
+    Ok(())
+}
+
+/// Takes a write lease, which the kernel gives only if nobody else has the file open or mapped.
+///
+/// Whoever opens it later waits until the lease is given up, for `/proc/sys/fs/lease-break-time` at most. The kernel
+/// tells it by a signal, by default SIGIO, which would end the process; SIGURG is ignored unless somebody listens.
+pub(crate) fn take_write_lease(file: BorrowedFd<'_>) -> Result<(), Errno> {
+    let check = |answer: libc::c_int| match answer {
+        -1 => Err(Errno::from_io_error(&io::Error::last_os_error()).unwrap_or(Errno::INVAL)),
+        _ => Ok(()),
+    };
+
+    // SAFETY: the commands take integers.
+    check(unsafe { libc::fcntl(file.as_raw_fd(), F_SETSIG, libc::SIGURG) })?;
+    // SAFETY: as above.
+    check(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETLEASE, libc::F_WRLCK) })
+}
+
+/// Whether a write lease that was taken still holds: nobody waits to open the file.
+pub(crate) fn has_write_lease(file: BorrowedFd<'_>) -> bool {
+    // SAFETY: the command takes no argument.
+    let kind = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GETLEASE) };
+    kind == libc::F_WRLCK
 }
 
 /// How a child ended: exit code or signal, its user and system time, and the most memory it had.

@@ -32,6 +32,8 @@ pub(super) struct Programs<'a> {
     pub(super) coldpress: &'a Path,
     /// Without one, the process group of a tool is ended.
     pub(super) cgroup: Option<Cgroup>,
+    /// Seconds after which a tool is ended; 0 is never.
+    pub(super) timeout_s: u64,
 }
 
 /// How a tool ended.
@@ -65,6 +67,13 @@ impl Programs<'_> {
             }
             outcome => outcome?,
         };
+        if outcome.timed_out {
+            let why = format!(
+                "{tool} was not done after {} s, and was ended",
+                self.timeout_s
+            );
+            return Ok(Ended::Failed { why });
+        }
         let code = outcome.status.code;
         if code == Some(0) {
             let warning = None;
@@ -104,7 +113,7 @@ impl Programs<'_> {
         let command = Command {
             args,
             chroot: false,
-            timeout_s: 0,
+            timeout_s: self.timeout_s,
             ready: Ready::Exit,
         };
         match launch(&command, Path::new(NO_ROOT), self.cgroup.as_ref(), stop) {
@@ -133,6 +142,7 @@ pub fn version(
     let programs = Programs {
         coldpress,
         cgroup: None,
+        timeout_s: 0,
     };
     let flag = match tool {
         "mksquashfs" | "unsquashfs" => "-version",

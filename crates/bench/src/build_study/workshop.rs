@@ -40,6 +40,7 @@ impl<'a> RealWorkshop<'a> {
             programs: Programs {
                 coldpress: &study.coldpress,
                 cgroup,
+                timeout_s: study.timeout_s,
             },
             is_root: coldpress_host::is_root(),
             image_name: None,

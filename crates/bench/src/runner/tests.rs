@@ -74,7 +74,7 @@ impl Laboratory for &mut Mock {
         self.log.push(format!("walk {mounted}"));
         Ok((!stop()).then_some(Walk {
             time_s: 9.0,
-            digest: blake3::hash(b""),
+            digest: blake3::hash(mounted.as_bytes()),
         }))
     }
 
@@ -352,6 +352,11 @@ fn a_walk_is_cold_again_and_a_failed_run_has_none() {
     let (runs, _) = run_all(&mut mock, &["a"], 2);
     let walks: Vec<_> = runs.iter().map(|run| run.walk_s).collect();
     assert_eq!(walks, [Some(9.0), None]);
+    let digest = blake3::hash(b"a").to_hex().to_string();
+    assert_eq!(
+        (&runs[0].walk_digest, &runs[1].walk_digest),
+        (&Some(digest), &None)
+    );
     let behind = ["unmount a", "cool a", "mount a", "walk a", "unmount a"];
     assert_eq!(mock.log[5..10], behind);
 }

@@ -1,6 +1,6 @@
 //! `coldpress bench build`.
 
-use std::num::NonZeroU32;
+use std::num::{NonZeroU32, NonZeroU64};
 use std::path::PathBuf;
 
 use clap::Args;
@@ -89,6 +89,12 @@ pub(crate) struct BenchBuildArgs {
         hide_default_value = true
     )]
     pub(crate) runs: NonZeroU32,
+
+    /// Seconds after which a tool has failed, and is ended [default: none]
+    ///
+    /// That run does not count, and the contestant has no others if none of its runs did.
+    #[arg(long, value_name = "SECONDS", value_parser = parse_positive::<NonZeroU64>)]
+    pub(crate) timeout: Option<NonZeroU64>,
 
     /// coldpress, mksquashfs and gensquashfs [default: those that are there]
     ///

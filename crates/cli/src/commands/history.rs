@@ -6,7 +6,8 @@ mod list;
 pub(super) mod show;
 
 use anyhow::anyhow;
-use coldpress_history::{History, Study, StudyId};
+use coldpress_history::{History, Listed, State, Study, StudyId};
+use coldpress_host::ProcessId;
 
 use crate::args::{ForgetArgs, HistoryArgs, HistoryVerb};
 use crate::exit::Exit;
@@ -49,4 +50,15 @@ pub(super) fn find(history: &History, id: StudyId) -> anyhow::Result<Study> {
         let error = anyhow!("there is no study {id} in the history");
         hint(error, "`coldpress history` lists the studies")
     })
+}
+
+/// What became of a study, also of one whose process can no longer say so.
+fn state_of(listed: &Listed) -> &'static str {
+    let writer = listed.writer.as_deref().map(str::parse::<ProcessId>);
+    match (listed.state, writer) {
+        (State::Running, Some(Ok(process))) if process.has_ended() => "killed",
+        // Taken in from elsewhere as it was there.
+        (State::Running, None) => "unfinished",
+        (state, _) => state.name(),
+    }
 }

@@ -158,6 +158,34 @@ fn what_the_kernel_does_not_mount_is_left_out_and_named() {
 }
 
 #[test]
+fn an_image_of_other_files_is_named() {
+    if skip::without_measuring() {
+        return;
+    }
+    let session = session();
+    session.done("-q build source same.sqfs".split(' '));
+    fs::write(session.at("source/app/more"), "x").unwrap();
+    session.done("-q build source other.sqfs".split(' '));
+    fs::remove_file(session.at("source/app/more")).unwrap();
+    let ran = launch(
+        &session,
+        "--try --image same.sqfs --image other.sqfs --walk --runs 1 --no-store",
+    );
+    assert_eq!(ran.code, Some(1), "{}", ran.stderr);
+    let warnings: Vec<&str> = ran
+        .stderr
+        .lines()
+        .filter(|it| it.starts_with("warning: "))
+        .collect();
+    assert_eq!(warnings.len(), 1, "{}", ran.stderr);
+    assert!(
+        warnings[0].contains("other.sqfs has another tree than "),
+        "{}",
+        ran.stderr
+    );
+}
+
+#[test]
 fn wrong_wishes_are_refused_before_anything_is_done() {
     let stage = crate::run::Stage::new();
     fs::create_dir(stage.at("source")).unwrap();

@@ -248,7 +248,13 @@ fn a_study_whose_process_was_killed_is_told_from_one_under_way() {
     running["state"] = json!("running");
     desk.file("in.json", &[running]);
     desk.done(["history", "import", "in.json"]);
-    let state = || desk.done(["history", "--json"]).json()[0]["state"].clone();
+    let state = || {
+        let state = desk.done(["history", "--json"]).json()[0]["state"].clone();
+        let shown = desk.done(["history", "show", "1"]).text();
+        let line = format!("\nstate        {}\n", state.as_str().unwrap());
+        assert!(shown.contains(&line), "{shown}");
+        state
+    };
     assert_eq!(state(), "unfinished");
     let database = Connection::open(desk.stage.at("history.sqlite")).unwrap();
     let sign = |writer: &str| {

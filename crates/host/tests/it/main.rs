@@ -1,6 +1,9 @@
 //! Tests against the running Linux. Most need root and skip without it.
 
 mod cleanup;
+mod defrag;
+mod disk;
+mod extents;
 mod launching;
 mod ready;
 mod recording;

@@ -3,6 +3,7 @@
 mod resolve;
 mod tables;
 
+use std::num::NonZeroU64;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
@@ -55,6 +56,7 @@ pub(super) fn run(args: &BenchBuildArgs, ui: &Ui) -> anyhow::Result<Exit> {
         coldpress: tools.coldpress.clone(),
         turns: args.runs.get(),
         seed: args.study.seed.unwrap_or_else(seed),
+        timeout_s: args.timeout.map_or(0, NonZeroU64::get),
     };
     let mut study = study(&job, &tools, args)?;
     let mut kept = Kept::begin(&study, &args.study)?;
@@ -122,6 +124,9 @@ fn study(job: &BuildStudy, tools: &Tools, args: &BenchBuildArgs) -> anyhow::Resu
         ]
         .map(|(name, value)| (name.to_owned(), value)),
     );
+    if let Some(limit_s) = args.timeout {
+        facts.insert("time_limit".to_owned(), format!("{limit_s} s"));
+    }
     Ok(Study {
         kind: Kind::Build,
         title: format!("bench build {source}"),

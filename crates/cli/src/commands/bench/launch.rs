@@ -8,7 +8,7 @@ mod summary;
 use std::path::Path;
 
 use anyhow::Context as _;
-use coldpress_bench::{Error, Scenario, compare};
+use coldpress_bench::{Comparison, Error, Scenario, compare};
 use coldpress_build::Output;
 use coldpress_history::{State, Study};
 use coldpress_host::{Device, Janitor, Scratch};
@@ -17,6 +17,7 @@ use super::kept::write_report;
 use crate::args::BenchLaunchArgs;
 use crate::exit::Exit;
 use crate::failure::unless_stdout_closed;
+use crate::text::escaped;
 use crate::ui::Ui;
 use crate::{privileges, program, recording, resolve, study};
 use contestants::Contestants;
@@ -64,7 +65,7 @@ pub(super) fn run(args: &BenchLaunchArgs, ui: &Ui) -> anyhow::Result<Exit> {
         Err(_) => State::Failed,
     };
     let study = keeper.finish(state)?;
-    ended.with_context(|| {
+    let comparison = ended.with_context(|| {
         let program = recording::quoted_program(&scenario.command);
         format!("cannot compare the starts of {program}")
     })?;
@@ -75,7 +76,20 @@ pub(super) fn run(args: &BenchLaunchArgs, ui: &Ui) -> anyhow::Result<Exit> {
         write_report(&study, &contestants.notes, output)?;
     }
     unless_stdout_closed(tell(&study, args, ui))?;
-    Ok(Exit::wrong_if(contestants.is_one_missing))
+    let is_one_odd = warn_of_odd_trees(&comparison, ui);
+    Ok(Exit::wrong_if(contestants.is_one_missing || is_one_odd))
+}
+
+/// Names contestants that are not images of the same files; returns whether there are any.
+fn warn_of_odd_trees(comparison: &Comparison, ui: &Ui) -> bool {
+    let odd = comparison.odd_trees();
+    for (contestant, first) in &odd {
+        let [name, first] = [contestant, first].map(|name| escaped(name.as_bytes()));
+        ui.warn(&format!(
+            "{name} has another tree than {first}: other names, links or content, so their figures cannot be compared"
+        ));
+    }
+    !odd.is_empty()
 }
 
 /// Nothing that is written may become a part of what is measured.

@@ -3,8 +3,7 @@
 use std::io::Write as _;
 
 use coldpress_bench::format_units::count;
-use coldpress_history::{Listed, Origin, State};
-use coldpress_host::ProcessId;
+use coldpress_history::{Listed, Origin};
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use serde::Serialize;
 
@@ -73,18 +72,7 @@ fn line(listed: &Listed) -> Line<'_> {
         contestants: listed.contestants,
         runs: listed.counted,
         excluded: listed.excluded,
-        state: state_of(listed),
-    }
-}
-
-/// What became of a study, also of one whose process can no longer say so.
-fn state_of(listed: &Listed) -> &'static str {
-    let writer = listed.writer.as_deref().map(str::parse::<ProcessId>);
-    match (listed.state, writer) {
-        (State::Running, Some(Ok(process))) if process.has_ended() => "killed",
-        // Taken in from elsewhere as it was there.
-        (State::Running, None) => "unfinished",
-        (state, _) => state.name(),
+        state: super::state_of(listed),
     }
 }
 

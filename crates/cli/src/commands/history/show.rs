@@ -30,13 +30,17 @@ const COLUMNS: [&str; 8] = [
 const NUMBERS: std::ops::Range<usize> = 2..7;
 
 pub(super) fn run(args: &ShowArgs, ui: &Ui) -> anyhow::Result<Exit> {
-    let study = super::find(&state::open()?, args.id)?;
+    let history = state::open()?;
+    let study = super::find(&history, args.id)?;
     if args.json {
         ui.json(&study)?;
         return Ok(Exit::Done);
     }
+    let listed = history.list()?;
+    let listed = listed.iter().find(|listed| listed.id == args.id);
+    let became = listed.map_or(study.state.name(), super::state_of);
     let mut out = ui.out();
-    write!(out, "{}", head(&study))?;
+    write!(out, "{}", head(&study, became))?;
     let standings = standings(&study);
     if !standings.is_empty() {
         writeln!(out, "\n{}", table(&standings))?;
@@ -52,8 +56,8 @@ pub(super) fn run(args: &ShowArgs, ui: &Ui) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// What the study is, and what it depends on.
-fn head(study: &Study) -> String {
+/// What the study is, what became of it, and what it depends on.
+fn head(study: &Study, became: &str) -> String {
     let began = u32::try_from(study.began_unix_ms / 1000)
         .ok()
         .filter(|began| *began > 0);
@@ -67,7 +71,7 @@ fn head(study: &Study) -> String {
                 |began| LocalTime::new(false).text(began, true),
             ),
         ),
-        ("state", study.state.name().to_owned()),
+        ("state", became.to_owned()),
     ];
     if let Origin::Published { citation } = &study.origin {
         rows.push(("published", escaped(citation.as_bytes())));

@@ -147,6 +147,25 @@ fn a_tool_that_fails_is_named_once_and_counts_nowhere() {
 }
 
 #[test]
+fn a_tool_that_takes_too_long_is_ended_and_named() {
+    let stage = Stage::new();
+    let source = source(stage.directory());
+    let script = "[ \"$1\" = -version ] && echo fake && exit; sleep 60";
+    let path = fake(&stage, "mksquashfs", script);
+    let mut bench = bench(&stage);
+    bench.env("PATH", path);
+    bench.args(ALONE).args(["--tools", "coldpress,mksquashfs"]);
+    let args = ["--timeout", "3", "--samples", "samples.json", "--"];
+    let ran = run(bench.args(args).arg(&source));
+    assert_eq!(ran.code, Some(1), "{}", ran.stderr);
+    let why = "mksquashfs was not done after 3 s, and was ended";
+    assert_eq!(ran.stderr.matches(why).count(), 1, "{}", ran.stderr);
+    let study = samples(&stage.at("samples.json"));
+    assert_eq!(study["facts"]["time_limit"], "3 s");
+    assert_eq!(study["state"], "done");
+}
+
+#[test]
 fn what_was_not_unpacked_does_not_count() {
     let stage = Stage::new();
     let source = source(stage.directory());

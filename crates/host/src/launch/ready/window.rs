@@ -7,6 +7,8 @@
 use std::collections::HashMap;
 use std::ffi::OsString;
 use std::os::fd::{AsFd, BorrowedFd};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use x11rb::connection::Connection as _;
 use x11rb::errors::{ConnectionError, ReplyError};
@@ -25,6 +27,11 @@ const PROPERTY_WORDS: u32 = 256;
 /// Windows that are followed at once; a program that makes more has made its first one long ago.
 const WINDOWS_MAX: usize = 10_000;
 
+/// A server that resets when its last client has gone, as Xvfb does between two starts, refuses and drops connections
+/// for some milliseconds. So it is tried again, for so long.
+const RESET_TIME: Duration = Duration::from_secs(1);
+const RESET_PAUSE: Duration = Duration::from_millis(10);
+
 /// An X11 display.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Display(String);
@@ -41,13 +48,74 @@ impl Display {
     pub fn name(&self) -> &str {
         &self.0
     }
+
+    fn cannot_watch(&self, why: String) -> Error {
+        Error::CannotWatch {
+            what: format!("the X display `{}`", self.name()),
+            why,
+        }
+    }
+}
+
+/// A connection that is told of new windows.
+struct Link {
+    connection: RustConnection,
+    root: Window,
+    atoms: Atoms,
+}
+
+impl Link {
+    /// Tries again for as long as a reset may take.
+    fn open_within_reset(display: &Display, began: Instant) -> Result<Self, String> {
+        loop {
+            match Self::open(display) {
+                Err(why) if began.elapsed() > RESET_TIME => return Err(why),
+                Err(_) => sleep(RESET_PAUSE),
+                Ok(link) => return Ok(link),
+            }
+        }
+    }
+
+    fn open(display: &Display) -> Result<Self, String> {
+        let connected = x11rb::connect(Some(display.name()));
+        let (connection, screen) = connected.map_err(|error| error.to_string())?;
+        let begin = || -> Result<(Window, Atoms), ReplyError> {
+            let roots = &connection.setup().roots;
+            let screen = roots.get(screen).ok_or(ConnectionError::UnknownError)?;
+            let mask = ChangeWindowAttributesAux::new().event_mask(EventMask::SUBSTRUCTURE_NOTIFY);
+            connection
+                .change_window_attributes(screen.root, &mask)?
+                .check()?;
+            let atom = |name: &str| -> Result<Atom, ReplyError> {
+                Ok(connection
+                    .intern_atom(false, name.as_bytes())?
+                    .reply()?
+                    .atom)
+            };
+            let atoms = Atoms {
+                net_wm_name: atom("_NET_WM_NAME")?,
+                wm_protocols: atom("WM_PROTOCOLS")?,
+                wm_delete_window: atom("WM_DELETE_WINDOW")?,
+            };
+            Ok((screen.root, atoms))
+        };
+        let (root, atoms) = begin().map_err(|error| error.to_string())?;
+        Ok(Self {
+            connection,
+            root,
+            atoms,
+        })
+    }
 }
 
 /// The windows of a display.
 #[derive(Debug)]
 pub(in crate::launch) struct WindowWatch {
     display: Display,
+    /// When the watch began.
+    began: Instant,
     connection: RustConnection,
+    root: Window,
     name: Option<String>,
     atoms: Atoms,
     /// Whether each that is followed is mapped.
@@ -64,37 +132,16 @@ struct Atoms {
 
 impl WindowWatch {
     pub(super) fn begin(display: &Display, name: Option<String>) -> Result<Self, Error> {
-        let failed = |why: String| Error::CannotWatch {
-            what: format!("the X display `{}`", display.name()),
-            why,
-        };
-        let (connection, screen) =
-            x11rb::connect(Some(display.name())).map_err(|error| failed(error.to_string()))?;
-        let begin = || -> Result<Atoms, ReplyError> {
-            let roots = &connection.setup().roots;
-            let screen = roots.get(screen).ok_or(ConnectionError::UnknownError)?;
-            let mask = ChangeWindowAttributesAux::new().event_mask(EventMask::SUBSTRUCTURE_NOTIFY);
-            connection
-                .change_window_attributes(screen.root, &mask)?
-                .check()?;
-            let atom = |name: &str| -> Result<Atom, ReplyError> {
-                Ok(connection
-                    .intern_atom(false, name.as_bytes())?
-                    .reply()?
-                    .atom)
-            };
-            Ok(Atoms {
-                net_wm_name: atom("_NET_WM_NAME")?,
-                wm_protocols: atom("WM_PROTOCOLS")?,
-                wm_delete_window: atom("WM_DELETE_WINDOW")?,
-            })
-        };
-        let atoms = begin().map_err(|error| failed(error.to_string()))?;
+        let began = Instant::now();
+        let link =
+            Link::open_within_reset(display, began).map_err(|why| display.cannot_watch(why))?;
         Ok(Self {
             display: display.clone(),
-            connection,
+            began,
+            connection: link.connection,
+            root: link.root,
             name,
-            atoms,
+            atoms: link.atoms,
             windows: HashMap::new(),
             found: None,
         })
@@ -106,12 +153,41 @@ impl WindowWatch {
 
     /// Whether a window that is looked for has been mapped.
     pub(super) fn came_true(&mut self) -> Result<bool, Error> {
-        let answer = self.take_events();
-        answer.map_err(|error| Error::CannotWatch {
-            what: format!("the X display `{}`", self.display.name()),
-            why: error.to_string(),
-        })?;
+        if let Err(error) = self.take_events() {
+            if self.began.elapsed() > RESET_TIME {
+                return Err(self.display.cannot_watch(error.to_string()));
+            }
+            self.connect_again()
+                .map_err(|why| self.display.cannot_watch(why))?;
+        }
         Ok(self.found.is_some())
+    }
+
+    /// After a reset, in which the server destroyed all windows: those that are there by now are new.
+    fn connect_again(&mut self) -> Result<(), String> {
+        loop {
+            let link = Link::open_within_reset(&self.display, self.began)?;
+            (self.connection, self.root, self.atoms) = (link.connection, link.root, link.atoms);
+            self.windows.clear();
+            match self.follow_all() {
+                Err(error) if self.began.elapsed() > RESET_TIME => return Err(error.to_string()),
+                Err(_) => sleep(RESET_PAUSE),
+                Ok(()) => return Ok(()),
+            }
+        }
+    }
+
+    fn follow_all(&mut self) -> Result<(), ConnectionError> {
+        let asked = self.connection.query_tree(self.root)?;
+        let children = unless_gone(asked.reply())?.map_or_else(Vec::new, |tree| tree.children);
+        for window in children {
+            let asked = self.connection.get_window_attributes(window)?;
+            let attributes = unless_gone(asked.reply())?;
+            if attributes.is_some_and(|it| !it.override_redirect) {
+                self.follow(window)?;
+            }
+        }
+        self.take_events()
     }
 
     /// Asks the window to close, if it takes part in that (ICCCM 4.2.8.1); returns whether it does.

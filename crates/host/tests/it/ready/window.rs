@@ -2,8 +2,11 @@
 
 use std::ffi::OsString;
 use std::io::{BufRead as _, BufReader};
+use std::net::Shutdown;
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use coldpress_host::{Error, Outcome, Ready, launch};
@@ -74,6 +77,15 @@ impl Server {
         condition: &str,
         stop: &mut dyn FnMut() -> bool,
     ) -> Result<Outcome, Error> {
+        self.launch_until(play, self.ready(condition), stop)
+    }
+
+    fn launch_until(
+        &self,
+        play: &str,
+        ready: Ready,
+        stop: &mut dyn FnMut() -> bool,
+    ) -> Result<Outcome, Error> {
         let program = std::env::current_exe().unwrap();
         let play = format!("{PLAY}={play}");
         let display = format!("DISPLAY={}", self.display);
@@ -83,7 +95,7 @@ impl Server {
             &["--ignored", "--exact", "ready::window::client"],
         ]
         .concat();
-        let command = command(&args, self.ready(condition));
+        let command = command(&args, ready);
         launch(&command, Path::new("/"), None, stop)
     }
 }
@@ -255,6 +267,51 @@ fn a_window_is_asked_to_close_if_it_takes_part() {
     let outcome = server.client("class,map", "window");
     demand_ready(&outcome);
     assert_eq!(outcome.status.signal, Some(15), "{outcome:?}");
+}
+
+/// Stands between clients and a server as one that resets: connections are refused, dropped, and cut while they are used.
+fn reset_in_front_of(server: &Server, socket: &Path) {
+    let listener = UnixListener::bind(socket).unwrap();
+    let number = server.display.trim_start_matches(':');
+    let server = format!("/tmp/.X11-unix/X{number}");
+    thread::spawn(move || {
+        for (index, client) in listener.incoming().enumerate() {
+            let client = client.unwrap();
+            if index < 2 {
+                continue;
+            }
+            let server = UnixStream::connect(&server).unwrap();
+            let ends = [(&client, &server), (&server, &client)].map(|(from, to)| {
+                let (mut from, mut to) = (from.try_clone().unwrap(), to.try_clone().unwrap());
+                thread::spawn(move || {
+                    let _ = std::io::copy(&mut from, &mut to);
+                    let _ = to.shutdown(Shutdown::Both);
+                })
+            });
+            if index == 2 {
+                thread::sleep(Duration::from_millis(50));
+                let _ = client.shutdown(Shutdown::Both);
+                let _ = server.shutdown(Shutdown::Both);
+            }
+            drop(ends);
+        }
+    });
+}
+
+#[test]
+fn a_server_that_resets_is_asked_again() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let stage = tempfile::tempdir().unwrap();
+    let socket = stage.path().join("display");
+    reset_in_front_of(&server, &socket);
+    // A path is a display too.
+    let variable = socket.into_os_string();
+    let ready = Ready::parse("window=calc".as_ref(), &|_| Some(variable.clone())).unwrap();
+    let play = "wait,wait,wait,class,map";
+    let outcome = server.launch_until(play, ready, &mut || false).unwrap();
+    demand_ready(&outcome);
 }
 
 #[test]

@@ -60,6 +60,7 @@ pub(super) fn make(
         coldpress,
         turns: 1,
         seed: 0,
+        timeout_s: 0,
     };
     let bar = ui.count("making images", field.builds.len() as u64);
     let mut progress = |progress: coldpress_bench::build_study::Progress| {

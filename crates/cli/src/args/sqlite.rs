@@ -1,0 +1,49 @@
+//! The verb `sqlite`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::number::parse_size_bytes;
+
+/// Look at SQLite databases that a start reads, and rewrite them
+///
+/// Page size, pages and free pages, journal mode, encoding and extents of each database, and whether it is sound
+/// (`PRAGMA quick_check`). Free pages and extents beyond one are what a start reads or seeks in vain.
+///
+/// With --fix, a database that nobody has open is vacuumed into a new file of reserved space, which takes its place when its
+/// content was compared row by row and both were found sound. The old file stays until then, and whatever happens.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Exit status: 0 all are sound, and rewritten if asked, 1 one is not
+
+Example:
+  coldpress sqlite --fix --page-size 4096 --chunk 1M ~/.mozilla/firefox/*/places.sqlite")]
+pub(crate) struct SqliteArgs {
+    /// Databases
+    #[arg(value_name = "FILE", required = true)]
+    pub(crate) files: Vec<PathBuf>,
+
+    /// Rewrite them
+    #[arg(long)]
+    pub(crate) fix: bool,
+
+    /// Bytes of a page, a power of two from 512 to 64K [default: as it was]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size_bytes, requires = "fix")]
+    pub(crate) page_size: Option<u64>,
+
+    /// Reserve space for growth up to the next multiple of this; 0: none [default: 1M]
+    ///
+    /// The file itself is no longer for it. How far an application lets a database grow at once
+    /// (`SQLITE_FCNTL_CHUNK_SIZE`) is not kept in the file, so it cannot be set here.
+    #[arg(long, value_name = "SIZE", value_parser = parse_size_bytes, requires = "fix")]
+    pub(crate) chunk: Option<u64>,
+
+    /// Leave the old file as FILE.bak
+    #[arg(long, requires = "fix")]
+    pub(crate) keep: bool,
+
+    /// Print what was found as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
