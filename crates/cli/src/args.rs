@@ -15,6 +15,7 @@ mod diff;
 mod doctor;
 mod dump;
 mod exclude;
+mod explain;
 mod extract;
 mod find;
 mod history;
@@ -50,6 +51,7 @@ pub(crate) use diff::DiffArgs;
 pub(crate) use doctor::DoctorArgs;
 pub(crate) use dump::DumpArgs;
 pub(crate) use exclude::ExcludeArgs;
+pub(crate) use explain::{ExplainArgs, Linker, SymbolOrder};
 pub(crate) use extract::{ChangeArgs, ChoiceArgs, ExtractArgs};
 pub(crate) use find::{Amount, FindArgs, ModeTest, TestArgs, TypeLetter};
 pub(crate) use history::{
@@ -127,6 +129,7 @@ pub(crate) struct Cli {
 pub(crate) enum Verb {
     Press(Box<PressArgs>),
     Record(RecordArgs),
+    Explain(Box<ExplainArgs>),
     Build(Box<BuildArgs>),
     Plan(PlanArgs),
     Extract(Box<ExtractArgs>),

@@ -8,6 +8,7 @@ mod check;
 mod diff;
 mod doctor;
 mod dump;
+mod explain;
 mod extract;
 mod find;
 mod generate;
@@ -46,6 +47,7 @@ fn act(verb: &Verb, ui: &Ui) -> anyhow::Result<Exit> {
     match verb {
         Verb::Press(args) => press::run(args, ui),
         Verb::Record(args) => record::run(args, ui),
+        Verb::Explain(args) => explain::run(args, ui),
         Verb::Build(args) => build::run(args, ui),
         Verb::Plan(args) => plan::run(args, ui),
         Verb::Extract(args) => extract::run(args, ui),

@@ -13,6 +13,7 @@ mod docs;
 mod doctor;
 mod dump;
 mod errors;
+mod explain;
 mod extract;
 mod fuse;
 mod help;
