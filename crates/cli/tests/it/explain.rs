@@ -163,7 +163,7 @@ fn compile(source: &Path) {
         written("main.c", main_program()),
     );
     let mut cc = Command::new("cc");
-    cc.args(["-O1", "-shared", "-fPIC", "-o"])
+    cc.args(["-O1", "-shared", "-fPIC", "-Wl,-soname,libfar.so", "-o"])
         .arg(at("libfar.so"));
     program(cc.arg(library));
     let mut cc = Command::new("cc");

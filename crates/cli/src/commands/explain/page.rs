@@ -103,10 +103,13 @@ fn more(all: usize) -> Option<Exhibit> {
 }
 
 fn programs(told: &Told) -> Option<Section> {
-    let table = tables::programs(told, ROWS_MAX);
+    let mut table = tables::programs(told, ROWS_MAX);
     if table.rows.is_empty() {
         return None;
     }
+    // Sections have tables of their own below.
+    table.columns.pop();
+    table.rows.iter_mut().for_each(|row| drop(row.pop()));
     let mut exhibits = vec![Exhibit::Table(table)];
     for (file, cost) in told.known_programs().take(PROGRAMS_MAX) {
         exhibits.push(Exhibit::Heading(tables::path(told.map, file)));
