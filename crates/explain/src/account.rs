@@ -9,7 +9,7 @@ use coldpress_trace::PAGE_SIZE_BYTES;
 use crate::device_read::{DeviceRead, device_reads};
 use crate::explanation::{AreaCost, Explanation, ReadKind, ReadMark, Totals};
 use crate::file_cost::{FileCost, file_costs};
-use crate::image_map::{BlockKind, ImageMap};
+use crate::image_map::{BlockKind, ImageMap, MappedFile};
 use crate::page_use::{PageUse, page_uses};
 use crate::repeats::{CacheSizes, repeats};
 use crate::share::share;
@@ -112,11 +112,7 @@ impl<'a> Account<'a> {
             totals.unused_bytes += file.unused_bytes;
         }
         for (&file, pages) in &self.uses {
-            let end = self
-                .map
-                .files()
-                .get(file)
-                .map_or(0, |file| file.page_count());
+            let end = self.map.files().get(file).map_or(0, MappedFile::page_count);
             let cached = pages.cached.page_count();
             let past_end = pages.cached.count_in(end, u64::MAX);
             totals.cached_bytes += cached.saturating_mul(PAGE_SIZE_BYTES);

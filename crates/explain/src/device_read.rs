@@ -64,7 +64,7 @@ pub(crate) fn device_reads(
     map: &ImageMap,
     decompression_bytes_per_s: Option<u64>,
 ) -> Vec<DeviceRead> {
-    let mut reads = Reads {
+    let mut listener = Listener {
         map,
         decompression_bytes_per_s,
         reads: Vec::new(),
@@ -72,12 +72,12 @@ pub(crate) fn device_reads(
         threads: HashMap::new(),
     };
     for event in events {
-        reads.take(event);
+        listener.take(event);
     }
-    reads.finish()
+    listener.finish()
 }
 
-struct Reads<'a> {
+struct Listener<'a> {
     map: &'a ImageMap,
     decompression_bytes_per_s: Option<u64>,
     reads: Vec<DeviceRead>,
@@ -85,7 +85,7 @@ struct Reads<'a> {
     threads: HashMap<u32, Thread>,
 }
 
-impl Reads<'_> {
+impl Listener<'_> {
     fn take(&mut self, event: &RawEvent) {
         if let RawKind::DeviceDone {
             start_byte,

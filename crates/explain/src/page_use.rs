@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use coldpress_host::{RawEvent, RawKind};
 use coldpress_trace::Coverage;
 
-use crate::image_map::ImageMap;
+use crate::image_map::{ImageMap, MappedFile};
 
 /// Pages that the kernel handles at once in a read (`PAGEVEC_SIZE`).
 const BATCH_PAGES: u64 = 31;
@@ -81,7 +81,7 @@ pub(crate) fn page_uses(events: &[RawEvent], map: &ImageMap) -> HashMap<usize, P
         let Some(file) = map.file_of_inode(inode) else {
             continue;
         };
-        let page_count = map.files().get(file).map_or(0, |file| file.page_count());
+        let page_count = map.files().get(file).map_or(0, MappedFile::page_count);
         let entry = uses.entry(file).or_insert_with(|| PageUse {
             first_us: event.time_us,
             ..PageUse::default()
@@ -111,7 +111,7 @@ pub(crate) fn page_uses(events: &[RawEvent], map: &ImageMap) -> HashMap<usize, P
         }
     }
     for (&file, entry) in &mut uses {
-        let page_count = map.files().get(file).map_or(0, |file| file.page_count());
+        let page_count = map.files().get(file).map_or(0, MappedFile::page_count);
         entry.add_silent_reads(page_count, map.block_pages(), |block| {
             told_blocks.contains(&(file, block))
         });

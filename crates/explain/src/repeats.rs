@@ -269,8 +269,8 @@ impl Filled {
             }
             is_new = true;
         }
-        let files = before.file.zip(now.file);
-        match files.is_some_and(|(before, now)| before != now) {
+        let users = before.file.zip(now.file);
+        match users.is_some_and(|(before, now)| before != now) {
             _ if is_new => Reason::PartOfBlock,
             true => Reason::SharedContent,
             false => Reason::Unknown,

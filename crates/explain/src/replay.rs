@@ -53,16 +53,15 @@ pub fn replay(
             continue;
         };
         let path = event.path.as_slice();
-        let file = match files.get(path) {
-            Some(file) => *file,
-            None => {
-                let file = find(image, map, path)?;
-                files.insert(path, file);
-                if file.is_none() {
-                    reader.replay.missing.push(path.to_vec());
-                }
-                file
+        let file = if let Some(file) = files.get(path) {
+            *file
+        } else {
+            let file = find(image, map, path)?;
+            files.insert(path, file);
+            if file.is_none() {
+                reader.replay.missing.push(path.to_vec());
             }
+            file
         };
         if let Some(file) = file {
             reader.access(event, file, (first, last));

@@ -69,7 +69,7 @@ fn launch() -> Study {
 fn reads() -> Section {
     let spot = |time: u32| TimelineSpot {
         at: (f64::from(time), f64::from(time * 7 % 40)),
-        kind: usize::from(time % 3 == 0),
+        kind: usize::from(time.is_multiple_of(3)),
         tip: format!("</title>{time}"),
     };
     let axes = || ["ms".to_owned(), "MiB".to_owned()];

@@ -1,6 +1,6 @@
 //! The verb `explain`.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
 
@@ -59,7 +59,7 @@ pub(crate) struct ExplainArgs {
     #[arg(
         long,
         value_name = "FILE=OUT",
-        value_parser = OsStringValueParser::new().try_map(parse_symbol_order)
+        value_parser = OsStringValueParser::new().try_map(|text| parse_symbol_order(&text))
     )]
     pub(crate) symbol_order: Vec<SymbolOrder>,
 
@@ -138,7 +138,7 @@ pub(crate) struct SymbolOrder {
 /// # Errors
 ///
 /// A clause that says what it looks like.
-fn parse_symbol_order(text: OsString) -> Result<SymbolOrder, String> {
+fn parse_symbol_order(text: &OsStr) -> Result<SymbolOrder, String> {
     let bytes = text.as_bytes();
     // Names of libraries may hold `=`, places for small files rarely do.
     let equals = bytes.iter().rposition(|byte| *byte == b'=');
@@ -167,7 +167,7 @@ mod tests {
             ("libc.so=", None),
             ("", None),
         ] {
-            let order = parse_symbol_order(OsString::from(text)).ok();
+            let order = parse_symbol_order(OsStr::new(text)).ok();
             let expected = expected.map(|(file, output)| SymbolOrder {
                 file: file.as_bytes().to_vec(),
                 output: PathBuf::from(output),
