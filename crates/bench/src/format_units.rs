@@ -129,8 +129,9 @@ fn three_digits(value: f64) -> String {
     format!("{value:.decimals$}")
 }
 
+/// A count as charts and units need it.
 #[expect(clippy::cast_precision_loss, reason = "three digits are shown of it")]
-pub(crate) fn as_f64(count: u64) -> f64 {
+pub fn as_f64(count: u64) -> f64 {
     count as f64
 }
 

@@ -61,7 +61,10 @@ pub use error::Error;
 pub use pareto::pareto_front;
 pub use proof::Proof;
 pub use relation::{Evidence, Relation};
-pub use report::{FileSizes, Report, TaskSpan, Waterfall, report_html};
+pub use report::{
+    Exhibit, FileSizes, HeatMap, Report, Section, Table, TaskSpan, Timeline, TimelineSpot,
+    Waterfall, report_html,
+};
 pub use rows::{Row, Versus};
 pub use run::{Coldness, Excluded, Exit, Run};
 pub use runner::{Progress, Step};

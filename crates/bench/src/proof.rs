@@ -22,8 +22,8 @@ impl Proof {
         Report {
             title: self.title.clone(),
             studies: vec![self.comparison.study(&self.title)],
-            changes: Vec::new(),
             notes: self.notes.clone(),
+            ..Report::default()
         }
     }
 }

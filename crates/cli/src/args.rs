@@ -16,6 +16,7 @@ mod diff;
 mod doctor;
 mod dump;
 mod exclude;
+mod explain;
 mod extents;
 mod extract;
 mod find;
@@ -56,6 +57,7 @@ pub(crate) use diff::DiffArgs;
 pub(crate) use doctor::DoctorArgs;
 pub(crate) use dump::DumpArgs;
 pub(crate) use exclude::ExcludeArgs;
+pub(crate) use explain::{ExplainArgs, Linker, SymbolOrder};
 pub(crate) use extents::ExtentsArgs;
 pub(crate) use extract::{ChangeArgs, ChoiceArgs, ExtractArgs};
 pub(crate) use find::{Amount, FindArgs, ModeTest, TestArgs, TypeLetter};
@@ -140,6 +142,7 @@ pub(crate) struct Cli {
 pub(crate) enum Verb {
     Press(Box<PressArgs>),
     Record(RecordArgs),
+    Explain(Box<ExplainArgs>),
     Build(Box<BuildArgs>),
     Plan(PlanArgs),
     Profile(ProfileArgs),

@@ -9,6 +9,7 @@ mod defrag;
 mod diff;
 mod doctor;
 mod dump;
+mod explain;
 mod extents;
 mod extract;
 mod find;
@@ -50,6 +51,7 @@ fn act(verb: &Verb, ui: &Ui) -> anyhow::Result<Exit> {
     match verb {
         Verb::Press(args) => press::run(args, ui),
         Verb::Record(args) => record::run(args, ui),
+        Verb::Explain(args) => explain::run(args, ui),
         Verb::Build(args) => build::run(args, ui),
         Verb::Plan(args) => plan::run(args, ui),
         Verb::Profile(args) => profile::run(args, ui),

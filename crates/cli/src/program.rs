@@ -38,6 +38,20 @@ pub(crate) fn resolve(args: &CommandArgs, source: &Path) -> anyhow::Result<Comma
     })
 }
 
+/// The command as it is started from an image: only `{root}` stands for its files.
+///
+/// # Errors
+///
+/// If the condition of its readiness is none.
+pub(crate) fn of_image(args: &CommandArgs) -> anyhow::Result<Command> {
+    Ok(Command {
+        args: args.command.clone(),
+        chroot: args.chroot,
+        timeout_s: args.timeout.get(),
+        ready: Ready::parse(&args.ready, &|name| env::var_os(name))?,
+    })
+}
+
 /// Replaces a path inside `source`, also as the value of `NAME=PATH`.
 fn rewrite(arg: &OsStr, source: &Path) -> OsString {
     if let Some(inside) = inside(Path::new(arg), source) {

@@ -113,7 +113,11 @@ pub(crate) fn record(
 }
 
 /// Refuses a command that failed, with the end of what it said.
-fn check(outcome: &Outcome, command: &Command) -> anyhow::Result<()> {
+///
+/// # Errors
+///
+/// If it was not ready in time, or failed before.
+pub(crate) fn check(outcome: &Outcome, command: &Command) -> anyhow::Result<()> {
     if outcome.became_ready {
         return Ok(());
     }

@@ -10,6 +10,10 @@
 //!   passing, so a page in it may or may not be used;
 //! * `block_bio_queue`: `SquashFS` reads these bytes of the image, metadata too.
 //!
+//! Where a start is to be explained, two more tell when the bytes were there and which addresses
+//! programs touched: `block_rq_complete` (`block_bio_complete` is silent for devices with request
+//! queues, such as loop devices) and `page_fault_user`.
+//!
 //! Recording them cost nothing that could be measured. Rejected: fanotify (no offsets, no page
 //! faults), `mincore` (it shows read-ahead, not use), ptrace (twice as
 //! slow). The kernel's binary pages are read instead of its text, because the text holds the
@@ -74,7 +78,7 @@ pub struct Recorder {
 /// What was recorded.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Recording {
-    /// Ordered by time. Events that repeat the one before on the same processor are left out.
+    /// Ordered by time. Uses of pages that repeat the event before on the same processor are left out.
     pub events: Vec<RawEvent>,
     /// Events that the kernel or the recorder had no room for: if not 0, record again.
     pub lost_events: u64,
@@ -95,12 +99,39 @@ impl Recorder {
         loop_device: &LoopDevice,
         janitor: &Janitor,
     ) -> Result<Self, Error> {
+        Self::start_with(mount, loop_device, janitor, Detail::Accesses)
+    }
+
+    /// Starts to record as [`Recorder::start`] does, and also when each read of the loop device was done and,
+    /// where the kernel tells (x86), the addresses at which programs faulted.
+    ///
+    /// # Errors
+    ///
+    /// As [`Recorder::start`].
+    ///
+    /// # Cost
+    ///
+    /// As [`Recorder::start`]; each page fault of the machine is an event that is looked at.
+    pub fn start_in_detail(
+        mount: &Mount,
+        loop_device: &LoopDevice,
+        janitor: &Janitor,
+    ) -> Result<Self, Error> {
+        Self::start_with(mount, loop_device, janitor, Detail::Everything)
+    }
+
+    fn start_with(
+        mount: &Mount,
+        loop_device: &LoopDevice,
+        janitor: &Janitor,
+        detail: Detail,
+    ) -> Result<Self, Error> {
         let tracefs = match janitor.tracefs() {
             Some(tracefs) => tracefs.clone(),
             None => Tracefs::open()?,
         };
         let instance = Instance::create(&tracefs, janitor)?;
-        let decoder = listen(&instance, mount, loop_device)?;
+        let decoder = listen(&instance, mount, loop_device, detail)?;
         let layout = page_layout(&tracefs)?;
         let reader = Reader::start(&instance, decoder, layout)?;
         let start_ns = monotonic_ns();
@@ -134,8 +165,57 @@ impl Recorder {
     }
 }
 
+/// What is listened to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Detail {
+    /// What was used.
+    Accesses,
+    /// When reads were done and what programs touched, too.
+    Everything,
+}
+
+/// Faults of programs on addresses that are not mapped: reads, writes and instructions. Those on
+/// pages that are mapped and may not be written are no first touch.
+const NOT_MAPPED: &str = "error_code == 4 || error_code == 6 || error_code == 20";
+
+/// An event to switch on.
+struct Wanted {
+    group: &'static str,
+    name: &'static str,
+    filter: String,
+    is_optional: bool,
+}
+
+/// The events of a mount and its device.
+fn wanted(mount: &Mount, loop_device: &LoopDevice, detail: Detail) -> Vec<Wanted> {
+    // The kernel's own device number: 20 bits of minor, unlike that of stat(2).
+    let number = |(major, minor): (u32, u32)| u64::from(major) << 20 | u64::from(minor);
+    let event = |group, name, filter, is_optional| Wanted {
+        group,
+        name,
+        filter,
+        is_optional,
+    };
+    let of_mount = format!("s_dev == {}", number(mount.device_number()));
+    let of_device = format!("dev == {}", number(loop_device.device_number()));
+    let filemap = FILEMAP_EVENTS.map(|name| event("filemap", name, of_mount.clone(), false));
+    let mut wanted = Vec::from(filemap);
+    wanted.push(event("block", "block_bio_queue", of_device.clone(), false));
+    if detail == Detail::Everything {
+        wanted.push(event("block", "block_rq_complete", of_device, false));
+        let faults = event("exceptions", "page_fault_user", NOT_MAPPED.to_owned(), true);
+        wanted.push(faults);
+    }
+    wanted
+}
+
 /// Sets an instance up, still silent.
-fn listen(instance: &Instance, mount: &Mount, loop_device: &LoopDevice) -> Result<Decoder, Error> {
+fn listen(
+    instance: &Instance,
+    mount: &Mount,
+    loop_device: &LoopDevice,
+    detail: Detail,
+) -> Result<Decoder, Error> {
     instance.set("tracing_on", "0")?;
     // The clock of `CLOCK_MONOTONIC`, so that times compare with those of other measurements.
     instance.set("trace_clock", "mono")?;
@@ -144,32 +224,23 @@ fn listen(instance: &Instance, mount: &Mount, loop_device: &LoopDevice) -> Resul
     instance.set("buffer_size_kb", &buffer_kib.to_string())?;
 
     let mut decoder = Decoder::default();
-    let filemap = FILEMAP_EVENTS.map(|name| ("filemap", name, "s_dev", mount.device_number()));
-    let block = (
-        "block",
-        "block_bio_queue",
-        "dev",
-        loop_device.device_number(),
-    );
-    for (group, name, field, (major, minor)) in filemap.into_iter().chain([block]) {
-        let directory = format!("events/{group}/{name}");
+    for event in wanted(mount, loop_device, detail) {
+        let directory = format!("events/{}/{}", event.group, event.name);
         if !instance.path().join(&directory).is_dir() {
+            if event.is_optional {
+                continue;
+            }
             return Err(Error::Unsupported {
                 what: "a kernel event that the recorder needs (filemap:mm_filemap_get_pages, \
                        mm_filemap_fault, mm_filemap_map_pages, mm_filemap_add_to_page_cache, \
-                       block:block_bio_queue)",
+                       block:block_bio_queue, block_rq_complete)",
                 advice: "use Linux 6.12 or later",
             });
         }
         let path = instance.path().join(&directory).join("format");
         let text = instance.read(&format!("{directory}/format"))?;
-        decoder.learn(name, &text, &path)?;
-        // The kernel's own device number: 20 bits of minor, unlike that of stat(2).
-        let device = u64::from(major) << 20 | u64::from(minor);
-        instance.set(
-            &format!("{directory}/filter"),
-            &format!("{field} == {device}"),
-        )?;
+        decoder.learn(event.name, &text, &path)?;
+        instance.set(&format!("{directory}/filter"), &event.filter)?;
         instance.set(&format!("{directory}/enable"), "1")?;
     }
     Ok(decoder)
@@ -247,7 +318,7 @@ impl Reader {
             buffers.push(RingBuffer {
                 path,
                 file,
-                last: None,
+                sieve: Sieve::default(),
             });
         }
         let stop = Arc::new(AtomicBool::new(false));
@@ -298,7 +369,40 @@ impl Drop for Reader {
 struct RingBuffer {
     path: PathBuf,
     file: File,
+    sieve: Sieve,
+}
+
+/// What of the events of a processor is kept.
+#[derive(Debug, Default)]
+struct Sieve {
     last: Option<(u32, RawKind)>,
+    /// The last fault of a program, until it is known whether it is one on the recorded mount.
+    fault: Option<Stamped>,
+}
+
+impl Sieve {
+    /// Keeps an event, unless it says nothing new; a fault of a program only if what the kernel does
+    /// about it in the recorded mount follows, as it does at once and on the same processor.
+    fn take(&mut self, event: Stamped, collected: &mut Collected) {
+        if let RawKind::UserFault { .. } = event.kind {
+            self.fault = Some(event);
+            return;
+        }
+        let is_answered = |fault: &Stamped| fault.pid == event.pid && event.kind.answers_fault();
+        let fault = self.fault.take().filter(is_answered);
+        let seen = Some((event.pid, event.kind));
+        if fault.is_none() && self.last == seen && event.kind.is_idempotent() {
+            return;
+        }
+        self.last = seen;
+        for event in fault.into_iter().chain([event]) {
+            if collected.events.len() < MAX_EVENTS {
+                collected.events.push(event);
+            } else {
+                collected.lost += 1;
+            }
+        }
+    }
 }
 
 impl RingBuffer {
@@ -324,16 +428,7 @@ impl RingBuffer {
                 let Some(event) = decoder.decode(&record).map_err(damaged)? else {
                     continue;
                 };
-                let seen = Some((event.pid, event.kind));
-                if self.last == seen {
-                    continue;
-                }
-                self.last = seen;
-                if collected.events.len() < MAX_EVENTS {
-                    collected.events.push(event);
-                } else {
-                    collected.lost += 1;
-                }
+                self.sieve.take(event, collected);
             }
         }
     }
@@ -341,7 +436,54 @@ impl RingBuffer {
 
 #[cfg(test)]
 mod tests {
-    use super::parse_lost;
+    use super::*;
+
+    #[test]
+    fn faults_of_programs_are_kept_if_they_are_answered_and_reads_each_time() {
+        let event = |pid, kind| Stamped {
+            time_ns: 0,
+            pid,
+            kind,
+        };
+        let fault = |pid| {
+            let (address, instruction) = (u64::from(pid), 0);
+            event(
+                pid,
+                RawKind::UserFault {
+                    address,
+                    instruction,
+                },
+            )
+        };
+        let page = |pid| event(pid, RawKind::Fault { inode: 1, page: 2 });
+        let read = event(
+            1,
+            RawKind::DeviceRead {
+                start_byte: 0,
+                len_bytes: 512,
+            },
+        );
+        let mut sieve = Sieve::default();
+        let mut collected = Collected::default();
+        for event in [
+            // Of another thread, and of memory that is no file's.
+            fault(1),
+            fault(2),
+            page(2),
+            page(2),
+            fault(2),
+            page(2),
+            fault(1),
+            page(2),
+            fault(1),
+            read,
+            read,
+        ] {
+            sieve.take(event, &mut collected);
+        }
+        let expected = [fault(2), page(2), fault(2), page(2), read, read];
+        assert_eq!(collected.events, expected);
+    }
 
     #[test]
     fn lost_events_are_added_up() {

@@ -7,15 +7,15 @@ use std::collections::BTreeMap;
 /// Each call of [`cover`](Self::cover) leaves at most one run more than it found and removes the
 /// runs that it meets, so n calls cost O(n log n) whatever their order: a trace cannot make
 /// this slow.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Coverage {
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Coverage {
     /// First page to last page.
     runs: BTreeMap<u64, u64>,
 }
 
 impl Coverage {
     /// Adds the pages `first` to `last` and hands each run of pages that are new to `gap`.
-    pub(crate) fn cover(&mut self, first: u64, last: u64, mut gap: impl FnMut(u64, u64)) {
+    pub fn cover(&mut self, first: u64, last: u64, mut gap: impl FnMut(u64, u64)) {
         let met: Vec<(u64, u64)> = self
             .runs
             .range(..=last.saturating_add(1))
@@ -39,6 +39,37 @@ impl Coverage {
         }
         self.runs.insert(merged_first, merged_last);
     }
+
+    /// The runs, as first and last page, in order.
+    pub fn runs(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        self.runs.iter().map(|(&first, &last)| (first, last))
+    }
+
+    /// What of the pages `first` to `last` is in the set, as runs in order.
+    pub fn runs_in(&self, first: u64, last: u64) -> impl Iterator<Item = (u64, u64)> + '_ {
+        let before = self.runs.range(..first).next_back();
+        let from = before.map_or(first, |(&run_first, _)| run_first);
+        // A range of the map must not end before it begins.
+        let runs = self.runs.range(from..=last.max(from));
+        runs.map(move |(&run_first, &run_last)| (run_first.max(first), run_last.min(last)))
+            .filter(|(first, last)| first <= last)
+    }
+
+    /// How many pages it holds.
+    pub fn page_count(&self) -> u64 {
+        count(self.runs())
+    }
+
+    /// How many of the pages `first` to `last` it holds.
+    pub fn count_in(&self, first: u64, last: u64) -> u64 {
+        count(self.runs_in(first, last))
+    }
+}
+
+fn count(runs: impl Iterator<Item = (u64, u64)>) -> u64 {
+    runs.fold(0, |count, (first, last)| {
+        count.saturating_add((last - first).saturating_add(1))
+    })
 }
 
 #[cfg(test)]
@@ -66,5 +97,29 @@ mod tests {
             assert_eq!(gaps, expected, "{first}-{last}");
         }
         assert_eq!(coverage.runs, BTreeMap::from([(0, 46)]));
+    }
+
+    #[test]
+    fn a_range_sees_the_parts_of_runs_in_it() {
+        let mut coverage = Coverage::default();
+        for (first, last) in [(10, 19), (30, 39), (50, 50)] {
+            coverage.cover(first, last, |_, _| ());
+        }
+        let cases: &[(u64, u64, Runs<'_>)] = &[
+            (0, 9, &[]),
+            (0, 10, &[(10, 10)]),
+            (15, 35, &[(15, 19), (30, 35)]),
+            (12, 13, &[(12, 13)]),
+            (20, 29, &[]),
+            (40, u64::MAX, &[(50, 50)]),
+            (60, 70, &[]),
+            (35, 34, &[]),
+        ];
+        for &(first, last, expected) in cases {
+            let runs: Vec<_> = coverage.runs_in(first, last).collect();
+            assert_eq!(runs, expected, "{first}-{last}");
+        }
+        assert_eq!(coverage.page_count(), 21);
+        assert_eq!(coverage.count_in(15, 30), 6);
     }
 }

@@ -36,6 +36,7 @@ mod profile;
 mod text;
 mod working_set;
 
+pub use coverage::Coverage;
 pub use error::{Error, Rule};
 pub use event::{Access, Event, PAGE_COUNT_MAX, PAGE_SIZE_BYTES, Trace};
 pub use excerpt::Excerpt;

@@ -9,13 +9,17 @@ mod bars;
 mod boxes;
 mod curve;
 mod frame;
+mod heat_map;
 mod marks;
 mod scatter;
+mod timeline;
 mod waterfall;
 
 pub(super) use bars::{Bar, bars};
 pub(super) use boxes::{DOTS_MAX, Lane, Sample, boxes};
 pub(super) use curve::{Step, curve};
+pub(super) use heat_map::heat_map;
 pub(super) use marks::series;
 pub(super) use scatter::{Line, Scatter, Spot, scatter};
+pub(super) use timeline::timeline;
 pub(super) use waterfall::waterfall;

@@ -18,11 +18,13 @@ mod losses;
 mod page;
 mod results;
 mod samples;
+mod sections;
 mod times;
 mod view;
 mod waterfall;
 
 pub use file_sizes::FileSizes;
+pub use sections::{Exhibit, HeatMap, Section, Table, Timeline, TimelineSpot};
 pub use waterfall::{TaskSpan, Waterfall};
 
 use std::io::{self, Write};
@@ -40,6 +42,8 @@ pub struct Report {
     pub title: String,
     /// What was measured, ours and that of others.
     pub studies: Vec<Study>,
+    /// What others tell, before the studies.
+    pub sections: Vec<Section>,
     /// What was done, task by task.
     pub changes: Vec<Waterfall>,
     /// Facts beside the measurement, as (name, value): plan, build times, checks, tool versions.
@@ -59,6 +63,7 @@ pub struct Report {
 pub fn report_html(report: &Report, out: &mut impl Write) -> io::Result<()> {
     let views: Vec<View> = report.studies.iter().map(View::new).collect();
     let mut page = Page::new(&report.title);
+    sections::write(&mut page, &report.sections)?;
     contents(&mut page, &views);
     for (index, view) in views.iter().enumerate() {
         article::write(&mut page, index, view)?;
@@ -67,7 +72,10 @@ pub fn report_html(report: &Report, out: &mut impl Write) -> io::Result<()> {
     beside::write(&mut page, &views);
     changes(&mut page, &report.changes)?;
     conditions::notes(&mut page, &report.notes);
-    conditions::method(&mut page, &views);
+    // What is no study has no intervals to explain.
+    if report.sections.is_empty() || !views.is_empty() {
+        conditions::method(&mut page, &views);
+    }
     out.write_all(page.finish(&data::json(&views)).as_bytes())
 }
 

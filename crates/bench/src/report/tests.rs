@@ -22,8 +22,8 @@ fn report(names: &[&str], turns: u32) -> Report {
     Report {
         title: "Cold start of python3".to_owned(),
         studies: vec![comparison.study("Cold start of python3")],
-        changes: Vec::new(),
         notes: vec![("mksquashfs".to_owned(), "4.5.1".to_owned())],
+        ..Report::default()
     }
 }
 
@@ -283,6 +283,53 @@ fn published_studies_stand_beside_ours_and_have_no_verdict() {
         .1;
     let published = published.split_once("</section>").expect("its end").0;
     assert!(!published.contains("class=\"answer"), "{published}");
+}
+
+#[test]
+fn sections_of_others_are_shown_and_escaped() {
+    let table = Table {
+        columns: vec![HOSTILE.to_owned()],
+        rows: vec![vec![HOSTILE.to_owned()]],
+    };
+    let chart = Timeline {
+        title: HOSTILE.to_owned(),
+        axes: [HOSTILE.to_owned(), HOSTILE.to_owned()],
+        kinds: vec![HOSTILE.to_owned()],
+        spots: vec![TimelineSpot {
+            at: (1.0, 2.0),
+            kind: 0,
+            tip: HOSTILE.to_owned(),
+        }],
+    };
+    let heat_map = HeatMap {
+        title: HOSTILE.to_owned(),
+        axes: chart.axes.clone(),
+        ends: (1.0, 1.0),
+        counted: HOSTILE.to_owned(),
+        rows: vec![vec![1]],
+    };
+    let html = write(&Report {
+        title: HOSTILE.to_owned(),
+        sections: vec![Section {
+            title: HOSTILE.to_owned(),
+            exhibits: vec![
+                Exhibit::Heading(HOSTILE.to_owned()),
+                Exhibit::Text(HOSTILE.to_owned()),
+                Exhibit::Hint(HOSTILE.to_owned()),
+                Exhibit::Facts(vec![(HOSTILE.to_owned(), HOSTILE.to_owned())]),
+                Exhibit::Table(table),
+                Exhibit::Timeline(chart),
+                Exhibit::HeatMap(heat_map),
+            ],
+        }],
+        ..Report::default()
+    });
+    assert!(is_well_formed(&html));
+    assert!(!body(&html).contains("<script>alert"));
+    assert!(html.contains("id=\"section-0\""));
+    assert_eq!(body(&html).matches("<figure>").count(), 2);
+    // Intervals belong to studies.
+    assert!(!html.contains("id=\"method\""));
 }
 
 #[test]

@@ -3,7 +3,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use coldpress_bench::{FileSizes, Report, TaskSpan, Waterfall, report_html};
+use coldpress_bench::{
+    Exhibit, FileSizes, HeatMap, Report, Section, Table, TaskSpan, Timeline, TimelineSpot,
+    Waterfall, report_html,
+};
 use coldpress_history::{Contestant, Facts, Figures, Kind, Origin, Run, State, Study};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -62,6 +65,38 @@ fn launch() -> Study {
     }
 }
 
+/// A section of somebody else's.
+fn reads() -> Section {
+    let spot = |time: u32| TimelineSpot {
+        at: (f64::from(time), f64::from(time * 7 % 40)),
+        kind: usize::from(time.is_multiple_of(3)),
+        tip: format!("</title>{time}"),
+    };
+    let axes = || ["ms".to_owned(), "MiB".to_owned()];
+    Section {
+        title: "Reads".to_owned(),
+        exhibits: vec![
+            Exhibit::Timeline(Timeline {
+                title: "Position of each read".to_owned(),
+                axes: axes(),
+                kinds: vec!["data".to_owned(), "<metadata>".to_owned()],
+                spots: (1..50).map(spot).collect(),
+            }),
+            Exhibit::HeatMap(HeatMap {
+                title: "Reads of each part".to_owned(),
+                axes: axes(),
+                ends: (50.0, 40.0),
+                counted: "reads".to_owned(),
+                rows: vec![vec![1, 0, 300], vec![0, 17, 2]],
+            }),
+            Exhibit::Table(Table {
+                columns: vec!["file".to_owned(), "read".to_owned()],
+                rows: vec![vec!["/a/very/long/path".repeat(20), "1 MiB".to_owned()]],
+            }),
+        ],
+    }
+}
+
 fn page(directory: &TempDir) -> PathBuf {
     let span = |label: &str, depth, began_s, duration_s| TaskSpan {
         label: label.to_owned(),
@@ -72,6 +107,7 @@ fn page(directory: &TempDir) -> PathBuf {
     let report = Report {
         title: "Cold starts".to_owned(),
         studies: vec![launch()],
+        sections: vec![reads()],
         changes: vec![Waterfall {
             title: "build".to_owned(),
             spans: vec![

@@ -72,6 +72,8 @@ pub(super) fn events(
                 }
                 continue;
             }
+            // Not recorded here.
+            RawKind::DeviceDone { .. } | RawKind::UserFault { .. } => continue,
         };
         if let Some(path) = path {
             push(&mut events, raw, access, path);
@@ -151,7 +153,10 @@ impl SilentReads {
                         told.push(blocks);
                     }
                 }
-                RawKind::Cache { .. } | RawKind::DeviceRead { .. } => {}
+                RawKind::Cache { .. }
+                | RawKind::DeviceRead { .. }
+                | RawKind::DeviceDone { .. }
+                | RawKind::UserFault { .. } => {}
             }
         }
         silent

@@ -25,6 +25,10 @@ impl Deed {
                 "record",
                 format!("Record a start of {}", quoted(&args.source)),
             ),
+            Verb::Explain(args) => (
+                "explain",
+                format!("Explain a start of {}", quoted(&args.image)),
+            ),
             Verb::Build(args) => {
                 let (_, image) = args.split_paths().ok()?;
                 ("build", format!("Build {}", quoted(image)))

@@ -5,6 +5,7 @@ use crate::run::done;
 const VERBS: &[&str] = &[
     "press",
     "record",
+    "explain",
     "build",
     "plan",
     "profile",

@@ -15,6 +15,7 @@ mod docs;
 mod doctor;
 mod dump;
 mod errors;
+mod explain;
 mod extents;
 mod extract;
 mod fuse;

@@ -66,6 +66,36 @@ pub enum RawKind {
         /// How many.
         len_bytes: u64,
     },
+    /// The loop device has read these bytes, of one or more [`RawKind::DeviceRead`]; the thread is
+    /// whichever was interrupted. Only of [`Recorder::start_in_detail`](super::Recorder::start_in_detail).
+    DeviceDone {
+        /// Position in the image.
+        start_byte: u64,
+        /// How many.
+        len_bytes: u64,
+    },
+    /// A program touched an address that was not mapped; [`RawKind::Fault`] or [`RawKind::Map`] of the same
+    /// thread follows. Only of [`Recorder::start_in_detail`](super::Recorder::start_in_detail), where the
+    /// kernel has the event.
+    UserFault {
+        /// What was touched.
+        address: u64,
+        /// Where the instruction stands that touched it.
+        instruction: u64,
+    },
+}
+
+impl RawKind {
+    /// Whether an event may be left out that is the same as the one before: pages are used or not,
+    /// but each read of a device counts.
+    pub(super) fn is_idempotent(self) -> bool {
+        !matches!(self, Self::DeviceRead { .. } | Self::DeviceDone { .. })
+    }
+
+    /// Whether it may be what the kernel does about a fault of a program.
+    pub(super) fn answers_fault(self) -> bool {
+        matches!(self, Self::Fault { .. } | Self::Map { .. })
+    }
 }
 
 /// An event with the time that the kernel gave it.
@@ -123,7 +153,7 @@ impl RawKind {
                 inode,
                 page: first(page),
             },
-            Self::DeviceRead { .. } => self,
+            Self::DeviceRead { .. } | Self::DeviceDone { .. } | Self::UserFault { .. } => self,
         }
     }
 }
@@ -156,11 +186,41 @@ enum Fields {
         /// Of a folio: it has 2 to this power pages.
         order: Field,
     },
-    Block {
-        sector: Field,
-        count: Field,
-        flags: Field,
+    Block(Sectors),
+    Done(Sectors),
+    UserFault {
+        address: Field,
+        instruction: Field,
     },
+}
+
+#[derive(Debug)]
+struct Sectors {
+    sector: Field,
+    count: Field,
+    flags: Field,
+}
+
+impl Sectors {
+    fn parse(text: &str, path: &Path) -> Result<Self, Error> {
+        Ok(Self {
+            sector: parse_field(text, "sector", path)?,
+            count: parse_field(text, "nr_sector", path)?,
+            flags: parse_field(text, "rwbs", path)?,
+        })
+    }
+
+    /// Position and length in bytes; nothing if it does not read or has no length.
+    fn read(&self, data: &[u8]) -> Result<Option<(u64, u64)>, Damage> {
+        let len_bytes = self.count.number(data)?.saturating_mul(SECTOR_BYTES);
+        // Letters as in blktrace: R is a read, followed by hints (A read-ahead, M
+        // metadata); a mounted image is not written to, but may be flushed.
+        if len_bytes == 0 || !self.flags.bytes(data)?.contains(&b'R') {
+            return Ok(None);
+        }
+        let start_byte = self.sector.number(data)?.saturating_mul(SECTOR_BYTES);
+        Ok(Some((start_byte, len_bytes)))
+    }
 }
 
 #[derive(Debug)]
@@ -203,11 +263,12 @@ impl Decoder {
                 page: field("index")?,
                 order: field("order")?,
             },
-            _ => Fields::Block {
-                sector: field("sector")?,
-                count: field("nr_sector")?,
-                flags: field("rwbs")?,
+            "page_fault_user" => Fields::UserFault {
+                address: field("address")?,
+                instruction: field("ip")?,
             },
+            "block_rq_complete" => Fields::Done(Sectors::parse(text, path)?),
+            _ => Fields::Block(Sectors::parse(text, path)?),
         };
         self.formats.push(Format {
             id: parse_id(text, path)?,
@@ -270,22 +331,26 @@ impl Fields {
                     last_page: first_page.saturating_add(pages - 1),
                 }
             }
-            Self::Block {
-                sector,
-                count,
-                flags,
-            } => {
-                let len_bytes = count.number(data)?.saturating_mul(SECTOR_BYTES);
-                // Letters as in blktrace: R is a read, followed by hints (A read-ahead, M
-                // metadata); a mounted image is not written to, but may be flushed.
-                if len_bytes == 0 || !flags.bytes(data)?.contains(&b'R') {
-                    return Ok(None);
-                }
-                let start_byte = sector.number(data)?.saturating_mul(SECTOR_BYTES);
-                RawKind::DeviceRead {
+            Self::UserFault {
+                address,
+                instruction,
+            } => RawKind::UserFault {
+                address: address.number(data)?,
+                instruction: instruction.number(data)?,
+            },
+            Self::Block(sectors) => {
+                let read = sectors.read(data)?;
+                return Ok(read.map(|(start_byte, len_bytes)| RawKind::DeviceRead {
                     start_byte,
                     len_bytes,
-                }
+                }));
+            }
+            Self::Done(sectors) => {
+                let read = sectors.read(data)?;
+                return Ok(read.map(|(start_byte, len_bytes)| RawKind::DeviceDone {
+                    start_byte,
+                    len_bytes,
+                }));
             }
         };
         Ok(Some(kind))

@@ -113,6 +113,8 @@ fn missing_field(name: &str) -> &'static str {
         "sector" => "the format has the field `sector`",
         "nr_sector" => "the format has the field `nr_sector`",
         "rwbs" => "the format has the field `rwbs`",
+        "address" => "the format has the field `address`",
+        "ip" => "the format has the field `ip`",
         "commit" => "the format has the field `commit`",
         "timestamp" => "the format has the field `timestamp`",
         _ => "the format has the field `data`",

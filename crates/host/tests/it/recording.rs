@@ -225,3 +225,43 @@ fn many_events_come_through_in_order() {
         .collect();
     assert_eq!(reads_of(&recording, inode), expected);
 }
+
+#[test]
+fn in_detail_each_read_is_seen_to_arrive_and_faults_have_addresses() {
+    if !have_all() {
+        return;
+    }
+    let stage = Stage::new(true, |source| {
+        fs::copy("/bin/sh", source.join("sh")).unwrap();
+        fs::write(source.join("data"), noise(300_000)).unwrap();
+    });
+    let recorder =
+        Recorder::start_in_detail(&stage.mount, &stage.loop_device, &stage.janitor).unwrap();
+    let before = stage.loop_device.counters().unwrap();
+    let script = format!("cat {}/data >/dev/null", stage.mount.root().display());
+    run(&stage, &["{root}/sh", "-c", &script]);
+    let after = stage.loop_device.counters().unwrap();
+    let recording = recorder.finish().unwrap();
+    assert_eq!(recording.lost_events, 0);
+    let (mut asked, mut done, mut addresses) = (0, 0, 0);
+    let mut unanswered = Vec::new();
+    for event in &recording.events {
+        match event.kind {
+            RawKind::DeviceRead { len_bytes, .. } => asked += len_bytes,
+            RawKind::DeviceDone { len_bytes, .. } => done += len_bytes,
+            RawKind::UserFault { .. } => unanswered.push(event.pid),
+            RawKind::Fault { .. } | RawKind::Map { .. } => {
+                addresses += u64::from(unanswered.contains(&event.pid));
+                unanswered.retain(|pid| *pid != event.pid);
+            }
+            _ => {}
+        }
+    }
+    let counted = after.read_bytes - before.read_bytes;
+    assert!(asked > 300_000);
+    assert_eq!((asked, done), (counted, counted));
+    assert!(unanswered.is_empty(), "{unanswered:?}");
+    if cfg!(target_arch = "x86_64") {
+        assert!(addresses > 3, "{addresses}");
+    }
+}

@@ -16,6 +16,10 @@ const BLOCK: &str = "\tfield:dev_t dev;\toffset:8;\tsize:4;\tsigned:0;\n\
     \tfield:char rwbs[10];\toffset:28;\tsize:10;\tsigned:0;\n\
     \tfield:char comm[16];\toffset:38;\tsize:16;\tsigned:0;\n";
 
+const USER_FAULT: &str = "\tfield:unsigned long address;\toffset:8;\tsize:8;\tsigned:0;\n\
+    \tfield:unsigned long ip;\toffset:16;\tsize:8;\tsigned:0;\n\
+    \tfield:unsigned long error_code;\toffset:24;\tsize:8;\tsigned:0;\n";
+
 fn decoder() -> Decoder {
     let mut decoder = Decoder::default();
     for (id, name, fields) in [
@@ -24,6 +28,8 @@ fn decoder() -> Decoder {
         (598, "mm_filemap_map_pages", RANGE),
         (596, "mm_filemap_add_to_page_cache", FOLIO),
         (2097, "block_bio_queue", BLOCK),
+        (2107, "block_rq_complete", BLOCK),
+        (190, "page_fault_user", USER_FAULT),
     ] {
         let text = format!("name: {name}\nID: {id}\nformat:\n{COMMON}{fields}");
         decoder.learn(name, &text, Path::new("format")).unwrap();
@@ -48,6 +54,12 @@ fn block(sector: u64, count: u32, rwbs: &[u8; 10]) -> Vec<u8> {
     data[24..28].copy_from_slice(&count.to_le_bytes());
     data[28..38].copy_from_slice(rwbs);
     data.resize(56, 0);
+    data
+}
+
+fn done(sector: u64, count: u32) -> Vec<u8> {
+    let mut data = block(sector, count, b"R\0\0\0\0\0\0\0\0\0");
+    data[..2].copy_from_slice(&2107_u16.to_le_bytes());
     data
 }
 
@@ -80,6 +92,14 @@ fn each_event_is_told_by_its_number() {
         start_byte: 4480 * 512,
         len_bytes: 4096,
     };
+    let device_done = RawKind::DeviceDone {
+        start_byte: 4480 * 512,
+        len_bytes: 4096,
+    };
+    let user_fault = RawKind::UserFault {
+        address: 0x7f00_1234,
+        instruction: 7 << 20,
+    };
     for (data, expected) in [
         (range(599, [9, 2, 5]), Some(read)),
         (range(598, [9, 2, 1]), Some(map)),
@@ -94,6 +114,8 @@ fn each_event_is_told_by_its_number() {
         (block(4480, 8, b"RA\0\0\0\0\0\0\0\0"), Some(device_read)),
         (block(4480, 8, b"W\0\0\0\0\0\0\0\0\0"), None),
         (block(0, 0, b"R\0\0\0\0\0\0\0\0\0"), None),
+        (done(4480, 8), Some(device_done)),
+        (range(190, [0x7f00_1234, 0, 0]), Some(user_fault)),
     ] {
         assert_eq!(decode(&data).unwrap(), expected);
     }

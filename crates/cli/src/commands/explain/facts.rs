@@ -1,0 +1,132 @@
+//! Sums as sentences, on the terminal and on the page.
+
+use coldpress_bench::format_units::{bytes, count, ratio, seconds};
+use coldpress_explain::Totals;
+
+use super::Told;
+use super::recorded::Origin;
+use crate::text::{escaped, plural};
+
+/// Names and what they mean for this start.
+pub(super) fn facts(told: &Told) -> Vec<(&'static str, String)> {
+    let totals = &told.explanation.totals;
+    let mut facts = vec![
+        ("start", start(told)),
+        ("device", device(told)),
+        ("read", read(totals)),
+        ("needed", needed(totals)),
+        ("decompressed", decompressed(totals)),
+        ("used", used(totals)),
+        ("in memory", in_memory(totals)),
+    ];
+    if let Origin::Start { .. } = told.recorded.origin {
+        facts.push(("time", spent(totals)));
+    }
+    facts
+}
+
+fn start(told: &Told) -> String {
+    match &told.recorded.origin {
+        Origin::Start { read_ahead_kib, .. } => format!(
+            "{}, device {}, {read_ahead_kib} KiB of readahead",
+            time(told.explanation.totals.wall_us),
+            escaped(told.args.device.as_bytes()),
+        ),
+        Origin::Trace(name) => {
+            format!("none; what {name} would read, without readahead and metadata")
+        }
+    }
+}
+
+fn device(told: &Told) -> String {
+    let totals = &told.explanation.totals;
+    let counted = format!(
+        "{}, {}",
+        plural(totals.device_reads, "read", "reads"),
+        bytes(totals.device_bytes)
+    );
+    if let Origin::Trace(_) = told.recorded.origin {
+        return counted;
+    }
+    let apart = totals.difference().map_or(String::new(), |difference| {
+        format!(", {:.2} % apart", difference * 100.0)
+    });
+    format!(
+        "{counted} as the device counted; {}, {} by the events{apart}",
+        plural(totals.reads, "read", "reads"),
+        bytes(totals.read_bytes),
+    )
+}
+
+fn read(totals: &Totals) -> String {
+    format!(
+        "data {}, fragment blocks {}, metadata {}",
+        bytes(totals.data_bytes),
+        bytes(totals.fragment_bytes),
+        bytes(totals.metadata_bytes)
+    )
+}
+
+fn needed(totals: &Totals) -> String {
+    let blocks = bytes(totals.needed_bytes);
+    match totals.read_amplification() {
+        Some(amplification) => format!(
+            "{blocks} of blocks hold what was used; for each byte of them {} were read",
+            ratio(amplification)
+        ),
+        None => "nothing".to_owned(),
+    }
+}
+
+fn decompressed(totals: &Totals) -> String {
+    let all = bytes(totals.decompressed_bytes);
+    match totals.decompression_amplification() {
+        Some(amplification) => format!(
+            "{all}, {} for each byte that was used",
+            ratio(amplification)
+        ),
+        None => all,
+    }
+}
+
+fn used(totals: &Totals) -> String {
+    format!(
+        "{}, {} of pages certainly, {} more perhaps",
+        plural(totals.files, "file", "files"),
+        bytes(totals.used_bytes),
+        bytes(totals.perhaps_used_bytes)
+    )
+}
+
+fn in_memory(totals: &Totals) -> String {
+    format!(
+        "{} of pages came in, {} of them in vain; of these {} past the ends of files",
+        bytes(totals.cached_bytes),
+        bytes(totals.unused_bytes),
+        bytes(totals.past_end_bytes)
+    )
+}
+
+fn spent(totals: &Totals) -> String {
+    let by_rate = match (
+        totals.decompressing_by_rate_us,
+        totals.decompression_bytes_per_s,
+    ) {
+        (Some(time_us), Some(rate)) => format!(
+            " (a program takes {} for as much, at {} MB/s)",
+            time(time_us),
+            count(rate / 1_000_000)
+        ),
+        _ => String::new(),
+    };
+    format!(
+        "{} of waiting for the device, {} of decompressing at most{by_rate}, over all threads",
+        time(totals.waited_us),
+        time(totals.decompressing_us)
+    )
+}
+
+#[expect(clippy::cast_precision_loss, reason = "three digits are shown of it")]
+fn time(time_us: u64) -> String {
+    seconds(time_us as f64 / 1e6)
+}

@@ -1,0 +1,131 @@
+//! What is told of a start, as JSON.
+
+use coldpress_explain::{
+    AreaCost, BlockKind, ElfCost, FileCost, Reason, RepeatSum, RepeatedBlock, Totals,
+};
+use coldpress_host::machine;
+use serde::Serialize;
+
+use super::recorded::Origin;
+use super::{Told, tables};
+use crate::text::escaped_path;
+
+/// All of it. Paths are escaped as `ls` prints them.
+#[derive(Serialize)]
+pub(super) struct Document<'a> {
+    image: String,
+    /// Of a start.
+    command: Option<&'a [String]>,
+    /// Of a start.
+    device: Option<&'a str>,
+    /// Of a start.
+    read_ahead_kib: Option<u64>,
+    /// The trace, if nothing was started.
+    trace: Option<String>,
+    kernel: String,
+    totals: &'a Totals,
+    read_amplification: Option<f64>,
+    decompression_amplification: Option<f64>,
+    metadata: &'a [AreaCost],
+    repeats: Repeats<'a>,
+    files: Vec<File<'a>>,
+    programs: Vec<Program<'a>>,
+}
+
+#[derive(Serialize)]
+struct Repeats<'a> {
+    by_reason: &'a [RepeatSum],
+    blocks: Vec<Block>,
+}
+
+#[derive(Serialize)]
+struct Block {
+    kind: &'static str,
+    /// Of a data block.
+    path: Option<String>,
+    /// Of a data block in its file, of a fragment block in its table.
+    index: Option<u64>,
+    start_byte: u64,
+    size_bytes: u64,
+    times: u64,
+    again_bytes: u64,
+    reason: Reason,
+}
+
+#[derive(Serialize)]
+struct File<'a> {
+    path: String,
+    #[serde(flatten)]
+    cost: &'a FileCost,
+    amplification: Option<f64>,
+}
+
+#[derive(Serialize)]
+struct Program<'a> {
+    path: String,
+    #[serde(flatten)]
+    cost: Option<&'a ElfCost>,
+    error: Option<String>,
+}
+
+impl<'a> Document<'a> {
+    pub(super) fn new(told: &'a Told) -> Self {
+        let explanation = &told.explanation;
+        let file = |cost: &'a FileCost| File {
+            path: tables::path(told.map, cost.file),
+            cost,
+            amplification: cost.amplification(),
+        };
+        let programs = told.programs.iter().map(|found| Program {
+            path: tables::path(told.map, found.file),
+            cost: found.cost.as_ref().ok(),
+            error: found.cost.as_ref().err().map(ToString::to_string),
+        });
+        let blocks = explanation.repeats.blocks.iter();
+        let (command, read_ahead_kib) = match &told.recorded.origin {
+            Origin::Start {
+                words,
+                read_ahead_kib,
+                ..
+            } => (Some(words.as_slice()), Some(*read_ahead_kib)),
+            Origin::Trace(_) => (None, None),
+        };
+        Self {
+            image: escaped_path(&told.args.image),
+            command,
+            device: command.map(|_| told.args.device.as_str()),
+            read_ahead_kib,
+            trace: told.args.trace.as_deref().map(escaped_path),
+            kernel: machine().kernel,
+            totals: &explanation.totals,
+            read_amplification: explanation.totals.read_amplification(),
+            decompression_amplification: explanation.totals.decompression_amplification(),
+            metadata: &explanation.metadata,
+            repeats: Repeats {
+                by_reason: &explanation.repeats.by_reason,
+                blocks: blocks.filter_map(|found| block(told, found)).collect(),
+            },
+            files: explanation.files.iter().map(file).collect(),
+            programs: programs.collect(),
+        }
+    }
+}
+
+fn block(told: &Told, found: &RepeatedBlock) -> Option<Block> {
+    let block = told.map.blocks().get(found.block)?;
+    let (kind, file, index) = match block.kind {
+        BlockKind::Data { file, index } => ("data block", Some(file), Some(index)),
+        BlockKind::Fragment(index) => ("fragment block", None, Some(index.into())),
+        BlockKind::Metadata(area) => (area.name(), None, None),
+    };
+    Some(Block {
+        kind,
+        path: file.map(|file| tables::path(told.map, file)),
+        index,
+        start_byte: block.start,
+        size_bytes: block.size_bytes,
+        times: found.times,
+        again_bytes: found.again_bytes,
+        reason: found.reason,
+    })
+}

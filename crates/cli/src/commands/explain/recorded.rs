@@ -1,0 +1,245 @@
+//! What is explained: a cold start from the image as it is, or a trace of an earlier one.
+
+use std::fs::{self, File};
+use std::path::Path;
+
+use anyhow::{Context as _, anyhow};
+use coldpress_bench::READ_AHEAD_KIB;
+use coldpress_explain::{CacheSizes, ImageMap, replay};
+use coldpress_host::{
+    Cgroup, Command, Counters, Device, Janitor, LoopDevice, Mount, Outcome, RawEvent, Recorder,
+    Recording, Via, backing_disk, drop_caches, evict, machine, resident_pages, start,
+};
+use coldpress_image::Image;
+use coldpress_trace::Trace;
+
+use crate::args::ExplainArgs;
+use crate::failure::hint;
+use crate::text::{escaped, plural, quoted, quoted_bytes};
+use crate::ui::Ui;
+use crate::work_dir::WorkDir;
+use crate::{privileges, program, recording};
+
+/// Where the image is mounted: not in `/tmp`, which `--chroot` replaces inside the image.
+const WORK_PARENT: &str = "/var/tmp";
+/// How many of many alike things are named.
+const NAMED_MAX: usize = 3;
+
+/// Where events come from.
+pub(super) enum Source {
+    Start { command: Command, device: Device },
+    Trace { name: String, trace: Trace },
+}
+
+/// What came of it.
+pub(super) struct Recorded {
+    pub(super) events: Vec<RawEvent>,
+    /// What the loop device counted from before the command to its end.
+    pub(super) counters: Counters,
+    pub(super) wall_us: u64,
+    pub(super) origin: Origin,
+}
+
+/// What it came from, in words.
+pub(super) enum Origin {
+    Start {
+        /// The program, quoted.
+        program: String,
+        words: Vec<String>,
+        read_ahead_kib: u64,
+    },
+    /// The file of the trace, quoted.
+    Trace(String),
+}
+
+impl Source {
+    /// # Errors
+    ///
+    /// If the device or the readiness is none, or the trace cannot be read.
+    pub(super) fn resolve(args: &ExplainArgs) -> anyhow::Result<Self> {
+        let Some(path) = &args.trace else {
+            return Ok(Self::Start {
+                device: Device::parse(&args.device)?,
+                command: program::of_image(&args.command.0)?,
+            });
+        };
+        let name = quoted(path);
+        let bytes = fs::read(path).with_context(|| format!("cannot read {name}"))?;
+        let trace = Trace::parse(&bytes).with_context(|| format!("cannot use {name}"))?;
+        Ok(Self::Trace { name, trace })
+    }
+
+    /// # Errors
+    ///
+    /// If this process lacks anything that a start needs.
+    pub(super) fn demand_privileges(&self) -> anyhow::Result<()> {
+        match self {
+            Self::Start { .. } => privileges::demand("recording"),
+            Self::Trace { .. } => Ok(()),
+        }
+    }
+
+    /// Starts the command, or replays the trace.
+    ///
+    /// # Errors
+    ///
+    /// If the image cannot be mounted or read, the start would not be cold, the command fails, or events were lost.
+    pub(super) fn record(
+        self,
+        path: &Path,
+        image: &Image,
+        map: &ImageMap,
+        ui: &Ui,
+    ) -> anyhow::Result<Recorded> {
+        match self {
+            Self::Start { command, device } => {
+                let janitor = Janitor::start()?;
+                let work_dir = WorkDir::create(Path::new(WORK_PARENT), &[], Some(&janitor))?;
+                record(path, &command, &device, &work_dir, &janitor, ui)
+            }
+            Self::Trace { name, trace } => {
+                let replay = replay(image, map, &trace, caches())?;
+                warn_of_missing(&replay.missing, &name, ui);
+                Ok(Recorded {
+                    wall_us: trace.events.last().map_or(0, |event| event.time_us),
+                    events: replay.events,
+                    counters: replay.counters,
+                    origin: Origin::Trace(name),
+                })
+            }
+        }
+    }
+}
+
+/// The caches of the running kernel.
+pub(super) fn caches() -> CacheSizes {
+    let mut caches = CacheSizes::default();
+    if let Some(fragment_blocks) = machine().squashfs_cached_fragments {
+        caches.fragment_blocks = fragment_blocks.into();
+    }
+    caches
+}
+
+fn warn_of_missing(missing: &[Vec<u8>], trace: &str, ui: &Ui) {
+    if missing.is_empty() {
+        return;
+    }
+    let named = missing.iter().take(NAMED_MAX);
+    let named: Vec<String> = named.map(|path| quoted_bytes(path)).collect();
+    let more = match missing.len().saturating_sub(NAMED_MAX) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    ui.warn(&format!(
+        "{trace} reads {} that the image does not have: {}{more}",
+        plural(missing.len() as u64, "file", "files"),
+        named.join(", ")
+    ));
+}
+
+/// Starts a command from an image, cold, and records it.
+///
+/// # Errors
+///
+/// If the image cannot be mounted, the start would not be cold, the command fails, or events were lost.
+fn record(
+    image: &Path,
+    command: &Command,
+    device: &Device,
+    work_dir: &WorkDir,
+    janitor: &Janitor,
+    ui: &Ui,
+) -> anyhow::Result<Recorded> {
+    let step = ui.step("recording", 0).about("a cold start");
+    let loop_device = attach(image, device)?;
+    let mount = Mount::squashfs(&loop_device, &work_dir.mount_point())
+        .with_context(|| format!("cannot mount {}", quoted(image)))?;
+    // Whatever the command leaves running would hold the mount.
+    let cgroup = Cgroup::create("explain")?;
+    janitor.watch(cgroup.leftover());
+    if device.is_throttled() {
+        let slow = match device.via {
+            Via::Partition => loop_device.device_number(),
+            Via::File => backing_disk(image)?,
+        };
+        cgroup.limit(slow, device)?;
+    }
+    let recorder = Recorder::start_in_detail(&mount, &loop_device, janitor)?;
+    let before = loop_device.counters()?;
+    let mut interrupted = || ui.interrupt.is_pending();
+    let mut running = start(command, mount.root(), Some(&cgroup))?;
+    running.wait(&mut interrupted)?;
+    // How a program that is ready ends is no part of its start.
+    let after = loop_device.counters()?;
+    let recording = recorder.finish()?;
+    let outcome = running.finish(&mut interrupted)?;
+    let read_ahead_kib = loop_device.read_ahead_kib()?;
+    let leftover = cgroup.leftover();
+    drop(cgroup);
+    janitor.forget(&leftover);
+    mount.unmount()?;
+    step.finish("");
+    check(&outcome, command, &recording)?;
+    let words = command.args.iter();
+    Ok(Recorded {
+        events: recording.events,
+        counters: Counters {
+            reads: after.reads.saturating_sub(before.reads),
+            read_bytes: after.read_bytes.saturating_sub(before.read_bytes),
+        },
+        wall_us: outcome.wall_ns / 1000,
+        origin: Origin::Start {
+            program: recording::quoted_program(command),
+            words: words.map(|word| escaped(word.as_encoded_bytes())).collect(),
+            read_ahead_kib,
+        },
+    })
+}
+
+/// The image on a loop device of its own, with nothing of it in memory.
+fn attach(image: &Path, device: &Device) -> anyhow::Result<LoopDevice> {
+    evict(image)?;
+    drop_caches()?;
+    let direct_io = device.via == Via::Partition;
+    let loop_device = LoopDevice::attach(image, direct_io)?;
+    if direct_io && !loop_device.direct_io() {
+        let error = anyhow!(
+            "the file system of {} has no direct I/O, so its image cannot stand for a partition",
+            quoted(image)
+        );
+        return Err(hint(
+            error,
+            "put the image on a disk, or say `--device host,via=file`",
+        ));
+    }
+    loop_device.set_read_ahead_kib(READ_AHEAD_KIB.into())?;
+    let file = File::open(image).with_context(|| format!("cannot open {}", quoted(image)))?;
+    let resident = resident_pages(&file)?;
+    if resident > 0 {
+        let pages = plural(resident, "page", "pages");
+        let error = anyhow!("the start would not be cold: {pages} of the image stay in memory");
+        return Err(hint(
+            error,
+            "end what reads the image, and put it on a disk, not in memory (tmpfs)",
+        ));
+    }
+    Ok(loop_device)
+}
+
+fn check(outcome: &Outcome, command: &Command, recording: &Recording) -> anyhow::Result<()> {
+    recording::check(outcome, command)?;
+    if recording.lost_events > 0 {
+        let lost = plural(recording.lost_events, "event", "events");
+        let error = anyhow!("{lost} of the recording were lost");
+        return Err(hint(error, "start again when the machine has less to do"));
+    }
+    if recording.events.is_empty() {
+        let program = recording::quoted_program(command);
+        let error = anyhow!("{program} used nothing of the image");
+        return Err(hint(
+            error,
+            "write `{root}/...` for files of the image, or run the command inside it with --chroot",
+        ));
+    }
+    Ok(())
+}
