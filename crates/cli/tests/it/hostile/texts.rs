@@ -62,12 +62,6 @@ const READERS: &[(&str, &[&str])] = &[
         &["build", "source", "out", "--gensquashfs-sort", "list"],
     ),
     ("plan", &["build", "source", "out", "--plan", "list"]),
-    ("profile", &["build", "source", "out", "--profile", "list"]),
-    (
-        "profile to merge",
-        &["profile", "merge", "list", "list", "-o", "out"],
-    ),
-    ("profile to check", &["profile", "check", "list", "tree"]),
     (
         "file contexts",
         &["build", "source", "out", "--selinux", "list"],
@@ -117,20 +111,6 @@ fn texts() -> Vec<(&'static str, Vec<u8>)> {
         (
             "a name of 1 MiB in a plan",
             [plan, &long("blocks /", "\n")[..]].concat(),
-        ),
-        (
-            "a profile of one path of many levels and pages",
-            [
-                b"coldpress-profile 1\n# recordings: 1\n",
-                &repeated(
-                    &format!(
-                        "R 0,2,4,6,8,9,11,13,15,17,19,21,23,25,27,29 {}\n",
-                        "/d".repeat(32_000)
-                    ),
-                    16,
-                )[..],
-            ]
-            .concat(),
         ),
         ("a path of 500000 levels", repeated("d/", 500_000)),
         ("500000 levels that lead up", repeated("../", 500_000)),
@@ -195,6 +175,28 @@ fn cve_2012_4024_long_names_and_other_traps_in_lists() {
         yard.put("tree/ignore", text);
         for (reader, words) in READERS.iter().cycle().skip(number * 3).take(some) {
             yard.run(&format!("{what} as {reader}"), words, Stdio::null());
+            yard.remove("out");
+        }
+    }
+}
+
+#[test]
+fn profiles_of_anything_and_of_too_much() {
+    let yard = staged();
+    let long = "/d".repeat(32_000);
+    let line = format!("R 0,2,4,6,8,9,11,13,15,17,19,21,23,25,27,29 {long}\n");
+    let begin = "coldpress-profile 1\n# recordings: 1\n";
+    let many = [begin.as_bytes(), &repeated(&line, 16)[..]].concat();
+    let texts = texts().into_iter();
+    for (what, text) in texts.chain([("many pages of a file of many levels", many)]) {
+        yard.put("list", &text);
+        for words in [
+            &["build", "source", "out", "--profile", "list"][..],
+            &["profile", "merge", "list", "list", "-o", "out"],
+            &["profile", "check", "list", "tree"],
+            &["profile", "show", "list"],
+        ] {
+            yard.run(what, words, Stdio::null());
             yard.remove("out");
         }
     }
