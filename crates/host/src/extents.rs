@@ -130,7 +130,9 @@ pub fn for_each_extent(
         };
         let next = last.logical.saturating_add(last.length);
         let is_end = last.flags & EXTENT_LAST != 0 || next <= start;
-        mapped.iter().for_each(|mapped| each(Extent::from(mapped)));
+        for mapped in &mapped {
+            each(Extent::from(mapped));
+        }
         if is_end {
             return Ok(());
         }
@@ -233,7 +235,9 @@ pub(crate) mod tests {
 
     fn sum(size_bytes: u64, extents: &[Extent]) -> Extents {
         let mut tally = Tally::new(size_bytes);
-        extents.iter().for_each(|extent| tally.add(*extent));
+        for extent in extents {
+            tally.add(*extent);
+        }
         tally.sum
     }
 

@@ -15,6 +15,9 @@ use crate::{Error, Place};
 /// Bytes that are read at once.
 const BUFFER_BYTES: usize = 1 << 20;
 
+/// What is done with bytes of a file and their offset.
+type Each<'a> = dyn FnMut(&[u8], u64) -> Result<(), Error> + 'a;
+
 /// Reserves for a new file all that the old one has space for, what was never written and what lies past its end too.
 ///
 /// With its holes, which are punched afterwards, so that all of it gets one place; without, if they are most of it or there
@@ -137,7 +140,7 @@ pub(super) fn is_same_content(held: &Held, other: &File) -> Result<bool, Error> 
 fn for_each_piece(
     held: &Held,
     progress: &mut dyn FnMut(u64) -> ControlFlow<()>,
-    each: &mut dyn FnMut(&[u8], u64) -> Result<(), Error>,
+    each: &mut Each<'_>,
 ) -> Result<(), Error> {
     let mut position = 0;
     while let Some(written) = written_behind(held, position)? {
@@ -151,7 +154,7 @@ fn each_buffer(
     held: &Held,
     range: Range<u64>,
     progress: &mut dyn FnMut(u64) -> ControlFlow<()>,
-    each: &mut dyn FnMut(&[u8], u64) -> Result<(), Error>,
+    each: &mut Each<'_>,
 ) -> Result<(), Error> {
     let at_once = |left_bytes: u64| {
         let left_bytes = usize::try_from(left_bytes).unwrap_or(BUFFER_BYTES);

@@ -126,7 +126,8 @@ fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
 
 fn is_own(metadata: &Metadata) -> bool {
     let is_ours = metadata.uid() == rustix::process::geteuid().as_raw();
-    metadata.is_file() && metadata.nlink() == 1 && is_ours && metadata.mode() & 0o077 == 0
+    let is_private = metadata.mode() & 0o7777 == 0o600;
+    metadata.is_file() && metadata.nlink() == 1 && is_ours && is_private
 }
 
 /// `None` for what is no journal, or a part of one.
