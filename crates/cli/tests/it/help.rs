@@ -15,6 +15,7 @@ const VERBS: &[&str] = &[
     "stat",
     "cat",
     "info",
+    "mount",
     "check",
     "doctor",
     "dump",
