@@ -15,3 +15,5 @@ cargo test --workspace "$@"
 # What is off by default.
 cargo clippy --quiet -p coldpress-image --all-targets --features http -- -D warnings
 cargo test -p coldpress-image -p coldpress-cli --features coldpress-cli/http -- http:: url::
+# The mount's file system without FUSE.
+cargo test -p coldpress-mount --no-default-features

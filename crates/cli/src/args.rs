@@ -23,6 +23,7 @@ mod find;
 mod history;
 mod identify;
 mod image;
+mod mount;
 mod number;
 mod place;
 mod plan;
@@ -66,6 +67,7 @@ pub(crate) use history::{
 };
 pub(crate) use identify::IdentifyArgs;
 pub(crate) use image::{CompressorName, ImageArgs, PartName, TailsName, TuningArgs};
+pub(crate) use mount::{MountArgs, MountOption};
 pub(crate) use place::{ImageOffset, PlaceArgs};
 pub(crate) use plan::{ConvertArgs, FormatName, LintArgs, PlanArgs, PlanVerb};
 pub(crate) use press::PressArgs;
@@ -154,6 +156,7 @@ pub(crate) enum Verb {
     Stat(StatArgs),
     Cat(CatArgs),
     Info(InfoArgs),
+    Mount(MountArgs),
     Check(CheckArgs),
     Doctor(DoctorArgs),
     Dump(DumpArgs),

@@ -18,6 +18,7 @@ mod history;
 mod identify;
 mod info;
 mod ls;
+mod mount;
 mod plan;
 mod press;
 mod profile;
@@ -63,6 +64,7 @@ fn act(verb: &Verb, ui: &Ui) -> anyhow::Result<Exit> {
         Verb::Stat(args) => stat::run(args, ui),
         Verb::Cat(args) => cat::run(args, ui),
         Verb::Info(args) => info::run(args, ui),
+        Verb::Mount(args) => mount::run(args, ui),
         Verb::Check(args) => check::run(args, ui),
         Verb::Doctor(args) => doctor::run(args, ui),
         Verb::Dump(args) => dump::run(args, ui),

@@ -112,6 +112,15 @@ pub enum Error {
         said: String,
     },
 
+    /// Neither the kernel nor a helper mounts what this process would answer.
+    #[error("cannot mount on `{}`: {}", path.display(), if said.is_empty() { "`fusermount3` failed and said nothing" } else { said })]
+    NotServed {
+        /// The mount point.
+        path: PathBuf,
+        /// What the helper said.
+        said: String,
+    },
+
     /// Something still uses a mount or a cgroup although it was told to end.
     #[error("`{}` is still in use: {holder}", path.display())]
     Busy {

@@ -3,8 +3,8 @@
 //! A cold start is only worth recording or timing if it is really cold, if the medium is the one
 //! that users have, and if nothing of it stays behind. So this crate has four kinds of parts:
 //!
-//! * the stage: [`LoopDevice`], [`Mount`], [`Cgroup`] with the throttle of a [`Device`], and
-//!   [`launch`] for the program;
+//! * the stage: [`LoopDevice`], [`Mount`], [`FuseConnection`] for mounts that this process answers, [`Cgroup`]
+//!   with the throttle of a [`Device`], and [`launch`] for the program;
 //! * the witnesses: [`Recorder`] (which pages of which inodes were used, and which bytes of the
 //!   image the kernel read), [`Counters`], [`resident_pages`], [`machine()`], [`KernelConfig`] and
 //!   [`try_image`], which tell what this kernel can mount;
@@ -26,6 +26,7 @@ mod device;
 mod error;
 mod extents;
 mod file_system;
+mod fuse_connection;
 mod fuse_mount;
 mod held;
 mod holders;
@@ -52,6 +53,7 @@ pub use device::{Device, Preset, Via};
 pub use error::Error;
 pub use extents::{Extent, Extents, FileSeeks, Laid, Place, Seeks, for_each_extent, seeks};
 pub use file_system::FileSystem;
+pub use fuse_connection::{FuseConnection, FuseOptions, cannot_mount_fuse};
 pub use fuse_mount::FuseMount;
 pub use held::{Held, Refusal};
 pub use holders::{Holder, holders};

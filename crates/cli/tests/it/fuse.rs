@@ -5,14 +5,14 @@
     clippy::duplicate_mod,
     reason = "private to interop, which others read"
 )]
-mod generated;
+pub(crate) mod generated;
 #[path = "interop/manifest.rs"]
 #[expect(
     clippy::duplicate_mod,
     reason = "private to interop, which others read"
 )]
 #[expect(dead_code, reason = "others are compared in more ways")]
-mod manifest;
+pub(crate) mod manifest;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -17,6 +17,7 @@ const VERBS: &[&str] = &[
     "stat",
     "cat",
     "info",
+    "mount",
     "check",
     "doctor",
     "dump",

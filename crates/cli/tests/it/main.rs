@@ -28,6 +28,7 @@ mod interrupt;
 mod limits;
 mod look;
 mod mksquashfs;
+mod mount;
 mod offset;
 mod plan;
 mod press;

@@ -28,7 +28,7 @@ const SIZES: [usize; 11] = [
 ];
 
 /// Writes the tree at `root`.
-pub(super) fn write(root: &Path) {
+pub(crate) fn write(root: &Path) {
     fs::create_dir(root).unwrap();
     let directory = |name: &str| {
         let path = root.join(name);

@@ -35,11 +35,11 @@ struct Entry {
 
 /// A tree: path below its root to what is there. The root is the empty path.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Manifest(BTreeMap<Vec<u8>, Entry>);
+pub(crate) struct Manifest(BTreeMap<Vec<u8>, Entry>);
 
 impl Manifest {
     /// Reads a tree without following links.
-    pub(super) fn of(root: &Path) -> Self {
+    pub(crate) fn of(root: &Path) -> Self {
         let mut entries = BTreeMap::new();
         let mut first_paths = HashMap::new();
         let mut pending = vec![root.to_path_buf()];
@@ -81,24 +81,24 @@ impl Manifest {
     }
 
     /// How many paths there are.
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.0.len()
     }
 
     /// The same tree, had it no xattrs.
-    pub(super) fn without_xattrs(&self) -> Self {
+    pub(crate) fn without_xattrs(&self) -> Self {
         self.changed(|entry| entry.xattrs.clear())
     }
 
     /// The same tree without its root directory.
-    pub(super) fn without_top(&self) -> Self {
+    pub(crate) fn without_top(&self) -> Self {
         let mut manifest = self.clone();
         manifest.0.remove(&b""[..]);
         manifest
     }
 
     /// The same tree, had each path a file of its own.
-    pub(super) fn without_links(&self) -> Self {
+    pub(crate) fn without_links(&self) -> Self {
         let mut manifest = self.changed(|entry| entry.link_count = 0);
         for (name, entry) in &mut manifest.0 {
             entry.first_path.clone_from(name);
@@ -113,7 +113,7 @@ impl Manifest {
     }
 
     /// Demands that `found` is the same tree; `context` says whose view it is.
-    pub(super) fn demand(&self, found: &Self, context: &str) {
+    pub(crate) fn demand(&self, found: &Self, context: &str) {
         let mut report = String::new();
         for (name, expected) in &self.0 {
             match found.0.get(name) {

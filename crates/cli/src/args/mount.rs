@@ -1,0 +1,151 @@
+//! `coldpress mount`.
+
+use std::ffi::OsString;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use clap::Args;
+
+use super::number::{parse_positive, parse_size_bytes};
+use super::place::{ImageOffset, PlaceArgs, parse_offset};
+
+/// Mount an image in user space (FUSE)
+///
+/// For everyone who may not mount through the kernel: needs no root, but `fusermount3` of the package fuse3. Comes back
+/// when the files are there and goes on in the background until `fusermount3 -u DIR`.
+///
+/// What programs meet of a damaged image is an I/O error of the file in question, told once in the system log, or on
+/// standard error with --foreground.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Example:
+  coldpress mount rootfs.sqfs /tmp/rootfs && ls /tmp/rootfs; fusermount3 -u /tmp/rootfs")]
+pub(crate) struct MountArgs {
+    /// The image to mount
+    #[arg(value_name = "IMAGE")]
+    pub(crate) image: PathBuf,
+
+    /// The directory on which it is mounted
+    #[arg(value_name = "DIR")]
+    pub(crate) directory: PathBuf,
+
+    /// Stay until it is unmounted; Ctrl-C unmounts it
+    #[arg(short, long)]
+    pub(crate) foreground: bool,
+
+    /// Memory for decompressed blocks [default: 64M]
+    ///
+    /// Beside the pages that the kernel keeps. One block is kept at least.
+    #[arg(
+        long,
+        value_name = "SIZE",
+        value_parser = parse_size_bytes,
+        default_value = "64M",
+        hide_default_value = true
+    )]
+    pub(crate) cache: u64,
+
+    /// Threads that answer and decompress [default: as many as this process may use]
+    ///
+    /// Two at least unless told otherwise, so that a small file need not wait for a large one.
+    #[arg(short = 'j', long, value_name = "N", value_parser = parse_positive::<NonZeroUsize>)]
+    pub(crate) threads: Option<NonZeroUsize>,
+
+    /// The directory of the image that becomes the root of the mount
+    #[arg(long, value_name = "PATH")]
+    pub(crate) subdir: Option<OsString>,
+
+    /// Options as squashfuse has them, with commas between
+    ///
+    /// offset=BYTES and subdir=PATH, as --offset and --subdir. uid=N and gid=N: whom everything belongs to. timeout=SECONDS:
+    /// unmount it when nobody asked for anything so long and nobody uses it. allow_other: let other users in;
+    /// /etc/fuse.conf must say user_allow_other, and owner and mode of files then count. default_permissions: let them
+    /// count for oneself, too. ro, nodev and nosuid are always on.
+    #[arg(short = 'o', value_name = "OPTIONS", value_delimiter = ',')]
+    pub(crate) options: Vec<MountOption>,
+
+    #[command(flatten)]
+    pub(crate) place: PlaceArgs,
+}
+
+/// One of the words behind `-o`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum MountOption {
+    Offset(ImageOffset),
+    Subdir(OsString),
+    Uid(u32),
+    Gid(u32),
+    /// Idle seconds; 0 is never.
+    Timeout(u64),
+    AllowOther,
+    DefaultPermissions,
+    /// What is so in any case.
+    Usual,
+}
+
+impl FromStr for MountOption {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let number = |value: &str| {
+            let number = value.parse();
+            number.map_err(|_| "must be a whole number below 4294967296".to_owned())
+        };
+        let seconds = |value: &str| {
+            let number = value.parse();
+            number.map_err(|_| "must be a whole number of seconds".to_owned())
+        };
+        match text.split_once('=') {
+            Some(("offset", value)) => parse_offset(value).map(Self::Offset),
+            Some(("subdir", value)) => Ok(Self::Subdir(value.into())),
+            Some(("uid", value)) => number(value).map(Self::Uid),
+            Some(("gid", value)) => number(value).map(Self::Gid),
+            Some(("timeout", value)) => seconds(value).map(Self::Timeout),
+            None if text == "allow_other" => Ok(Self::AllowOther),
+            None if text == "default_permissions" => Ok(Self::DefaultPermissions),
+            None if ["ro", "nodev", "nosuid"].contains(&text) => Ok(Self::Usual),
+            _ => Err(
+                "is none of offset=, subdir=, uid=, gid=, timeout=, allow_other, \
+                      default_permissions, ro, nodev, nosuid"
+                    .to_owned(),
+            ),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_are_those_of_squashfuse() {
+        for (text, option) in [
+            (
+                "offset=4K",
+                Some(MountOption::Offset(ImageOffset::Bytes(4096))),
+            ),
+            ("offset=auto", Some(MountOption::Offset(ImageOffset::Auto))),
+            (
+                "subdir=usr/share=x",
+                Some(MountOption::Subdir("usr/share=x".into())),
+            ),
+            ("uid=4294967295", Some(MountOption::Uid(u32::MAX))),
+            ("gid=0", Some(MountOption::Gid(0))),
+            ("timeout=60", Some(MountOption::Timeout(60))),
+            ("allow_other", Some(MountOption::AllowOther)),
+            ("default_permissions", Some(MountOption::DefaultPermissions)),
+            ("ro", Some(MountOption::Usual)),
+            ("uid=root", None),
+            ("uid=", None),
+            ("uid=-1", None),
+            ("timeout=1.5", None),
+            ("offset=", None),
+            ("allow_other=1", None),
+            ("suid", None),
+            ("", None),
+        ] {
+            assert_eq!(text.parse::<MountOption>().ok(), option, "{text}");
+        }
+    }
+}

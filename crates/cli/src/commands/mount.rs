@@ -1,0 +1,93 @@
+//! `coldpress mount`: an image, answered for until it is unmounted.
+
+mod background;
+mod end;
+mod log;
+mod settings;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::{Context as _, anyhow, bail};
+use coldpress_host::FuseConnection;
+use coldpress_mount::{FileSystem, Server};
+
+use self::settings::Settings;
+use crate::args::MountArgs;
+use crate::exit::Exit;
+use crate::failure::hint;
+use crate::image_file;
+use crate::text::quoted;
+use crate::ui::Ui;
+
+pub(super) fn run(args: &MountArgs, ui: &Ui) -> anyhow::Result<Exit> {
+    let settings = Settings::resolve(args)?;
+    let in_background = background::is_here();
+    if !args.foreground && !in_background {
+        return background::start();
+    }
+    let _hold = ui.interrupt.hold();
+    if in_background {
+        background::leave_terminal()?;
+    }
+    let (connection, server) = mount(args, &settings, in_background)?;
+    let answered = answer(&connection, server, &settings, in_background, ui);
+    // Threads that may end the mount hold the connection, too: it would not be dropped.
+    connection.detach()?;
+    answered.map(|()| Exit::Done)
+}
+
+/// Opens the image and mounts it; it is in use from here on, and answered once the server runs.
+fn mount(
+    args: &MountArgs,
+    settings: &Settings,
+    in_background: bool,
+) -> anyhow::Result<(Arc<FuseConnection>, Server)> {
+    let image = image_file::open(&args.image, &settings.place)?.image;
+    let options = settings.file_system(&image)?;
+    check_directory(&args.directory)?;
+    let file_system = FileSystem::new(image, options, log::teller(in_background))
+        .with_context(|| format!("cannot mount {}", quoted(&args.image)))?;
+    let (connection, device) = FuseConnection::mount(&args.directory, &settings.fuse(&args.image))?;
+    let server = Server::new(Arc::new(file_system), device, settings.manner())
+        .context("the kernel cannot be answered")?;
+    Ok((Arc::new(connection), server))
+}
+
+/// Answers for the mount until it ends.
+fn answer(
+    connection: &Arc<FuseConnection>,
+    server: Server,
+    settings: &Settings,
+    in_background: bool,
+    ui: &Ui,
+) -> anyhow::Result<()> {
+    end::on_signals(connection)?;
+    if ui.interrupt.is_pending() {
+        bail!("interrupted");
+    }
+    if let Some(limit) = settings.idle {
+        end::when_idle(connection, server.activity(), limit)?;
+    }
+    if in_background {
+        background::tell_that_it_is_mounted()?;
+    } else {
+        let directory = quoted(connection.root());
+        ui.say(&format!("mounted on {directory}; Ctrl-C unmounts it"));
+    }
+    server.run().context("cannot go on answering the kernel")
+}
+
+fn check_directory(directory: &Path) -> anyhow::Result<()> {
+    let metadata = directory
+        .metadata()
+        .with_context(|| format!("cannot mount on {}", quoted(directory)));
+    let is_directory = match metadata {
+        Ok(metadata) => metadata.is_dir(),
+        Err(error) => return Err(hint(error, "DIR must be an existing directory")),
+    };
+    if is_directory {
+        return Ok(());
+    }
+    Err(anyhow!("{} is not a directory", quoted(directory)))
+}

@@ -1,0 +1,133 @@
+//! How an image is mounted, checked.
+
+use std::ffi::OsString;
+use std::num::NonZeroUsize;
+use std::path::Path;
+use std::thread;
+use std::time::Duration;
+
+use anyhow::{Context as _, anyhow, bail};
+use coldpress_format::Body;
+use coldpress_host::{FuseOptions, is_root};
+use coldpress_image::Image;
+use coldpress_mount::{Manner, Options};
+
+use crate::args::{MountArgs, MountOption, PlaceArgs};
+use crate::image_path;
+use crate::text::{image_path as absolute, quoted_bytes};
+
+/// Threads unless told otherwise: one may be decompressing a large block.
+const THREADS_MIN: usize = 2;
+
+/// Flags and options together.
+#[derive(Debug)]
+pub(super) struct Settings {
+    pub(super) place: PlaceArgs,
+    subdir: Option<OsString>,
+    uid: Option<u32>,
+    gid: Option<u32>,
+    /// After how long without a request it is unmounted.
+    pub(super) idle: Option<Duration>,
+    everyone: bool,
+    checks_permissions: bool,
+    cache_bytes: u64,
+    threads: NonZeroUsize,
+}
+
+impl Settings {
+    /// Puts together what was asked for.
+    ///
+    /// # Errors
+    ///
+    /// If something is asked for by a flag and by an option.
+    pub(super) fn resolve(args: &MountArgs) -> anyhow::Result<Self> {
+        let mut settings = Self {
+            place: args.place,
+            subdir: args.subdir.clone(),
+            uid: None,
+            gid: None,
+            idle: None,
+            everyone: false,
+            // The image belongs to whoever mounts it, whatever it says; root is to see what the kernel would show.
+            checks_permissions: is_root(),
+            cache_bytes: args.cache,
+            threads: args.threads.unwrap_or_else(threads),
+        };
+        for option in &args.options {
+            match option {
+                MountOption::Offset(_) if settings.place.offset.is_some() => {
+                    bail!("the offset is given twice");
+                }
+                MountOption::Subdir(_) if settings.subdir.is_some() => {
+                    bail!("the directory that becomes the root is given twice");
+                }
+                MountOption::Offset(offset) => settings.place.offset = Some(*offset),
+                MountOption::Subdir(path) => settings.subdir = Some(path.clone()),
+                MountOption::Uid(uid) => settings.uid = Some(*uid),
+                MountOption::Gid(gid) => settings.gid = Some(*gid),
+                MountOption::Timeout(seconds) => {
+                    settings.idle = (*seconds > 0).then(|| Duration::from_secs(*seconds));
+                }
+                MountOption::AllowOther => {
+                    settings.everyone = true;
+                    settings.checks_permissions = true;
+                }
+                MountOption::DefaultPermissions => settings.checks_permissions = true,
+                MountOption::Usual => {}
+            }
+        }
+        Ok(settings)
+    }
+
+    /// How the image is shown.
+    ///
+    /// # Errors
+    ///
+    /// If it lacks the directory that becomes the root.
+    pub(super) fn file_system(&self, image: &Image) -> anyhow::Result<Options> {
+        let mut root = None;
+        if let Some(typed) = &self.subdir {
+            let path = absolute(typed);
+            let quoted = quoted_bytes(&path);
+            let found = image_path::resolve(image, &path, true)
+                .with_context(|| format!("cannot find {quoted}"))?
+                .ok_or_else(|| anyhow!("the image has no {quoted}"))?;
+            let Body::Directory(_) = found.inode.body else {
+                bail!("{quoted} is not a directory of the image");
+            };
+            root = Some(found.at);
+        }
+        Ok(Options {
+            cache_bytes: self.cache_bytes,
+            root,
+            uid: self.uid,
+            gid: self.gid,
+        })
+    }
+
+    /// How it is mounted.
+    ///
+    /// * `image`: as it was typed.
+    pub(super) fn fuse(&self, image: &Path) -> FuseOptions {
+        let source = image.canonicalize().unwrap_or_else(|_| image.to_owned());
+        FuseOptions {
+            source: source.into_os_string(),
+            everyone: self.everyone,
+            checks_permissions: self.checks_permissions,
+        }
+    }
+
+    /// How requests are answered.
+    pub(super) fn manner(&self) -> Manner {
+        Manner {
+            threads: self.threads,
+            everyone: self.everyone,
+            recorder: None,
+        }
+    }
+}
+
+fn threads() -> NonZeroUsize {
+    let available = thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    NonZeroUsize::new(available.max(THREADS_MIN)).unwrap_or(NonZeroUsize::MIN)
+}

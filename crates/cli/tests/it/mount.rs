@@ -1,0 +1,9 @@
+//! `coldpress mount` through the kernel: the same tree as any other reader's, for images of every
+//! writer and compressor, and a mount that ends as it should.
+
+mod damage;
+mod end;
+mod options;
+mod stage;
+mod tree;
+mod users;

@@ -1,0 +1,275 @@
+//! The file system: what the kernel asks, and the answers.
+
+use std::fmt;
+use std::sync::Arc;
+
+use coldpress_format::{Body, Inode, InodeRef, NAME_MAX_BYTES};
+use coldpress_image::{Error, Image};
+
+use crate::attributes::{Attributes, Volume};
+use crate::blocks::Blocks;
+use crate::cache::{Cache, CacheCounts};
+use crate::content::Content;
+use crate::failure::{Failure, Fault};
+use crate::file_map::FileMap;
+use crate::listing::{Directory, Listing};
+use crate::node::{NodeId, Nodes, Place};
+use crate::trouble::{Tell, Troubles};
+
+/// Memory for listings of directories: some 100,000 names.
+const LISTINGS_BYTES: u64 = 8 << 20;
+/// Memory for block lists: files of 128 GiB in all, with blocks of 128 KiB.
+const MAPS_BYTES: u64 = 4 << 20;
+/// A usual listing, and a usual block list.
+const USUAL_BYTES: u64 = 16 << 10;
+
+/// How an image is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// Memory for decompressed blocks of files; at least one is kept.
+    pub cache_bytes: u64,
+    /// The directory that becomes the root, if not that of the image.
+    pub root: Option<InodeRef>,
+    /// The owner of everything, instead of those of the image.
+    pub uid: Option<u32>,
+    /// The group of everything, instead of those of the image.
+    pub gid: Option<u32>,
+}
+
+/// An image as a file system, whoever asks it.
+///
+/// Requests name inodes as [`NodeId`]s. All may come from several threads at once; none waits for
+/// another but for a block that the other is decompressing.
+pub struct FileSystem {
+    pub(crate) image: Image,
+    options: Options,
+    pub(crate) nodes: Nodes,
+    listings: Cache<InodeRef, Listing>,
+    maps: Cache<InodeRef, FileMap>,
+    blocks: Blocks,
+    troubles: Troubles,
+}
+
+impl FileSystem {
+    /// The file system of an image.
+    ///
+    /// * `tell`: is told of damage that is met, once for each inode.
+    ///
+    /// # Errors
+    ///
+    /// [`Error`] if the inode of the root cannot be read.
+    pub fn new(image: Image, options: Options, tell: Tell) -> Result<Self, Error> {
+        let (at, inode) = match options.root {
+            Some(at) => (at, image.inode(at)?),
+            None => (image.superblock().root_inode, image.root()?),
+        };
+        Ok(Self {
+            nodes: Nodes::new(at, inode.number),
+            listings: Cache::new(LISTINGS_BYTES, USUAL_BYTES),
+            maps: Cache::new(MAPS_BYTES, USUAL_BYTES),
+            blocks: Blocks::new(&image, options.cache_bytes),
+            troubles: Troubles::new(tell),
+            image,
+            options,
+        })
+    }
+
+    /// Looks a name up; the kernel then knows the inode until it [forgets](Self::forget) it.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure::NotFound`] and [`Failure::NameTooLong`]; [`Failure::NotDirectory`].
+    pub fn lookup(&self, directory: NodeId, name: &[u8]) -> Result<Attributes, Failure> {
+        if name.len() > NAME_MAX_BYTES {
+            return Err(Failure::NameTooLong);
+        }
+        let directory = self.directory(directory)?;
+        let index = directory.find(name).ok_or(Failure::NotFound)?;
+        self.learn(&directory, index)
+    }
+
+    /// The metadata of a stored name; the kernel then knows the inode.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure::NotFound`] if the directory has fewer names.
+    pub fn learn(&self, directory: &Directory, index: usize) -> Result<Attributes, Failure> {
+        let entry = directory.listing.entries.get(index);
+        let entry = entry.ok_or(Failure::NotFound)?;
+        let found_in = Place {
+            directory: directory.node,
+            entry: u32::try_from(index).unwrap_or(u32::MAX),
+        };
+        let read = self.image.inode(entry.inode);
+        let read = read.and_then(|inode| Ok((self.owner(&inode)?, inode)));
+        match read {
+            Ok((owner, inode)) => {
+                let node = self.nodes.learn(entry.inode, inode.number, found_in);
+                Ok(Attributes::new(node, &inode, owner))
+            }
+            Err(error) => {
+                let node = self.nodes.shown(entry.inode, entry.number);
+                self.troubles.add(node, error, || self.path_of(found_in));
+                Err(Failure::Damaged)
+            }
+        }
+    }
+
+    /// What a program is shown as the inode of a stored name without being told of it.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure::NotFound`] if the directory has fewer names.
+    pub fn shown(&self, directory: &Directory, index: usize) -> Result<NodeId, Failure> {
+        let entry = directory.listing.entries.get(index);
+        let entry = entry.ok_or(Failure::NotFound)?;
+        Ok(self.nodes.shown(entry.inode, entry.number))
+    }
+
+    /// The kernel has forgotten so many of the times that it was told of an inode.
+    pub fn forget(&self, node: NodeId, lookups: u64) {
+        self.nodes.forget(node, lookups);
+    }
+
+    /// The metadata of an inode.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure::Unknown`].
+    pub fn attributes(&self, node: NodeId) -> Result<Attributes, Failure> {
+        self.answer(node, |inode| {
+            Ok(Attributes::new(node, inode, self.owner(inode)?))
+        })
+    }
+
+    /// The target of a symbolic link.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure::OtherType`] of anything else.
+    pub fn target(&self, node: NodeId) -> Result<Vec<u8>, Failure> {
+        self.answer(node, |inode| match &inode.body {
+            Body::Symlink(target) => Ok(target.clone()),
+            _ => Err(Failure::OtherType.into()),
+        })
+    }
+
+    /// The names of a directory.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure::NotDirectory`] of anything else.
+    pub fn directory(&self, node: NodeId) -> Result<Directory, Failure> {
+        let at = self.nodes.at(node).ok_or(Failure::Unknown)?;
+        let listing = self.listing(at).map_err(|fault| self.tell(node, fault))?;
+        let parent = match node {
+            NodeId::ROOT => node,
+            _ => self.nodes.shown_parent(listing.parent),
+        };
+        Ok(Directory {
+            node,
+            parent,
+            listing,
+        })
+    }
+
+    /// Bytes of a file: fewer than asked for only at its end, none behind it.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure::IsDirectory`]; [`Failure::OtherType`] of what is no file either.
+    ///
+    /// # Cost
+    ///
+    /// Decompresses the blocks that are not kept; copies only what lies in several.
+    pub fn read(&self, node: NodeId, offset: u64, len_bytes: u32) -> Result<Content, Failure> {
+        let at = self.nodes.at(node).ok_or(Failure::Unknown)?;
+        let map = self.maps.get(at, || match self.image.inode(at)?.body {
+            Body::File(file) => Ok(FileMap::new(&self.image, file).map_err(Error::from)?),
+            Body::Directory(_) => Err(Fault::Refused(Failure::IsDirectory)),
+            _ => Err(Fault::Refused(Failure::OtherType)),
+        });
+        let map = map.map_err(|fault| self.tell(node, fault))?;
+        let range = offset..offset.saturating_add(len_bytes.into());
+        let read = self.blocks.read(&self.image, &map, range);
+        read.map_err(|error| self.tell(node, error.into()))
+    }
+
+    /// What the image takes.
+    pub fn volume(&self) -> Volume {
+        let superblock = self.image.superblock();
+        let block_bytes = superblock.block_size.bytes();
+        Volume {
+            block_bytes,
+            blocks: superblock.bytes_used.div_ceil(block_bytes.into()),
+            inodes: superblock.inode_count.into(),
+        }
+    }
+
+    /// How often blocks of files were found decompressed, and how often they were decompressed.
+    pub fn block_counts(&self) -> CacheCounts {
+        self.blocks.counts()
+    }
+
+    /// The number that the image gives an inode; `None` if it has no proper one.
+    pub fn number(&self, node: NodeId) -> Option<u32> {
+        self.nodes.number(node)
+    }
+
+    /// The names of the directory whose inode lies there.
+    pub(crate) fn listing(&self, at: InodeRef) -> Result<Arc<Listing>, Fault> {
+        self.listings.get(at, || {
+            let inode = self.image.inode(at)?;
+            let Body::Directory(directory) = &inode.body else {
+                return Err(Failure::NotDirectory.into());
+            };
+            Ok(Listing {
+                entries: self.image.entries(directory)?,
+                parent: directory.parent,
+            })
+        })
+    }
+
+    /// Answers from an inode.
+    pub(crate) fn answer<T>(
+        &self,
+        node: NodeId,
+        read: impl FnOnce(&Inode) -> Result<T, Fault>,
+    ) -> Result<T, Failure> {
+        let at = self.nodes.at(node).ok_or(Failure::Unknown)?;
+        let inode = self.image.inode(at).map_err(Fault::from);
+        let answer = inode.and_then(|inode| read(&inode));
+        answer.map_err(|fault| self.tell(node, fault))
+    }
+
+    fn owner(&self, inode: &Inode) -> Result<(u32, u32), Error> {
+        if let (Some(uid), Some(gid)) = (self.options.uid, self.options.gid) {
+            return Ok((uid, gid));
+        }
+        let (uid, gid) = self.image.owner(inode)?;
+        Ok((
+            self.options.uid.unwrap_or(uid),
+            self.options.gid.unwrap_or(gid),
+        ))
+    }
+
+    fn tell(&self, node: NodeId, fault: Fault) -> Failure {
+        match fault {
+            Fault::Refused(failure) => failure,
+            Fault::Damaged(error) => {
+                self.troubles.add(node, error, || self.path(node));
+                Failure::Damaged
+            }
+        }
+    }
+}
+
+impl fmt::Debug for FileSystem {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("FileSystem")
+            .field("image", &self.image)
+            .field("options", &self.options)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,82 @@
+//! Answering the kernel.
+
+mod activity;
+mod adapter;
+mod answers;
+mod connection;
+
+use std::fs::File;
+use std::io;
+use std::num::NonZeroUsize;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+
+use fuser::{Config, Session, SessionACL};
+
+pub use activity::Activity;
+use adapter::Adapter;
+
+use crate::file_system::FileSystem;
+use crate::recorder::Recorder;
+
+/// Where a connection to the kernel is opened, and cloned for each thread.
+const DEVICE: &str = "/dev/fuse";
+
+/// How the kernel is answered.
+#[derive(Clone, Debug)]
+pub struct Manner {
+    /// Threads that answer requests, each of which decompresses what it answers with.
+    pub threads: NonZeroUsize,
+    /// Whether users other than the one who mounted are answered; the mount must allow it, too.
+    pub everyone: bool,
+    /// Sees all requests; the kernel is then told to ask for each page by itself.
+    pub recorder: Option<Arc<Recorder>>,
+}
+
+/// Answers the requests of a kernel.
+#[derive(Debug)]
+pub struct Server {
+    session: Session<Adapter>,
+    activity: Arc<Activity>,
+}
+
+impl Server {
+    /// Agrees with the kernel on how to talk. The mount can be used from now on, its requests wait
+    /// for [`Server::run`].
+    ///
+    /// * `device`: the open `/dev/fuse` with which the file system is mounted.
+    ///
+    /// # Errors
+    ///
+    /// If the kernel speaks no FUSE that is known, or has unmounted it already.
+    pub fn new(file_system: Arc<FileSystem>, device: OwnedFd, manner: Manner) -> io::Result<Self> {
+        let acl = if manner.everyone {
+            SessionACL::All
+        } else {
+            SessionACL::Owner
+        };
+        let mut config = Config::default();
+        config.n_threads = Some(manner.threads.get());
+        // A queue for each thread. Who was given the device by a helper may not open it.
+        let device_opens = || File::options().read(true).write(true).open(DEVICE).is_ok();
+        config.clone_fd = manner.threads.get() > 1 && device_opens();
+        let activity = Arc::new(Activity::new());
+        let adapter = Adapter::new(file_system, Arc::clone(&activity), manner.recorder);
+        let session = Session::from_fd(adapter, device, acl, config)?;
+        Ok(Self { session, activity })
+    }
+
+    /// When the last request came.
+    pub fn activity(&self) -> Arc<Activity> {
+        Arc::clone(&self.activity)
+    }
+
+    /// Answers requests until it is unmounted and nothing of it is in use any more.
+    ///
+    /// # Errors
+    ///
+    /// If the connection to the kernel is lost in another way.
+    pub fn run(self) -> io::Result<()> {
+        self.session.run()
+    }
+}

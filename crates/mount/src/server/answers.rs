@@ -1,0 +1,81 @@
+//! Answers in the terms of the protocol.
+
+use std::time::{Duration, UNIX_EPOCH};
+
+use coldpress_format::InodeKind;
+use fuser::{Errno, FileAttr, FileType, Generation, INodeNo};
+
+use crate::attributes::Attributes;
+use crate::failure::Failure;
+use crate::node::NodeId;
+
+/// How long the kernel may keep names and metadata: an image does not change.
+pub(super) const FOREVER: Duration = Duration::from_secs(365 * 86_400);
+/// Numbers are not given to other inodes while the kernel knows them.
+pub(super) const GENERATION: Generation = Generation(0);
+
+pub(super) fn errno(failure: Failure) -> Errno {
+    match failure {
+        Failure::NotFound => Errno::ENOENT,
+        Failure::NameTooLong => Errno::ENAMETOOLONG,
+        Failure::NotDirectory => Errno::ENOTDIR,
+        Failure::IsDirectory => Errno::EISDIR,
+        Failure::OtherType => Errno::EINVAL,
+        Failure::NoAttribute => Errno::ENODATA,
+        // The kernel then answers so itself, and does not ask again.
+        Failure::NoAttributes => Errno::ENOSYS,
+        Failure::Unknown => Errno::ESTALE,
+        Failure::Damaged => Errno::EIO,
+    }
+}
+
+pub(super) fn file_type(kind: InodeKind) -> FileType {
+    match kind {
+        InodeKind::Directory => FileType::Directory,
+        InodeKind::File => FileType::RegularFile,
+        InodeKind::Symlink => FileType::Symlink,
+        InodeKind::BlockDevice => FileType::BlockDevice,
+        InodeKind::CharDevice => FileType::CharDevice,
+        InodeKind::Fifo => FileType::NamedPipe,
+        InodeKind::Socket => FileType::Socket,
+    }
+}
+
+/// * `block_bytes`: in how much at a time a file is best read.
+pub(super) fn file_attr(attributes: &Attributes, block_bytes: u32) -> FileAttr {
+    let time = UNIX_EPOCH + Duration::from_secs(attributes.mtime_s.into());
+    FileAttr {
+        ino: INodeNo(attributes.node.0),
+        size: attributes.size_bytes,
+        blocks: attributes.sectors,
+        atime: time,
+        mtime: time,
+        ctime: time,
+        crtime: time,
+        kind: file_type(attributes.kind),
+        perm: attributes.mode & 0o7777,
+        nlink: attributes.link_count,
+        uid: attributes.uid,
+        gid: attributes.gid,
+        rdev: attributes.device,
+        blksize: block_bytes,
+        flags: 0,
+    }
+}
+
+/// Stands for an inode of which nothing but its type is known.
+pub(super) fn blank_attr(node: NodeId, kind: InodeKind) -> FileAttr {
+    let attributes = Attributes {
+        node,
+        kind,
+        mode: 0,
+        link_count: 1,
+        uid: 0,
+        gid: 0,
+        size_bytes: 0,
+        sectors: 0,
+        mtime_s: 0,
+        device: 0,
+    };
+    file_attr(&attributes, 0)
+}

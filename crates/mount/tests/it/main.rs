@@ -1,0 +1,6 @@
+//! The file system without a kernel: whole trees, hostile images, several threads.
+
+mod hostile;
+mod requests;
+mod threads;
+mod tree;
