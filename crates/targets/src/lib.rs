@@ -18,7 +18,7 @@ mod trees;
 pub type Target = fn(&[u8]);
 
 /// Every target and its name.
-pub const TARGETS: [(&str, Target); 11] = [
+pub const TARGETS: [(&str, Target); 12] = [
     ("image", images::image),
     ("listing", images::listing),
     ("extraction", trees::extraction),

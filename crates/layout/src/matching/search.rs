@@ -121,13 +121,12 @@ impl<'a> Search<'a> {
             return Some((name, child));
         }
         let key = (directory, name, shape);
-        let place = match self.renamed.get(&key) {
-            Some(place) => *place,
-            None => {
-                let place = self.only_version(directory, name, shape);
-                self.renamed.insert(key, place);
-                place
-            }
+        let place = if let Some(place) = self.renamed.get(&key) {
+            *place
+        } else {
+            let place = self.only_version(directory, name, shape);
+            self.renamed.insert(key, place);
+            place
         };
         let (name, child) = tree.entries(directory).get(place?)?;
         self.is_taken[child.index()] = true;

@@ -17,6 +17,9 @@ use crate::steps;
 use crate::text::{escaped, escaped_path, fields, plural};
 use crate::ui::Ui;
 
+/// How many moves are printed; all of what is stale is.
+const MOVES_MAX: usize = 20;
+
 /// The result for `--json`.
 #[derive(Debug, Serialize)]
 struct Report {
@@ -158,13 +161,13 @@ fn print(report: &Report, ui: &Ui) -> anyhow::Result<()> {
         to,
         by,
         paths,
-    } in &report.moved
+    } in report.moved.iter().take(MOVES_MAX)
     {
-        writeln!(
-            out,
-            "  {from}: {to} (by {by}, {})",
-            plural(*paths, "path", "paths")
-        )?;
+        let paths = plural(*paths, "path", "paths");
+        writeln!(out, "  {from}: {to} (by {by}, {paths})")?;
+    }
+    if let Some(more @ 1..) = report.moved.len().checked_sub(MOVES_MAX) {
+        writeln!(out, "  and {more} more, which --json lists")?;
     }
     if !report.stale.is_empty() {
         writeln!(out, "\nstale:")?;

@@ -1,7 +1,5 @@
 //! `coldpress profile merge`.
 
-use std::slice;
-
 use coldpress_build::Output;
 use coldpress_trace::{Profile, WorkingSet};
 
@@ -12,8 +10,7 @@ use crate::ui::Ui;
 use crate::{profiles, resolve, steps};
 
 pub(super) fn run(args: &ProfileMergeArgs, ui: &Ui) -> anyhow::Result<Exit> {
-    let source = args.source.as_ref().map_or(&[][..], slice::from_ref);
-    resolve::check_outputs(&[&args.output], source)?;
+    resolve::check_outputs(&[&args.output], args.source.as_slice())?;
     let inputs = args.inputs.iter().map(|path| steps::read_profile(path));
     let inputs: Vec<_> = inputs.collect::<Result<_, _>>()?;
     let _hold = ui.interrupt.hold();
