@@ -25,6 +25,7 @@ mod place;
 mod plan;
 mod press;
 mod profile;
+mod profile_import;
 mod read;
 mod reading;
 mod record;
@@ -65,6 +66,7 @@ pub(crate) use profile::{
     OrderingProfileArgs, ProfileArgs, ProfileCheckArgs, ProfileMergeArgs, ProfilePlanArgs,
     ProfileShowArgs, ProfileVerb, StalenessArgs,
 };
+pub(crate) use profile_import::{ListName, ProfileExportArgs, ProfileImportArgs, RecordingName};
 pub(crate) use read::{CatArgs, CheckArgs, InfoArgs, LsArgs};
 pub(crate) use reading::ReadingArgs;
 pub(crate) use record::{CommandArgs, RecordArgs};

@@ -10,6 +10,7 @@
 mod built;
 mod images;
 mod lists;
+mod recordings;
 mod studies;
 mod trees;
 
@@ -17,7 +18,7 @@ mod trees;
 pub type Target = fn(&[u8]);
 
 /// Every target and its name.
-pub const TARGETS: [(&str, Target); 10] = [
+pub const TARGETS: [(&str, Target); 11] = [
     ("image", images::image),
     ("listing", images::listing),
     ("extraction", trees::extraction),
@@ -29,6 +30,7 @@ pub const TARGETS: [(&str, Target); 10] = [
     ("lists", lists::lists),
     ("timings", lists::timings),
     ("studies", studies::studies),
+    ("import", recordings::import),
 ];
 
 /// Runs the target of a name.

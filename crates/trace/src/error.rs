@@ -1,7 +1,10 @@
-//! What is wrong with a trace or a profile: the line and the rule that it breaks.
+//! What is wrong with a trace, a profile, or a recording that should become a trace.
+
+use serde_json::error::Category;
 
 use crate::event::PAGE_COUNT_MAX;
 use crate::excerpt::Excerpt;
+use crate::import::{Format, GROWTH_MAX};
 use crate::path_text::{LINE_BYTES_MAX, PathTextError};
 
 /// A trace or a profile that cannot be read, or could not be read back once written.
@@ -24,6 +27,57 @@ pub enum Error {
         /// The rule that it breaks, with what was found.
         rule: Rule,
     },
+    /// A document of another recorder is none, or is another one.
+    #[error("{format}, line {line}, column {column}: {problem}; expected {expected}")]
+    Document {
+        /// Whose it should be.
+        format: Format,
+        /// The line, counted from 1.
+        line: usize,
+        /// The column there, in bytes.
+        column: usize,
+        /// What is wrong.
+        problem: &'static str,
+        /// What should stand there.
+        expected: &'static str,
+    },
+    /// A recording of another tool names inodes only by their numbers.
+    #[error(
+        "the recording has inode numbers and no paths; only the recorded image tells which is which"
+    )]
+    Inodes,
+    /// A recording of another tool would take far more memory than its text.
+    #[error(
+        "the accesses take more than {limit_bytes} bytes, {GROWTH_MAX} times the text: long paths are \
+         repeated by short lines; read it in pieces"
+    )]
+    Growth {
+        /// The limit.
+        limit_bytes: u64,
+    },
+}
+
+impl Error {
+    /// What is wrong with a JSON document. What it holds is not repeated.
+    pub(crate) fn document(
+        format: Format,
+        error: &serde_json::Error,
+        expected: &'static str,
+    ) -> Self {
+        let problem = match error.classify() {
+            Category::Syntax => "this is no JSON",
+            Category::Eof => "the JSON ends too early",
+            Category::Data => "a value is missing or has another type",
+            Category::Io => "it cannot be read",
+        };
+        Self::Document {
+            format,
+            line: error.line(),
+            column: error.column(),
+            problem,
+            expected,
+        }
+    }
 }
 
 /// The rules that a line of a trace or a profile can break.

@@ -10,6 +10,9 @@
 //! proportional to the text. [`PathText`] and [`parse_path`] are the spelling of paths in it; plans
 //! are spelled alike.
 //!
+//! [`import`] makes traces of what other tools recorded, [`export`] lists of what a trace tells, as
+//! other tools read them.
+//!
 //! [`Trace::working_set`] reduces events to what a layout needs: each file once with the pages
 //! that were touched, the paths that were looked up and the directories whose listing was read,
 //! all in the order of their first access.
@@ -24,7 +27,9 @@ mod coverage;
 mod error;
 mod event;
 mod excerpt;
+pub mod export;
 mod header;
+pub mod import;
 mod line;
 mod path_text;
 mod profile;

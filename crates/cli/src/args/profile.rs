@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 
 use super::number::{parse_percent, parse_share, parse_size_bytes};
+use super::{ProfileExportArgs, ProfileImportArgs};
 
-/// Merge recordings into a profile, and see what of it a release still has
+/// Merge recordings into a profile, see what of it a release still has, and take in those of other tools
 ///
 /// A profile is what the starts of a program touch first, of several recordings in one order: a text file to keep
 /// under version control. `coldpress build --profile` orders an image by it, also one of a later release, in which files have
@@ -33,6 +34,8 @@ pub(crate) enum ProfileVerb {
     Show(ProfileShowArgs),
     Check(ProfileCheckArgs),
     Plan(ProfilePlanArgs),
+    Import(ProfileImportArgs),
+    Export(ProfileExportArgs),
 }
 
 /// Merge traces and profiles into one profile

@@ -3,6 +3,8 @@
 mod convert;
 mod lint;
 
+pub(super) use convert::warn as warn_of_losses;
+
 use std::path::Path;
 
 use coldpress_build::Input;

@@ -1,8 +1,12 @@
-//! `coldpress profile`: recordings merged, shown, and matched with a release.
+//! `coldpress profile`: recordings merged, shown, matched with a release, taken from other tools and given to them.
 
 mod check;
+mod export;
+mod import;
 mod merge;
 mod plan;
+mod recording;
+mod settle;
 mod show;
 
 use crate::args::{ProfileArgs, ProfileVerb};
@@ -15,5 +19,7 @@ pub(super) fn run(args: &ProfileArgs, ui: &Ui) -> anyhow::Result<Exit> {
         ProfileVerb::Show(args) => show::run(args, ui),
         ProfileVerb::Check(args) => check::run(args, ui),
         ProfileVerb::Plan(args) => plan::run(args, ui),
+        ProfileVerb::Import(args) => import::run(args, ui),
+        ProfileVerb::Export(args) => export::run(args, ui),
     }
 }

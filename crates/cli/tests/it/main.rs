@@ -28,6 +28,7 @@ mod offset;
 mod plan;
 mod press;
 mod profile;
+mod profile_import;
 mod pseudo;
 mod rebuild;
 mod record;

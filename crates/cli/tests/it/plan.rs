@@ -61,7 +61,7 @@ impl Stage {
 
 /// The files with blocks in the order of their first byte, and those that are all tail in the order
 /// of their fragment blocks.
-fn data_order(image: &Path) -> [Vec<String>; 2] {
+pub(crate) fn data_order(image: &Path) -> [Vec<String>; 2] {
     let image = Image::open(image).unwrap();
     let (mut blocks, mut tails) = (Vec::new(), Vec::new());
     walk(&image, &mut |visited| {

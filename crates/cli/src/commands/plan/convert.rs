@@ -63,7 +63,7 @@ fn read(args: &ConvertArgs, ui: &Ui) -> anyhow::Result<(Plan, bool)> {
 }
 
 /// Warns of what a sort file cannot say.
-fn warn(losses: &[Loss], ui: &Ui) {
+pub(in crate::commands) fn warn(losses: &[Loss], ui: &Ui) {
     let [mut paths, mut packed, mut places] = [const { Vec::new() }; 3];
     for loss in losses {
         match loss {
