@@ -7,7 +7,7 @@ use clap::{Args, Subcommand};
 use super::number::{parse_percent, parse_share, parse_size_bytes};
 use super::{ProfileExportArgs, ProfileImportArgs};
 
-/// Merge recordings into a profile, see what of it a release still has, and take in those of other tools
+/// Merge recordings, also of other tools, and see what of them a release still has
 ///
 /// A profile is what the starts of a program touch first, of several recordings in one order: a text file to keep
 /// under version control. `coldpress build --profile` orders an image by it, also one of a later release, in which files have
