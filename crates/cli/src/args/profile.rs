@@ -7,7 +7,7 @@ use clap::{Args, Subcommand};
 use super::number::{parse_percent, parse_share, parse_size_bytes};
 use super::{ProfileExportArgs, ProfileImportArgs};
 
-/// Merge recordings into a profile, match it with a release, exchange both with other tools
+/// Merge recordings, also of other tools, and see what of them a release still has
 ///
 /// A profile is what the starts of a program touch first, of several recordings in one order: a text file to keep
 /// under version control. `coldpress build --profile` orders an image by it, also one of a later release, in which files have
@@ -20,8 +20,7 @@ use super::{ProfileExportArgs, ProfileImportArgs};
     after_long_help = "\
 Example:
   coldpress profile merge start-1.trace start-2.trace start-3.trace --source rootfs -o app.profile
-  coldpress profile check app.profile new-rootfs --fail-stale 30
-  coldpress profile import start.strace --strip /snap/app/12 -o start.trace"
+  coldpress profile check app.profile new-rootfs --fail-stale 30"
 )]
 pub(crate) struct ProfileArgs {
     #[command(subcommand)]

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use coldpress_trace::import::Device;
 
+use super::number::parse_share;
+
 /// Make a trace of what another tool recorded
 ///
 /// Reads what strace, etrace, opensnoop, perf, ureadahead, DwarFS, Nydus and eStargz write, sort files of mksquashfs (as Tails
@@ -35,6 +37,8 @@ pub(crate) struct ProfileImportArgs {
     pub(crate) format: Option<RecordingName>,
 
     /// Directory in which the image was mounted or unpacked: taken from all paths, the rest is dropped
+    ///
+    /// A relative one is below the current directory.
     #[arg(long, value_name = "DIR")]
     pub(crate) strip: Option<PathBuf>,
 
@@ -49,18 +53,18 @@ pub(crate) struct ProfileImportArgs {
     pub(crate) device: Option<Device>,
 }
 
-/// Write the files of a trace as a list for another tool
+/// Write the files of a trace or profile as a list for another tool
 ///
 /// The files whose data was touched, in the order of their first access. With --source a sort file follows the plan
-/// that `press` and `record` would make of the trace, and files that the source lacks are left out.
+/// that coldpress would make, and files that the source lacks are left out.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example:
   coldpress profile export start.trace --format mksquashfs --source rootfs -o rootfs.sort
   mksquashfs rootfs app.sqsh -sort rootfs.sort")]
 pub(crate) struct ProfileExportArgs {
-    /// The trace
-    #[arg(value_name = "TRACE")]
+    /// A trace or a profile
+    #[arg(value_name = "TRACE|PROFILE")]
     pub(crate) input: PathBuf,
 
     /// What to write: mksquashfs, gensquashfs, list, list0, dwarfs, nydus or estargz
@@ -70,6 +74,18 @@ pub(crate) struct ProfileExportArgs {
     /// The directory or image from which the other tool will make its image
     #[arg(long, value_name = "SOURCE")]
     pub(crate) source: Option<PathBuf>,
+
+    /// Leave out what fewer than this share of the recordings touched [default: 0]
+    ///
+    /// From 0 to 1: with 0.5, what at least half of them touched stays.
+    #[arg(
+        long,
+        value_name = "SHARE",
+        value_parser = parse_share,
+        default_value = "0",
+        hide_default_value = true
+    )]
+    pub(crate) min_share: f64,
 
     /// The file to write [default: standard output]
     #[arg(short, long, value_name = "FILE")]

@@ -1,4 +1,4 @@
-//! `coldpress profile`: recordings merged, shown, matched with a release, and exchanged with other tools.
+//! `coldpress profile`: recordings merged, shown, matched with a release, taken from other tools and given to them.
 
 mod check;
 mod export;

@@ -353,6 +353,26 @@ fn inode_numbers_are_those_of_the_image_that_was_mounted() {
     );
 }
 
+#[test]
+fn a_relative_prefix_is_below_the_current_directory() {
+    let stage = Stage::new();
+    let here = fs::canonicalize(stage.directory()).unwrap();
+    fs::write(
+        stage.at("list"),
+        format!("{}/tree/a\n/tree/b\n", here.display()),
+    )
+    .unwrap();
+    let ran = stage.done(["profile", "import", "list", "--strip", "./tree"]);
+    assert!(
+        ran.text().ends_with("\n0 0 L /a\n0 0 M 0-0 /a\n"),
+        "{}",
+        ran.text()
+    );
+    let said =
+        "left out: 1 access elsewhere\nimported 2 events of list: data of 1 file, 1 lookup, ";
+    assert!(ran.stderr.contains(said), "{}", ran.stderr);
+}
+
 /// What is imported, the flags, exit status, a piece of what is said.
 type Wrong<'a> = (&'a str, &'a [&'a str], i32, &'a str);
 
@@ -427,7 +447,7 @@ fn what_cannot_be_imported_is_told() {
     let ran = stage.run(["profile", "export", "in", "--format", "list"]);
     assert_eq!(ran.code, Some(2));
     assert!(
-        ran.stderr.contains("cannot use `in`: trace line 1"),
+        ran.stderr.contains("cannot use `in`: profile line 1"),
         "{}",
         ran.stderr
     );
@@ -453,6 +473,18 @@ fn lists_are_written_as_tools_read_them_and_what_they_cannot_say_is_told() {
     assert_eq!(ran.json()["files"][1]["ranges"][0][1], 81 * 4096);
     let ran = export("estargz", &["--source", "tree"]);
     assert_eq!(ran.text(), "{\"path\":\"dir/x\"}\n{\"path\":\"a\"}\n");
+    stage.done(["-q", "profile", "merge", "trace", "-o", "merged"]);
+    let words = [
+        "-q",
+        "profile",
+        "export",
+        "merged",
+        "--format",
+        "list0",
+        "--min-share",
+        "1",
+    ];
+    assert_eq!(stage.done(words).text(), "/dir/x\0/new\nline\0/a\0");
     let ran = export("list", &["-o", "trace"]);
     assert_eq!(ran.code, Some(2), "{}", ran.stderr);
 }

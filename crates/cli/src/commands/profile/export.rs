@@ -1,22 +1,20 @@
-//! `coldpress profile export`: the files of a trace as a list for another tool.
+//! `coldpress profile export`: the files of a profile as a list for another tool.
 
-use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use anyhow::Context as _;
 use coldpress_build::Output;
 use coldpress_format::BlockSize;
 use coldpress_layout::{Dialect, Plan, PlanItem, SortFile, Tree, plan};
+use coldpress_trace::WorkingSet;
 use coldpress_trace::export::{self, Format};
-use coldpress_trace::{Trace, WorkingSet};
 
 use crate::args::{ListName, ProfileExportArgs};
-use crate::commands::plan::{Names, warn_of_losses};
+use crate::commands::plan::warn_of_losses;
 use crate::exit::Exit;
 use crate::resolve;
 use crate::steps;
-use crate::text::{plural, quoted, quoted_bytes};
+use crate::text::{plural, quoted_bytes};
 use crate::ui::Ui;
 
 /// How many of many alike things are named.
@@ -27,9 +25,9 @@ pub(super) fn run(args: &ProfileExportArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let inputs: Vec<PathBuf> = args.source.iter().chain([&args.input]).cloned().collect();
     resolve::check_outputs(&outputs, &inputs)?;
     let output = args.output.as_deref().map(Output::create).transpose()?;
-    let mut set = read_trace(&args.input)?.working_set();
-    let names = args.source.as_deref().map(|path| Names::read(path, ui));
-    let tree = names.transpose()?.map(|names| names.tree);
+    let mut set = steps::read_profile(&args.input)?.working_set(args.min_share);
+    let scanned = args.source.as_deref().map(|path| steps::scan(path, ui));
+    let tree = scanned.transpose()?.map(|(_, source)| source.tree);
     if let Some(tree) = &tree {
         keep_files_of(tree, &mut set, ui);
     }
@@ -50,7 +48,7 @@ pub(super) fn run(args: &ProfileExportArgs, ui: &Ui) -> anyhow::Result<Exit> {
         out.flush()?;
     }
     let files = plural(set.files.len() as u64, "file", "files");
-    ui.say(&format!("the trace tells of the data of {files}"));
+    ui.say(&format!("the data of {files} was touched"));
     Ok(Exit::wrong_if(is_lossy))
 }
 
@@ -69,11 +67,6 @@ fn list_of(name: ListName) -> List {
         ListName::Nydus => List::Plain(Format::Nydus),
         ListName::Estargz => List::Plain(Format::Estargz),
     }
-}
-
-fn read_trace(path: &Path) -> anyhow::Result<Trace> {
-    let bytes = fs::read(path).with_context(|| format!("cannot read {}", quoted(path)))?;
-    Trace::parse(&bytes).with_context(|| format!("cannot use {}", quoted(path)))
 }
 
 /// Leaves out what is no regular file of the tree; says how much.

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::{Path, PathBuf};
+use std::path::{self, Path, PathBuf};
 
 use anyhow::{Context as _, anyhow};
 use coldpress_build::Output;
@@ -16,7 +16,6 @@ use coldpress_trace::{Header, PAGE_SIZE_BYTES, Trace};
 use super::recording::{Recorder, Recording};
 use super::settle::settle;
 use crate::args::ProfileImportArgs;
-use crate::commands::plan::Names;
 use crate::exit::Exit;
 use crate::failure::hint;
 use crate::resolve;
@@ -49,6 +48,8 @@ pub(super) fn run(args: &ProfileImportArgs, ui: &Ui) -> anyhow::Result<Exit> {
         Recorder::Sort(dialect) => read_sort(&recording, dialect),
     };
     if let Some(prefix) = &args.strip {
+        let prefix =
+            path::absolute(prefix).with_context(|| format!("cannot strip {}", quoted(prefix)))?;
         imported.strip(prefix.as_os_str().as_bytes());
     }
     warn(&imported, &recording, ui);
@@ -78,8 +79,11 @@ impl Used {
         } else {
             Some(steps::open_image(path)?)
         };
-        let tree = Names::read(path, ui)?.tree;
-        Ok(Self { tree, image })
+        let (_, source) = steps::scan(path, ui)?;
+        Ok(Self {
+            tree: source.tree,
+            image,
+        })
     }
 }
 
@@ -269,11 +273,11 @@ fn write(trace: &Trace, output: Option<Output>, ui: &Ui) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// `imported 1,204 events of strace: 152 files read, 730 lookups, 41 directories searched`
+/// `imported 1,204 events of strace: data of 152 files, 730 lookups, 41 directories searched`
 fn summary(trace: &Trace, name: &str) -> String {
     let set = trace.working_set();
     format!(
-        "imported {} of {name}: {} read, {}, {} searched",
+        "imported {} of {name}: data of {}, {}, {} searched",
         plural(trace.events.len() as u64, "event", "events"),
         plural(set.files.len() as u64, "file", "files"),
         plural(set.lookups.len() as u64, "lookup", "lookups"),

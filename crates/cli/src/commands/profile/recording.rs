@@ -14,6 +14,9 @@ use crate::args::RecordingName;
 use crate::failure::hint;
 use crate::text::quoted;
 
+/// How much of a text is looked at to tell whether it is a sort file.
+const LOOK_BYTES: usize = 64 << 10;
+
 /// Whose recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Recorder {
@@ -51,9 +54,10 @@ impl Recorder {
     /// sort file.
     fn of_text(text: &[u8]) -> Option<Self> {
         let found = import::detect(text);
+        let beginning = text.get(..LOOK_BYTES).unwrap_or(text);
         let mut sorts = [Dialect::Mksquashfs, Dialect::Gensquashfs].into_iter();
         let is_sort = |dialect: &Dialect| {
-            let (file, findings) = SortFile::parse_all(text, *dialect);
+            let (file, findings) = SortFile::parse_all(beginning, *dialect);
             file.entries.len() > findings.len()
         };
         match found {

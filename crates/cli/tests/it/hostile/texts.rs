@@ -202,6 +202,17 @@ fn profiles_of_anything_and_of_too_much() {
     }
 }
 
+#[test]
+fn texts_that_are_no_recordings_are_borne() {
+    let yard = staged();
+    for (what, text) in texts() {
+        yard.put("list", &text);
+        let words = ["profile", "import", "list", "-o", "out"];
+        yard.run(&format!("{what} as recording"), &words, Stdio::null());
+        yard.remove("out");
+    }
+}
+
 /// A header of a tar archive with a right sum.
 fn header(name: &[u8], kind: u8, size: &[u8; 12]) -> Vec<u8> {
     let mut block = vec![0; 512];
