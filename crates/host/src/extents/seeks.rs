@@ -172,14 +172,14 @@ mod tests {
     const PAGE: u64 = PAGE_SIZE_BYTES;
 
     /// Extents of a page each, at these pages of the device, one behind the other in the file.
-    fn laid(device: u64, places: &[u64]) -> Option<Laid> {
+    fn laid(device: u64, places: &[u64]) -> Laid {
         let extents = (0..).zip(places);
-        Some(Laid {
+        Laid {
             device,
             extents: extents
                 .map(|(page, place)| extent(page * PAGE, place * PAGE, PAGE))
                 .collect(),
-        })
+        }
     }
 
     /// Page runs of each file: first page, last page, rank.
@@ -203,14 +203,14 @@ mod tests {
 
     #[test]
     fn a_file_in_one_extent_is_read_without_a_seek() {
-        let found = seeks(&set(&[&[(0, 2, 0)]]), &[laid(1, &[10, 11, 12])]);
+        let found = seeks(&set(&[&[(0, 2, 0)]]), &[Some(laid(1, &[10, 11, 12]))]);
         assert_eq!((found.count, found.distance_bytes), (0, 0));
         assert_eq!(found.read_bytes, 3 * PAGE);
     }
 
     #[test]
     fn fragments_cost_seeks_that_one_extent_would_not() {
-        let found = seeks(&set(&[&[(0, 2, 0)]]), &[laid(1, &[10, 20, 12])]);
+        let found = seeks(&set(&[&[(0, 2, 0)]]), &[Some(laid(1, &[10, 20, 12]))]);
         assert_eq!((found.count, found.count_unfragmented), (2, 0));
         // From 11 to 20, and from 21 back to 12.
         assert_eq!(found.distance_bytes, (9 + 9) * PAGE);
@@ -221,22 +221,20 @@ mod tests {
     fn the_order_of_the_trace_decides_and_each_device_has_a_head() {
         // Page 1 of the first file, then the second file, then page 0 of the first.
         let set = set(&[&[(0, 0, 9), (1, 1, 3)], &[(0, 0, 5)]]);
-        let one_disk = [laid(1, &[10, 11]), laid(1, &[12])];
+        let one_disk = [laid(1, &[10, 11]), laid(1, &[12])].map(Some);
         let found = seeks(&set, &one_disk);
         assert_eq!((found.count, found.distance_bytes), (1, 3 * PAGE));
         // Without fragments it is two: nobody knows that the second file lies behind the first.
         assert_eq!(found.count_unfragmented, 2);
-        let two_disks = [laid(1, &[10, 11]), laid(2, &[12])];
+        let two_disks = [laid(1, &[10, 11]), laid(2, &[12])].map(Some);
         assert_eq!(seeks(&set, &two_disks).distance_bytes, 2 * PAGE);
     }
 
     #[test]
     fn holes_and_files_that_are_not_there_are_not_read() {
         let mut sparse = laid(1, &[10, 11, 12]);
-        if let Some(sparse) = &mut sparse {
-            sparse.extents[1].is_unwritten = true;
-        }
-        let found = seeks(&set(&[&[(0, 9, 0)], &[(0, 0, 1)]]), &[sparse, None]);
+        sparse.extents[1].is_unwritten = true;
+        let found = seeks(&set(&[&[(0, 9, 0)], &[(0, 0, 1)]]), &[Some(sparse), None]);
         assert_eq!((found.read_bytes, found.count), (2 * PAGE, 1));
         assert_eq!(found.count_unfragmented, 0);
         assert_eq!(found.files[1], FileSeeks::default());

@@ -299,7 +299,7 @@ fn whoever_stops_it_finds_everything_as_it_was() {
         });
         assert!(matches!(done, Err(Error::Stopped)), "{after}: {done:?}");
         assert_eq!(fs::read(&path).unwrap(), content);
-        assert_eq!(names_beside(&path), [path.clone()]);
+        assert_eq!(names_beside(&path), std::slice::from_ref(&path));
     }
 }
 

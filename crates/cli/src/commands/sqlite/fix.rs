@@ -209,8 +209,8 @@ impl Workshop {
             .create_new(true)
             .open(self.scratch.path().join("new"))?;
         held.give_attributes(&new)?;
-        let chunks_bytes = size_bytes.checked_next_multiple_of(chunk_bytes.max(1));
-        reserve(&new, chunks_bytes.unwrap_or(size_bytes))?;
+        let whole_chunks = size_bytes.checked_next_multiple_of(chunk_bytes.max(1));
+        reserve(&new, whole_chunks.unwrap_or(size_bytes))?;
         let mut buffer = vec![0; COPY_BYTES];
         let mut offset = 0;
         loop {

@@ -175,14 +175,11 @@ impl Survey {
     }
 
     fn journal(&self) -> String {
-        let mut text = self.journal_mode.to_owned();
-        if self.wal_bytes > 0 {
-            text.push_str(&format!(", {} wait in it", bytes(self.wal_bytes)));
-        }
-        if self.has_hot_journal {
-            text.push_str(", with a transaction that was not finished");
-        }
-        text
+        let waiting = (self.wal_bytes > 0).then(|| format!("{} wait in it", bytes(self.wal_bytes)));
+        let hot = "with a transaction that was not finished".to_owned();
+        let hot = self.has_hot_journal.then_some(hot);
+        let parts = [Some(self.journal_mode.to_owned()), waiting, hot];
+        parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
     }
 }
 
