@@ -139,14 +139,10 @@ fn library() -> String {
 }
 
 fn main_program() -> String {
-    let declared: String = CALLS
-        .iter()
+    let declared = CALLS
         .map(|index| format!("int far_{index}(int);\n"))
-        .collect();
-    let called: String = CALLS
-        .iter()
-        .map(|index| format!("x = far_{index}(x);\n"))
-        .collect();
+        .concat();
+    let called = CALLS.map(|index| format!("x = far_{index}(x);\n")).concat();
     format!("{declared}int main(void) {{ volatile int x = 1;\n{called} return x == 0; }}\n")
 }
 

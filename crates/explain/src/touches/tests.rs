@@ -92,6 +92,15 @@ fn a_fault_and_what_the_kernel_does_about_it_tell_the_byte() {
                 (60, Some(60 * PAGE), true),
             ],
         ),
+    ] {
+        assert_eq!(touched(&kinds), expected, "{what}");
+    }
+}
+
+#[test]
+fn what_is_told_twice_is_one_touch_and_what_is_not_certain_none() {
+    let at = |page, offset| BASE + page * PAGE + offset;
+    for (what, kinds, expected) in [
         (
             "told twice",
             vec![(0, fault_at(at(5, 7))), (2, map(0, 15)), (3, page_fault(5))],
