@@ -78,7 +78,7 @@ pub(crate) use profile::{
 pub(crate) use profile_import::{ListName, ProfileExportArgs, ProfileImportArgs, RecordingName};
 pub(crate) use read::{CatArgs, CheckArgs, InfoArgs, LsArgs};
 pub(crate) use reading::ReadingArgs;
-pub(crate) use record::{CommandArgs, RecordArgs};
+pub(crate) use record::{CommandArgs, RecordArgs, RecorderArgs, RecorderName};
 pub(crate) use report::ReportArgs;
 pub(crate) use resquash::{ResquashArgs, RulesName};
 pub(crate) use source::{MetadataArgs, OtherFileSystems, SourceArgs, Syntax};
@@ -143,7 +143,7 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
     Press(Box<PressArgs>),
-    Record(RecordArgs),
+    Record(Box<RecordArgs>),
     Explain(Box<ExplainArgs>),
     Build(Box<BuildArgs>),
     Plan(PlanArgs),

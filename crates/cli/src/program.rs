@@ -34,8 +34,17 @@ pub(crate) fn resolve(args: &CommandArgs, source: &Path) -> anyhow::Result<Comma
         args: rewritten.collect(),
         chroot: args.chroot,
         timeout_s: args.timeout.get(),
-        ready: Ready::parse(&args.ready, &|name| env::var_os(name))?,
+        ready: ready(args)?,
     })
+}
+
+/// What ends the start.
+///
+/// # Errors
+///
+/// If the condition is none.
+pub(crate) fn ready(args: &CommandArgs) -> anyhow::Result<Ready> {
+    Ok(Ready::parse(&args.ready, &|name| env::var_os(name))?)
 }
 
 /// The command as it is started from an image: only `{root}` stands for its files.
@@ -48,7 +57,7 @@ pub(crate) fn of_image(args: &CommandArgs) -> anyhow::Result<Command> {
         args: args.command.clone(),
         chroot: args.chroot,
         timeout_s: args.timeout.get(),
-        ready: Ready::parse(&args.ready, &|name| env::var_os(name))?,
+        ready: ready(args)?,
     })
 }
 

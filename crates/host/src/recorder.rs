@@ -20,27 +20,24 @@
 //! program's name for itself, which may contain anything, even line ends.
 
 mod event;
+mod first;
 mod format;
 mod page;
+mod reader;
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{ErrorKind, Read};
-use std::os::unix::fs::OpenOptionsExt;
-use std::panic::resume_unwind;
+use std::fs::{self, File};
+use std::io::Read;
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::{self, JoinHandle, sleep};
-use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::cache::kernel_page_size_in_pages;
 use crate::tracefs::{Instance, Tracefs};
 use crate::{Error, Janitor, LoopDevice, Mount};
-use event::{Decoder, Stamped};
+use event::Decoder;
 pub use event::{RawEvent, RawKind};
-use page::{Damage, PageLayout};
+use page::PageLayout;
+use reader::{Collected, Reader};
 
 /// Of the group `filemap`; all but the last came with Linux 6.12.
 pub(crate) const FILEMAP_EVENTS: [&str; 4] = [
@@ -56,15 +53,22 @@ const BUFFER_KIB: usize = 16 << 10;
 const MAX_BUFFERS_KIB: usize = 256 << 10;
 const MIN_BUFFER_KIB: usize = 1 << 10;
 
-/// How often the ring buffers are emptied: often enough for them not to fill up, seldom enough
-/// not to disturb the start.
-const READ_PAUSE: Duration = Duration::from_millis(20);
-
-/// Events that are kept at most, 40 bytes each; those that follow are counted as lost.
-const MAX_EVENTS: usize = 8_000_000;
+/// First accesses that are kept at most, some 150 bytes each with what tells that they are the first: 300 MB. A start of
+/// Chromium has 30,000. All events that follow are counted as lost.
+pub const FIRST_ACCESSES_MAX: u64 = 2_000_000;
 
 /// The description of a page has some 200 bytes.
 const MAX_HEADER_BYTES: usize = 4096;
+
+/// Which events are kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Keep {
+    /// Each one, up to 8 million.
+    All,
+    /// Those that tell of a page, or a byte of the image, that no event of the kind told before: memory is bounded by what
+    /// there is to be accessed, however long it takes, and by [`FIRST_ACCESSES_MAX`]. The working set is the same.
+    FirstAccesses,
+}
 
 /// A running recorder; stopped and removed on drop.
 #[derive(Debug)]
@@ -97,13 +101,20 @@ impl Recorder {
     pub fn start(
         mount: &Mount,
         loop_device: &LoopDevice,
+        keep: Keep,
         janitor: &Janitor,
     ) -> Result<Self, Error> {
-        Self::start_with(mount, loop_device, janitor, Detail::Accesses)
+        let (file_system, device) = (mount.device_number(), loop_device.device_number());
+        let heard = Heard {
+            file_system,
+            device: Some(device),
+            in_detail: false,
+        };
+        Self::listen_to(&heard, keep, janitor)
     }
 
-    /// Starts to record as [`Recorder::start`] does, and also when each read of the loop device was done and,
-    /// where the kernel tells (x86), the addresses at which programs faulted.
+    /// Starts to record as [`Recorder::start`] does with [`Keep::All`], and also when each read of the loop device was
+    /// done and, where the kernel tells (x86), the addresses at which programs faulted.
     ///
     /// # Errors
     ///
@@ -117,23 +128,43 @@ impl Recorder {
         loop_device: &LoopDevice,
         janitor: &Janitor,
     ) -> Result<Self, Error> {
-        Self::start_with(mount, loop_device, janitor, Detail::Everything)
+        let heard = Heard {
+            file_system: mount.device_number(),
+            device: Some(loop_device.device_number()),
+            in_detail: true,
+        };
+        Self::listen_to(&heard, Keep::All, janitor)
     }
 
-    fn start_with(
-        mount: &Mount,
-        loop_device: &LoopDevice,
-        janitor: &Janitor,
-        detail: Detail,
-    ) -> Result<Self, Error> {
+    /// Starts to record a file system that somebody else has mounted; what is read from its device is not told.
+    ///
+    /// * `file_system`: its major and minor number, as stat(2) tells them.
+    ///
+    /// # Errors
+    ///
+    /// As [`Recorder::start`].
+    ///
+    /// # Cost
+    ///
+    /// As [`Recorder::start`].
+    pub fn start_on(file_system: (u32, u32), keep: Keep, janitor: &Janitor) -> Result<Self, Error> {
+        let heard = Heard {
+            file_system,
+            device: None,
+            in_detail: false,
+        };
+        Self::listen_to(&heard, keep, janitor)
+    }
+
+    fn listen_to(heard: &Heard, keep: Keep, janitor: &Janitor) -> Result<Self, Error> {
         let tracefs = match janitor.tracefs() {
             Some(tracefs) => tracefs.clone(),
             None => Tracefs::open()?,
         };
         let instance = Instance::create(&tracefs, janitor)?;
-        let decoder = listen(&instance, mount, loop_device, detail)?;
+        let decoder = listen(&instance, heard)?;
         let layout = page_layout(&tracefs)?;
-        let reader = Reader::start(&instance, decoder, layout)?;
+        let reader = Reader::start(&instance, decoder, layout, Collected::new(keep))?;
         let start_ns = monotonic_ns();
         instance.set("tracing_on", "1")?;
         Ok(Self {
@@ -166,12 +197,14 @@ impl Recorder {
 }
 
 /// What is listened to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Detail {
-    /// What was used.
-    Accesses,
+#[derive(Debug)]
+struct Heard {
+    /// Major and minor number of what is mounted.
+    file_system: (u32, u32),
+    /// And of what it is read from.
+    device: Option<(u32, u32)>,
     /// When reads were done and what programs touched, too.
-    Everything,
+    in_detail: bool,
 }
 
 /// Faults of programs on addresses that are not mapped: reads, writes and instructions. Those on
@@ -186,8 +219,8 @@ struct Wanted {
     is_optional: bool,
 }
 
-/// The events of a mount and its device.
-fn wanted(mount: &Mount, loop_device: &LoopDevice, detail: Detail) -> Vec<Wanted> {
+/// The events to switch on.
+fn wanted(heard: &Heard) -> Vec<Wanted> {
     // The kernel's own device number: 20 bits of minor, unlike that of stat(2).
     let number = |(major, minor): (u32, u32)| u64::from(major) << 20 | u64::from(minor);
     let event = |group, name, filter, is_optional| Wanted {
@@ -196,13 +229,17 @@ fn wanted(mount: &Mount, loop_device: &LoopDevice, detail: Detail) -> Vec<Wanted
         filter,
         is_optional,
     };
-    let of_mount = format!("s_dev == {}", number(mount.device_number()));
-    let of_device = format!("dev == {}", number(loop_device.device_number()));
+    let of_mount = format!("s_dev == {}", number(heard.file_system));
     let filemap = FILEMAP_EVENTS.map(|name| event("filemap", name, of_mount.clone(), false));
     let mut wanted = Vec::from(filemap);
-    wanted.push(event("block", "block_bio_queue", of_device.clone(), false));
-    if detail == Detail::Everything {
-        wanted.push(event("block", "block_rq_complete", of_device, false));
+    if let Some(device) = heard.device {
+        let of_device = format!("dev == {}", number(device));
+        wanted.push(event("block", "block_bio_queue", of_device.clone(), false));
+        if heard.in_detail {
+            wanted.push(event("block", "block_rq_complete", of_device, false));
+        }
+    }
+    if heard.in_detail {
         let faults = event("exceptions", "page_fault_user", NOT_MAPPED.to_owned(), true);
         wanted.push(faults);
     }
@@ -210,12 +247,7 @@ fn wanted(mount: &Mount, loop_device: &LoopDevice, detail: Detail) -> Vec<Wanted
 }
 
 /// Sets an instance up, still silent.
-fn listen(
-    instance: &Instance,
-    mount: &Mount,
-    loop_device: &LoopDevice,
-    detail: Detail,
-) -> Result<Decoder, Error> {
+fn listen(instance: &Instance, heard: &Heard) -> Result<Decoder, Error> {
     instance.set("tracing_on", "0")?;
     // The clock of `CLOCK_MONOTONIC`, so that times compare with those of other measurements.
     instance.set("trace_clock", "mono")?;
@@ -224,7 +256,7 @@ fn listen(
     instance.set("buffer_size_kb", &buffer_kib.to_string())?;
 
     let mut decoder = Decoder::default();
-    for event in wanted(mount, loop_device, detail) {
+    for event in wanted(heard) {
         let directory = format!("events/{}/{}", event.group, event.name);
         if !instance.path().join(&directory).is_dir() {
             if event.is_optional {
@@ -292,198 +324,9 @@ fn monotonic_ns() -> u64 {
     seconds * 1_000_000_000 + u64::try_from(time.tv_nsec).unwrap_or(0)
 }
 
-/// The thread that empties the ring buffers.
-#[derive(Debug)]
-struct Reader {
-    stop: Arc<AtomicBool>,
-    thread: Option<JoinHandle<Result<Collected, Error>>>,
-}
-
-#[derive(Debug, Default)]
-struct Collected {
-    events: Vec<Stamped>,
-    lost: u64,
-}
-
-impl Reader {
-    fn start(instance: &Instance, decoder: Decoder, layout: PageLayout) -> Result<Self, Error> {
-        let mut buffers = Vec::new();
-        for path in processors(instance)? {
-            let path = path.join("trace_pipe_raw");
-            let file = OpenOptions::new()
-                .read(true)
-                .custom_flags(libc::O_NONBLOCK)
-                .open(&path)
-                .map_err(Error::io("open", &path))?;
-            buffers.push(RingBuffer {
-                path,
-                file,
-                sieve: Sieve::default(),
-            });
-        }
-        let stop = Arc::new(AtomicBool::new(false));
-        let stopped = Arc::clone(&stop);
-        let thread = thread::spawn(move || {
-            let mut collected = Collected::default();
-            let mut page = vec![0; layout.page_bytes()];
-            loop {
-                // Asked before reading, so that everything up to the stop is read.
-                let last = stopped.load(Ordering::Acquire);
-                for buffer in &mut buffers {
-                    buffer.empty(&mut page, &layout, &decoder, &mut collected)?;
-                }
-                if last {
-                    return Ok(collected);
-                }
-                sleep(READ_PAUSE);
-            }
-        });
-        Ok(Self {
-            stop,
-            thread: Some(thread),
-        })
-    }
-
-    /// Everything up to now; nothing the second time.
-    fn stop(&mut self) -> Result<Collected, Error> {
-        self.stop.store(true, Ordering::Release);
-        let Some(thread) = self.thread.take() else {
-            return Ok(Collected::default());
-        };
-        // A panic in the thread is a bug of ours and goes on here.
-        thread.join().unwrap_or_else(|panic| resume_unwind(panic))
-    }
-}
-
-impl Drop for Reader {
-    fn drop(&mut self) {
-        self.stop.store(true, Ordering::Release);
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
-    }
-}
-
-/// The events of one processor.
-#[derive(Debug)]
-struct RingBuffer {
-    path: PathBuf,
-    file: File,
-    sieve: Sieve,
-}
-
-/// What of the events of a processor is kept.
-#[derive(Debug, Default)]
-struct Sieve {
-    last: Option<(u32, RawKind)>,
-    /// The last fault of a program, until it is known whether it is one on the recorded mount.
-    fault: Option<Stamped>,
-}
-
-impl Sieve {
-    /// Keeps an event, unless it says nothing new; a fault of a program only if what the kernel does
-    /// about it in the recorded mount follows, as it does at once and on the same processor.
-    fn take(&mut self, event: Stamped, collected: &mut Collected) {
-        if let RawKind::UserFault { .. } = event.kind {
-            self.fault = Some(event);
-            return;
-        }
-        let is_answered = |fault: &Stamped| fault.pid == event.pid && event.kind.answers_fault();
-        let fault = self.fault.take().filter(is_answered);
-        let seen = Some((event.pid, event.kind));
-        if fault.is_none() && self.last == seen && event.kind.is_idempotent() {
-            return;
-        }
-        self.last = seen;
-        for event in fault.into_iter().chain([event]) {
-            if collected.events.len() < MAX_EVENTS {
-                collected.events.push(event);
-            } else {
-                collected.lost += 1;
-            }
-        }
-    }
-}
-
-impl RingBuffer {
-    /// Reads all pages there are, without waiting for more.
-    fn empty(
-        &mut self,
-        page: &mut [u8],
-        layout: &PageLayout,
-        decoder: &Decoder,
-        collected: &mut Collected,
-    ) -> Result<(), Error> {
-        loop {
-            let len = match self.file.read(page) {
-                Ok(0) => return Ok(()),
-                Ok(len) => len,
-                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
-                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
-                Err(error) => return Err(Error::io("read", &self.path)(error)),
-            };
-            let damaged = |damage: Damage| damage.located(&self.path);
-            for record in layout.records(&page[..len]).map_err(damaged)? {
-                let record = record.map_err(damaged)?;
-                let Some(event) = decoder.decode(&record).map_err(damaged)? else {
-                    continue;
-                };
-                self.sieve.take(event, collected);
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::*;
-
-    #[test]
-    fn faults_of_programs_are_kept_if_they_are_answered_and_reads_each_time() {
-        let event = |pid, kind| Stamped {
-            time_ns: 0,
-            pid,
-            kind,
-        };
-        let fault = |pid| {
-            let (address, instruction) = (u64::from(pid), 0);
-            event(
-                pid,
-                RawKind::UserFault {
-                    address,
-                    instruction,
-                },
-            )
-        };
-        let page = |pid| event(pid, RawKind::Fault { inode: 1, page: 2 });
-        let read = event(
-            1,
-            RawKind::DeviceRead {
-                start_byte: 0,
-                len_bytes: 512,
-            },
-        );
-        let mut sieve = Sieve::default();
-        let mut collected = Collected::default();
-        for event in [
-            // Of another thread, and of memory that is no file's.
-            fault(1),
-            fault(2),
-            page(2),
-            page(2),
-            fault(2),
-            page(2),
-            fault(1),
-            page(2),
-            fault(1),
-            read,
-            read,
-        ] {
-            sieve.take(event, &mut collected);
-        }
-        let expected = [fault(2), page(2), fault(2), page(2), read, read];
-        assert_eq!(collected.events, expected);
-    }
+    use super::parse_lost;
 
     #[test]
     fn lost_events_are_added_up() {

@@ -18,11 +18,12 @@ use crate::args::PressArgs;
 use crate::exit::Exit;
 use crate::failure::hint;
 use crate::profiles::{self, OrderingProfile};
+use crate::recording::{self, Recorder, Stage};
 use crate::resolve::{self, ImageSettings};
 use crate::text::{escaped_path, quoted};
 use crate::ui::Ui;
 use crate::work_dir::{self, WorkDir};
-use crate::{privileges, program, recording, steps};
+use crate::{privileges, program, steps};
 
 pub(super) fn run(args: &PressArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let sources = std::slice::from_ref(&args.source);
@@ -34,8 +35,13 @@ pub(super) fn run(args: &PressArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let given = args.plan.as_deref().map(steps::read_plan).transpose()?;
     let profile = OrderingProfile::read(&args.profile)?;
     let privileged = privileges::ask(ui)?;
+    let asked = args.recorder.recorder;
+    let recorder = match (&given, &profile) {
+        (None, None) => Some(recording::choose(asked, command.chroot, ui)?),
+        _ => None,
+    };
     let _hold = ui.interrupt.hold();
-    let janitor = privileged.then(Janitor::start).transpose()?;
+    let janitor = Janitor::start()?;
     // A wrong place is told before the recording.
     let outputs = Outputs::create(args)?;
     let press = Press {
@@ -50,16 +56,17 @@ pub(super) fn run(args: &PressArgs, ui: &Ui) -> anyhow::Result<Exit> {
                 prove::UNPLANNED_IMAGE,
                 prove::RIVAL_IMAGE,
             ],
-            janitor.as_ref(),
+            Some(&janitor),
         )?,
+        janitor: &janitor,
         ui,
     };
     let source = steps::gather(&[Input::Directory(args.source.clone())], &settings, ui)?;
-    let plan = match (given, profile, &janitor) {
+    let plan = match (given, profile, recorder) {
         (Some(plan), ..) => plan,
         (None, Some(profile), _) => profile.plan(&source, settings.block_size, ui)?,
-        (None, None, Some(janitor)) => {
-            press.record(&source, janitor, outputs.trace, outputs.profile)?
+        (None, None, Some(recorder)) => {
+            press.record(recorder, &source, outputs.trace, outputs.profile)?
         }
         (None, None, None) => Plan::default(),
     };
@@ -69,10 +76,10 @@ pub(super) fn run(args: &PressArgs, ui: &Ui) -> anyhow::Result<Exit> {
         steps::write_small(output, &text)?;
     }
     let built = press.build(&source, &plan, outputs.image)?;
-    let Some(janitor) = &janitor else {
-        return press.end_without_proof(&built);
-    };
-    let proof = press.prove(&source, &plan, &built, janitor)?;
+    if !privileged {
+        return press.end_without_proof(&built, recorder.is_some());
+    }
+    let proof = press.prove(&source, &plan, &built, &janitor)?;
     press.tell(&proof, outputs.report, outputs.samples)?;
     Ok(Exit::wrong_if(!source.warnings.is_empty()))
 }
@@ -135,15 +142,16 @@ struct Press<'a> {
     command: Command,
     device: Device,
     work_dir: WorkDir<'a>,
+    janitor: &'a Janitor,
     ui: &'a Ui,
 }
 
 impl Press<'_> {
-    /// A cold start of the source, as a plan.
+    /// A start of the source, as a plan.
     fn record(
         &self,
+        recorder: &Recorder,
         source: &Source,
-        janitor: &Janitor,
         trace_out: Option<Output>,
         profile_out: Option<Output>,
     ) -> anyhow::Result<Plan> {
@@ -152,19 +160,21 @@ impl Press<'_> {
             settings,
             command,
             work_dir,
+            janitor,
             ui,
             ..
         } = self;
-        let trace = recording::record(
+        let trace = recorder.record(&Stage {
             source,
-            &args.source,
+            name: &args.source,
             command,
+            limit: None,
             settings,
             work_dir,
             janitor,
             ui,
-        )?;
-        ui.say(&record::summary(&trace));
+        })?;
+        ui.say(&format!("{}: {}", recorder.name(), record::summary(&trace)));
         if let Some(output) = trace_out {
             record::write_trace(&trace, output)?;
         }
@@ -224,24 +234,19 @@ impl Press<'_> {
     }
 
     /// Without root: sizes only, and an exit status that says that not all was done.
-    fn end_without_proof(&self, built: &Summary) -> anyhow::Result<Exit> {
+    fn end_without_proof(&self, built: &Summary, recorded: bool) -> anyhow::Result<Exit> {
         let Self { args, ui, .. } = self;
         if args.json {
             ui.json(&serde_json::json!({
                 "image": args.output.display().to_string(),
                 "image_bytes": built.image_bytes,
                 "content_bytes": built.data_bytes,
-                "recorded": false,
+                "recorded": recorded,
                 "verified": true,
                 "proven": false,
             }))?;
         }
-        let missing = [
-            &args.trace_out,
-            &args.profile_out,
-            &args.report,
-            &args.samples,
-        ];
+        let missing = [&args.report, &args.samples];
         for path in missing.into_iter().flatten() {
             ui.warn(&format!("{} is not written", quoted(path)));
         }
