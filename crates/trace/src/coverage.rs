@@ -8,14 +8,14 @@ use std::collections::BTreeMap;
 /// runs that it meets, so n calls cost O(n log n) whatever their order: a trace cannot make
 /// this slow.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Coverage {
+pub struct Coverage {
     /// First page to last page.
     runs: BTreeMap<u64, u64>,
 }
 
 impl Coverage {
     /// Adds the pages `first` to `last` and hands each run of pages that are new to `gap`.
-    pub(crate) fn cover(&mut self, first: u64, last: u64, mut gap: impl FnMut(u64, u64)) {
+    pub fn cover(&mut self, first: u64, last: u64, mut gap: impl FnMut(u64, u64)) {
         let met: Vec<(u64, u64)> = self
             .runs
             .range(..=last.saturating_add(1))

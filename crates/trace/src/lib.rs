@@ -25,6 +25,7 @@ mod path_text;
 mod text;
 mod working_set;
 
+pub use coverage::Coverage;
 pub use error::{Error, Rule};
 pub use event::{Access, Event, PAGE_COUNT_MAX, PAGE_SIZE_BYTES, Trace};
 pub use excerpt::Excerpt;
