@@ -21,10 +21,10 @@ impl Deed {
     pub(crate) fn of(verb: &Verb) -> Option<Self> {
         let (verb, summary) = match verb {
             Verb::Press(args) => ("press", making("Press", &args.source, &args.output)),
-            Verb::Record(args) => (
-                "record",
-                format!("Record a start of {}", quoted(&args.source)),
-            ),
+            Verb::Record(args) if args.boot.is_none() => {
+                let source = args.source.as_ref().or(args.mounted.as_ref())?;
+                ("record", format!("Record a start of {}", quoted(source)))
+            }
             Verb::Build(args) => {
                 let (_, image) = args.split_paths().ok()?;
                 ("build", format!("Build {}", quoted(image)))

@@ -30,6 +30,7 @@ mod press;
 mod pseudo;
 mod rebuild;
 mod record;
+mod recorders;
 mod report;
 mod run;
 mod select;
