@@ -22,7 +22,7 @@ use super::number::parse_positive;
 #[command(
     mut_arg("command", |arg| arg.required(false).required_unless_present("mounted")),
     after_long_help = "\
-Examples:
+Example:
   coldpress record rootfs -o start.trace --chroot -- /usr/bin/python3 -c 'import json'
   coldpress record --mounted /snap/firefox/current -o firefox.trace --for 20 -- firefox
   coldpress record --boot /etc/systemd/system --mounted /run/live/rootfs/filesystem.squashfs \\

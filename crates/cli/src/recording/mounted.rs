@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, anyhow};
 use coldpress_format::Body;
 use coldpress_host::{
-    Command, Error, FIRST_ACCESSES_MAX, FileSystem, Janitor, Keep, Ready, Recorder, Recording,
-    Running, missing_privileges, start, wait_until,
+    Command, Error, FIRST_ACCESSES_MAX, Janitor, Keep, Ready, Recorder, Recording, Running,
+    missing_privileges, start, wait_until,
 };
 use coldpress_image::{Image, MetadataMap};
 use coldpress_trace::Trace;
@@ -27,6 +27,9 @@ use crate::text::{plural, quoted};
 use crate::ui::Ui;
 
 const TITLE: &str = "kernel: tracefs filemap events of a mounted image; lookups are not known";
+
+/// By which the kernel knows a SquashFS.
+const SQUASHFS_MAGIC: u64 = 0x7371_7368;
 
 /// What ends the recording, besides a signal: whatever comes first.
 pub(crate) struct Until<'a> {
@@ -171,10 +174,11 @@ impl BlockDevice {
                  /proc/mounts lists them",
             )
         };
-        let node = Path::new("/dev").join(name.ok_or_else(not_squashfs)?);
-        if FileSystem::of(&node)? != Some(FileSystem::Squashfs) {
+        let kind = rustix::fs::statfs(mounted).map(|found| u64::try_from(found.f_type));
+        if kind != Ok(Ok(SQUASHFS_MAGIC)) {
             return Err(not_squashfs());
         }
+        let node = Path::new("/dev").join(name.ok_or_else(not_squashfs)?);
         Ok(Self { number, node })
     }
 }

@@ -61,8 +61,13 @@ impl Notes {
         let at = Instant::now();
         self.started = Some(at);
         let thread = std::process::id();
-        for path in needed {
-            if let Some(identity) = self.sketch.identity_of(path.as_bytes()) {
+        for path in needed.iter().map(|path| path.as_bytes()) {
+            let is_end = |end: &usize| path.get(*end).is_none_or(|byte| *byte == b'/');
+            let above = (1..=path.len()).filter(is_end);
+            let steps = above.map(|end| self.sketch.identity_of(path.get(..end)?));
+            // Nothing of a path is needed that leads nowhere.
+            let steps: Option<Vec<_>> = steps.collect();
+            for identity in steps.into_iter().flatten() {
                 self.look(Moment { thread, at }, identity);
             }
         }

@@ -140,11 +140,11 @@ fn everything_on_the_way_is_noted_once_in_order() {
 fn what_is_outside_is_walked_without_a_note() {
     let directory = tempfile::tempdir().unwrap();
     let inside = directory.path().join("inside");
-    fs::create_dir(&inside).unwrap();
+    fs::create_dir_all(inside.join("below/there")).unwrap();
     fs::write(inside.join("file"), "x").unwrap();
     symlink("inside", directory.path().join("link")).unwrap();
     let mut notes = Notes::new(Sketch::new(&inside).unwrap());
-    notes.begin(&["/file", "/none"]);
+    notes.begin(&["/file", "/none", "/below/none", "/below/there"]);
     let start = Start {
         root: open_place(directory.path()),
         directory: None,
@@ -157,7 +157,7 @@ fn what_is_outside_is_walked_without_a_note() {
     assert!(walk(&start, path, true, moment, &mut notes).is_some());
     let events = notes.end().unwrap().events;
     let spelled: Vec<String> = events.iter().map(spelled).collect();
-    assert_eq!(spelled, ["L /file", "D /"]);
+    assert_eq!(spelled, ["L /file", "L /below", "L /below/there", "D /"]);
 }
 
 #[test]
