@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use coldpress_build::{Input, Output};
-use coldpress_host::Janitor;
+use coldpress_host::{Command, Janitor};
 use coldpress_trace::Trace;
 
 use self::numbered::Numbered;
@@ -39,10 +39,7 @@ pub(super) fn run(args: &RecordArgs, ui: &Ui) -> anyhow::Result<Exit> {
 fn record_source(source: &Path, args: &RecordArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let mut settings = ImageSettings::for_recording()?;
     resolve::check_source(source, args.command.chroot)?;
-    let mut command = program::resolve(&args.command, source)?;
-    if args.limit_s.is_some() {
-        command.timeout_s = 0;
-    }
+    let command = resolve_command(args, source)?;
     let outputs = Numbered::resolve(args.output.as_deref(), args.runs)?;
     let paths: Vec<&Path> = outputs.paths.iter().map(PathBuf::as_path).collect();
     let name = source.to_path_buf();
@@ -104,7 +101,7 @@ fn record_runs(
 
 fn record_mounted(mounted: &Path, args: &RecordArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let command = match args.command.command.first() {
-        Some(_) => Some(program::resolve(&args.command, mounted)?),
+        Some(_) => Some(resolve_command(args, mounted)?),
         None => None,
     };
     let ready = program::ready(&args.command)?;
@@ -121,6 +118,15 @@ fn record_mounted(mounted: &Path, args: &RecordArgs, ui: &Ui) -> anyhow::Result<
     ui.say(&summary(&trace));
     put(&trace, output, ui)?;
     Ok(Exit::Done)
+}
+
+/// The command, which is not too late if the time of its start is limited.
+fn resolve_command(args: &RecordArgs, source: &Path) -> anyhow::Result<Command> {
+    let mut command = program::resolve(&args.command, source)?;
+    if args.limit_s.is_some() {
+        command.timeout_s = 0;
+    }
+    Ok(command)
 }
 
 fn limit(args: &RecordArgs) -> Option<Duration> {

@@ -62,7 +62,7 @@ pub(super) fn record(stage: &Stage<'_>) -> anyhow::Result<Trace> {
         return Err(hint(error, "record again when the machine has less to do"));
     }
     let tree = &stage.source.tree;
-    let recorded = Recorded {
+    let first_image = Recorded {
         map: &map,
         size_bytes: &|path: &[u8]| tree.file_size(tree.find(path)?),
         block_size: stage.settings.block_size,
@@ -74,7 +74,7 @@ pub(super) fn record(stage: &Stage<'_>) -> anyhow::Result<Trace> {
         lost_events: 0,
         wall_ns: outcome.wall_ns,
     });
-    let events = events(&recording, &recorded);
+    let events = events(&recording, &first_image);
     stage.demand_events(Trace { header, events })
 }
 
