@@ -66,7 +66,7 @@ for name in "${applications[@]}"; do
     words=(bench launch "$source" --compressors xz,lzo,gzip,zstd,lz4,none --try --walk --work-dir "$work"
         --runs "${COLDPRESS_BENCH_TURNS:-10}" --ready window --chroot --samples "$run/$name.json")
     printf '\n    coldpress %s\n' "$(printf '%q ' "${words[@]}" -- "${environment[@]}" "${command[@]}")" |
-        sed "s|$run/||g; s|:$display|:0|; s| \$||" >>"$run/README.md"
+        sed "s|$run/||g; s|:$display|:0|; s| \$||; s|\\\\,|,|g" >>"$run/README.md"
     "$coldpress" "${words[@]}" -- "${environment[@]}" "${command[@]}" >"$run/$name.txt" || [ $? = 1 ]
     page=(report --samples "$run/$name.json" --source "$source" -o "$run/$name.html")
     [ -z "${COLDPRESS_BENCH_PUBLISHED:-}" ] || page+=(--samples "$COLDPRESS_BENCH_PUBLISHED")

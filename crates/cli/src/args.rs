@@ -32,6 +32,7 @@ mod report;
 mod resquash;
 mod source;
 mod stat;
+mod study;
 mod tar;
 mod timings;
 mod tools;
@@ -63,11 +64,12 @@ pub(crate) use plan::{ConvertArgs, FormatName, LintArgs, PlanArgs, PlanVerb};
 pub(crate) use press::PressArgs;
 pub(crate) use read::{CatArgs, CheckArgs, InfoArgs, LsArgs};
 pub(crate) use reading::ReadingArgs;
-pub(crate) use record::{CommandArgs, RecordArgs};
+pub(crate) use record::{CommandArgs, RecordArgs, RecorderArgs, RecorderName};
 pub(crate) use report::ReportArgs;
 pub(crate) use resquash::{ResquashArgs, RulesName};
 pub(crate) use source::{MetadataArgs, OtherFileSystems, SourceArgs, Syntax};
 pub(crate) use stat::StatArgs;
+pub(crate) use study::StudyArgs;
 pub(crate) use tar::TarArgs;
 pub(crate) use timings::TimingsArgs;
 pub(crate) use tools::{MksquashfsArgs, SqfstarArgs};
@@ -126,7 +128,7 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
     Press(Box<PressArgs>),
-    Record(RecordArgs),
+    Record(Box<RecordArgs>),
     Build(Box<BuildArgs>),
     Plan(PlanArgs),
     Extract(Box<ExtractArgs>),

@@ -1,4 +1,4 @@
-//! What recording and measuring need.
+//! What measuring needs.
 
 use anyhow::anyhow;
 use coldpress_host::{enter_private_namespace, missing_privileges};
@@ -46,7 +46,7 @@ pub(crate) fn ask(ui: &Ui) -> anyhow::Result<bool> {
         .map(|missing| format!("  {}:\n    {}\n", missing.what, missing.why))
         .collect();
     ui.warn(&format!(
-        "nothing is recorded and nothing is measured without\n{}{ADVICE}",
+        "nothing is measured without\n{}{ADVICE}",
         reasons.concat()
     ));
     Ok(false)

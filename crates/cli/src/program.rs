@@ -34,8 +34,17 @@ pub(crate) fn resolve(args: &CommandArgs, source: &Path) -> anyhow::Result<Comma
         args: rewritten.collect(),
         chroot: args.chroot,
         timeout_s: args.timeout.get(),
-        ready: Ready::parse(&args.ready, &|name| env::var_os(name))?,
+        ready: ready(args)?,
     })
+}
+
+/// What ends the start.
+///
+/// # Errors
+///
+/// If the condition is none.
+pub(crate) fn ready(args: &CommandArgs) -> anyhow::Result<Ready> {
+    Ok(Ready::parse(&args.ready, &|name| env::var_os(name))?)
 }
 
 /// Replaces a path inside `source`, also as the value of `NAME=PATH`.

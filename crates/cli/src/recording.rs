@@ -1,115 +1,189 @@
-//! Recording a cold start of a source.
+//! Recording a start of a source, by the best recorder that this process may use.
 //!
-//! The image that is started from has every inode and every listing on pages of its own, so the
-//! reads of its loop device name what was looked up; see `Metadata::Spread`.
+//! | recorder | sees | needs |
+//! |---|---|---|
+//! | `kernel` | every page, every lookup, from a mounted image, proven cold | root, tracefs |
+//! | `fuse` | every page, every lookup, from an image mounted in user space, new to the kernel | `/dev/fuse`; root or fusermount3 |
+//! | `opens` | every file that is opened and every name that is looked up, in the directory itself | - |
+//!
+//! The best stands first in [`RECORDERS`]; [`choose`] takes it or says why it cannot. A recorder is
+//! a function from a [`Stage`] to a [`Trace`], and another that runs the same start unrecorded, so
+//! that its cost can be told.
 
+mod choice;
+mod cost;
 mod events;
+mod fuse;
+mod kernel;
+mod mounted;
+mod opens;
 
 use std::path::Path;
+use std::time::Duration;
 
 use anyhow::anyhow;
-use coldpress_bench::READ_AHEAD_KIB;
-use coldpress_build::{Metadata, Output, Source};
-use coldpress_codec::Settings;
-use coldpress_format::Compressor;
-use coldpress_host::{
-    Cgroup, Command, Janitor, LoopDevice, Mount, Outcome, Ready, Recorder, drop_caches, evict,
-    machine, resident_pages, start,
-};
-use coldpress_image::MetadataMap;
-use coldpress_layout::Plan;
+use coldpress_build::Source;
+use coldpress_host::{Cgroup, Command, Error, Janitor, Outcome, Ready, Running, machine};
 use coldpress_trace::{Header, PAGE_SIZE_BYTES, Trace};
 
-use self::events::events;
+pub(crate) use choice::choose;
+pub(crate) use cost::Cost;
+pub(crate) use mounted::{Until, record_mounted};
 
+use crate::args::RecorderName;
 use crate::failure::hint;
 use crate::resolve::ImageSettings;
-use crate::steps;
-use crate::text::{plural, quoted};
+use crate::text::quoted;
 use crate::ui::Ui;
 use crate::work_dir::WorkDir;
 
 /// The image that is recorded, in the work directory.
 pub(crate) const FIRST_IMAGE: &str = "first.sqfs";
-/// The fastest level: the image is read once.
-const LEVEL: i32 = 1;
 
-/// Builds a first image of `source`, starts `command` from it with cold caches, and returns what
-/// it accessed.
-///
-/// # Errors
-///
-/// If the image cannot be built or mounted, the start would not be cold, the command fails, or
-/// events were lost.
-pub(crate) fn record(
-    source: &Source,
-    name: &Path,
-    command: &Command,
-    settings: &ImageSettings,
-    work_dir: &WorkDir,
-    janitor: &Janitor,
-    ui: &Ui,
-) -> anyhow::Result<Trace> {
-    let image = work_dir.file(FIRST_IMAGE);
-    let output = Output::create(&image)?;
-    let mut options = settings.build_options(&source.tree, Metadata::Spread);
-    options.compression = Some(Settings::new(Compressor::Zstd, Some(LEVEL))?);
-    let order = steps::order(source, &Plan::default(), settings, ui);
-    steps::write("first image", source, &order, &output, &options, ui)?;
-    steps::commit(output, ui)?;
-    let map = MetadataMap::new(&steps::open_image(&image)?)?;
+/// One way to record.
+#[derive(Debug)]
+pub(crate) struct Recorder {
+    name: RecorderName,
+    /// Whether it starts from an image of the source, rather than from the directory.
+    builds_image: bool,
+    /// What of it this process lacks, if anything.
+    missing: fn(chroot: bool) -> Option<String>,
+    record: fn(&Stage<'_>) -> anyhow::Result<Trace>,
+    /// Runs the start that is recorded, unrecorded; returns what it took, in ns.
+    unrecorded: fn(&Stage<'_>) -> anyhow::Result<u64>,
+}
 
-    let step = ui.step("recording", 0).about("a cold start");
-    evict(&image)?;
-    drop_caches()?;
-    let loop_device = LoopDevice::attach(&image, true)?;
-    // As in the comparison: less readahead caches less that was never asked for.
-    loop_device.set_read_ahead_kib(READ_AHEAD_KIB.into())?;
-    let resident = resident_pages(&std::fs::File::open(&image)?)?;
-    if resident > 0 {
-        let pages = plural(resident, "page", "pages");
-        let error = anyhow!("the recorded start would not be cold: {pages} of it stay in memory");
-        return Err(hint(
-            error,
-            "write to a disk, not to a file system in memory (tmpfs)",
-        ));
+/// From the best to the last resort.
+static RECORDERS: [Recorder; 3] = [
+    Recorder {
+        name: RecorderName::Kernel,
+        builds_image: true,
+        missing: kernel::missing,
+        record: kernel::record,
+        unrecorded: kernel::unrecorded,
+    },
+    Recorder {
+        name: RecorderName::Fuse,
+        builds_image: true,
+        missing: fuse::missing,
+        record: fuse::record,
+        unrecorded: fuse::unrecorded,
+    },
+    Recorder {
+        name: RecorderName::Opens,
+        builds_image: false,
+        missing: opens::missing,
+        record: opens::record,
+        unrecorded: opens::unrecorded,
+    },
+];
+
+impl Recorder {
+    /// As in `--recorder`.
+    pub(crate) fn name(&self) -> &'static str {
+        self.name.text()
     }
-    let mount = Mount::squashfs(&loop_device, &work_dir.mount_point())?;
-    let recorder = Recorder::start(&mount, &loop_device, janitor)?;
-    // Whatever the command leaves running would hold the mount.
-    let cgroup = Cgroup::create("record")?;
-    janitor.watch(cgroup.leftover());
-    let mut interrupted = || ui.interrupt.is_pending();
-    let mut running = start(command, mount.root(), Some(&cgroup))?;
-    running.wait(&mut interrupted)?;
-    // How a program that is ready ends is no part of its start.
-    let recording = recorder.finish()?;
-    let outcome = running.finish(&mut interrupted)?;
-    let read_ahead_kib = loop_device.read_ahead_kib()?;
-    let leftover = cgroup.leftover();
-    drop(cgroup);
-    janitor.forget(&leftover);
-    mount.unmount()?;
-    step.finish("");
-    check(&outcome, command)?;
-    if recording.lost_events > 0 {
-        let lost = plural(recording.lost_events, "event", "events");
-        let error = anyhow!("{lost} of the recording were lost");
-        return Err(hint(error, "record again when the machine has less to do"));
+
+    /// Whether content of the source matters, not only its names.
+    pub(crate) fn builds_image(&self) -> bool {
+        self.builds_image
     }
-    let events = events(&recording, &map, &source.tree, settings.block_size);
-    if events.is_empty() {
-        let error = anyhow!(
-            "{}, started from the image, used no file of it",
-            quoted_program(command)
-        );
-        return Err(hint(
-            error,
-            "write `{root}/...` for files of the image, or run the command inside it with --chroot",
-        ));
+
+    /// Records a start.
+    ///
+    /// # Errors
+    ///
+    /// If the start cannot be prepared or would not be what the recorder promises, the command
+    /// fails, or events were lost.
+    pub(crate) fn record(&self, stage: &Stage<'_>) -> anyhow::Result<Trace> {
+        (self.record)(stage)
     }
-    let header = header(name, command, read_ahead_kib);
-    Ok(Trace { header, events })
+}
+
+/// What a start is recorded from, and how it ends.
+pub(crate) struct Stage<'a> {
+    pub(crate) source: &'a Source,
+    /// The directory that `source` was gathered from, as it was typed.
+    pub(crate) name: &'a Path,
+    pub(crate) command: &'a Command,
+    /// After which time the start is over, whether or not the command is ready.
+    pub(crate) limit: Option<Duration>,
+    /// How an image of the source is written.
+    pub(crate) settings: &'a ImageSettings,
+    /// For the image and the place to mount it; [`FIRST_IMAGE`] may be there already, from an earlier recording.
+    pub(crate) work_dir: &'a WorkDir<'a>,
+    pub(crate) janitor: &'a Janitor,
+    pub(crate) ui: &'a Ui,
+}
+
+/// What a recorder knows of a recording, for the header of its trace.
+#[derive(Debug)]
+struct About {
+    recorder: &'static str,
+    /// Whether the start was cold, and what shows it.
+    cold: String,
+    read_ahead_kib: Option<u64>,
+    lost_events: u64,
+    /// How long the start took while it was recorded.
+    wall_ns: u64,
+}
+
+impl Stage<'_> {
+    /// Starts the command, waits until its start is over, calls `over`, and ends the command with
+    /// all that it left running.
+    ///
+    /// # Errors
+    ///
+    /// If the command could not be started or did not start as it should, or `over` fails.
+    fn run<T>(
+        &self,
+        start: impl FnOnce(Option<&Cgroup>) -> Result<Running, Error>,
+        over: impl FnOnce() -> Result<T, Error>,
+    ) -> anyhow::Result<(T, Outcome)> {
+        // Whatever the command leaves running would hold the mount. Who may not make cgroups finds what stays in the
+        // process group.
+        let cgroup = Cgroup::create("record").ok();
+        if let Some(cgroup) = &cgroup {
+            self.janitor.watch(cgroup.leftover());
+        }
+        let mut interrupted = || self.ui.interrupt.is_pending();
+        let mut running = start(cgroup.as_ref())?;
+        running.wait_at_most(self.limit, &mut interrupted)?;
+        // How a program that is ready ends is no part of its start.
+        let recorded = over()?;
+        let outcome = running.finish(&mut interrupted)?;
+        if let Some(cgroup) = cgroup {
+            let leftover = cgroup.leftover();
+            drop(cgroup);
+            self.janitor.forget(&leftover);
+        }
+        check(&outcome, self.command)?;
+        Ok((recorded, outcome))
+    }
+
+    /// The header of a trace.
+    fn header(&self, about: About) -> Header {
+        let words: Vec<String> = self
+            .command
+            .args
+            .iter()
+            .map(|arg| arg.display().to_string())
+            .collect();
+        header(&self.name.display().to_string(), &words.join(" "), about)
+    }
+
+    /// A trace without events is one of the wrong command.
+    fn demand_events(&self, trace: Trace) -> anyhow::Result<Trace> {
+        if trace.events.is_empty() {
+            let program = quoted_program(self.command);
+            let error = anyhow!("{program}, started to be recorded, used no file of the source");
+            return Err(hint(
+                error,
+                "write `{root}/...` for files of the image, or run the command inside it with --chroot",
+            ));
+        }
+        Ok(trace)
+    }
 }
 
 /// Refuses a command that failed, with the end of what it said.
@@ -144,11 +218,11 @@ fn check(outcome: &Outcome, command: &Command) -> anyhow::Result<()> {
         format!("it said: {said}")
     };
     let program = quoted_program(command);
-    let error = anyhow!("{program}, started from the image, {how}; {said}");
+    let error = anyhow!("{program}, started to be recorded, {how}; {said}");
     let advice = if outcome.timed_out {
-        "raise --timeout, give a command that ends by itself, or say with --ready what shows that it is ready"
+        "raise --timeout, give a command that ends by itself, or say with --ready or --for when it has started"
     } else {
-        "the image is read-only, and only with --chroot is it the root directory"
+        "what it starts from is read-only, and only with --chroot is it the root directory"
     };
     Err(hint(error, advice))
 }
@@ -163,27 +237,27 @@ pub(crate) fn quoted_program(command: &Command) -> String {
     ))
 }
 
-fn header(name: &Path, command: &Command, read_ahead_kib: u64) -> Header {
-    let words: Vec<String> = command
-        .args
-        .iter()
-        .map(|arg| arg.display().to_string())
-        .collect();
+fn header(source: &str, command: &str, about: About) -> Header {
+    let About {
+        recorder,
+        cold,
+        read_ahead_kib,
+        lost_events,
+        wall_ns,
+    } = about;
     let fields = [
+        ("cold", Some(cold)),
+        ("command", Some(command.to_owned())),
+        ("kernel", Some(machine().kernel)),
+        ("lost-events", Some(lost_events.to_string())),
+        ("page-size", Some(PAGE_SIZE_BYTES.to_string())),
         (
-            "cold",
-            "fresh loop device and mount, no page of the image resident".to_owned(),
+            "read-ahead-kib",
+            read_ahead_kib.map(|read_ahead_kib| read_ahead_kib.to_string()),
         ),
-        ("command", words.join(" ")),
-        ("kernel", machine().kernel),
-        ("lost-events", "0".to_owned()),
-        ("page-size", PAGE_SIZE_BYTES.to_string()),
-        ("read-ahead-kib", read_ahead_kib.to_string()),
-        (
-            "recorder",
-            "tracefs filemap events, lookups from reads of the loop device".to_owned(),
-        ),
-        ("source", name.display().to_string()),
+        ("recorder", Some(recorder.to_owned())),
+        ("source", Some(source.to_owned())),
+        ("wall-us", Some((wall_ns / 1_000).to_string())),
     ];
     // A value is one line of the file.
     let one_line = |value: String| {
@@ -192,9 +266,10 @@ fn header(name: &Path, command: &Command, read_ahead_kib: u64) -> Header {
             .trim()
             .to_owned()
     };
+    let fields = fields
+        .into_iter()
+        .filter_map(|(key, value)| Some((key.to_owned(), one_line(value?))));
     Header {
-        fields: fields
-            .map(|(key, value)| (key.to_owned(), one_line(value)))
-            .to_vec(),
+        fields: fields.collect(),
     }
 }

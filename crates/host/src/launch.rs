@@ -16,16 +16,20 @@ use std::io::Read;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::process::Stdio;
+use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use crate::{Cgroup, Error, syscall};
 pub(crate) use cpu_time::cpu_time_ns;
 use output::Output;
-pub(crate) use prepare::Step;
 use prepare::{Prepared, prepare};
+pub(crate) use prepare::{Step, Told, furnished, may_become_root};
 pub use ready::{Bus, Display, Pattern, Ready};
 use ready::{Seen, Watch};
 pub use running::Running;
+
+/// How often is looked at a condition of which nothing but a descriptor would tell.
+const UNTIL_PAUSE: Duration = Duration::from_millis(20);
 
 /// A program with its arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -114,13 +118,23 @@ pub fn launch(
 /// lacks one that a chroot needs; [`Error::AlreadyReady`] if what is to show that it is ready is there before it
 /// starts, [`Error::CannotWatch`] if that cannot be seen.
 pub fn start(command: &Command, root: &Path, cgroup: Option<&Cgroup>) -> Result<Running, Error> {
+    start_told(command, root, cgroup, None)
+}
+
+/// As [`start`], with some of its system calls told to someone.
+pub(crate) fn start_told(
+    command: &Command,
+    root: &Path,
+    cgroup: Option<&Cgroup>,
+    told: Option<Told>,
+) -> Result<Running, Error> {
     let mut watch = Watch::begin(&command.ready, &Seen::from(command, root))?;
     let started = Instant::now();
     let Prepared {
         mut process,
         program,
         steps,
-    } = prepare(command, root, cgroup)?;
+    } = prepare(command, root, cgroup, told)?;
     let (mut failed, failed_in_child) = pipe()?;
     process
         .stdin(Stdio::null())
@@ -160,6 +174,33 @@ pub fn start(command: &Command, root: &Path, cgroup: Option<&Cgroup>) -> Result<
         watch,
         Output::of(pipes, command.ready.line()),
     )
+}
+
+/// Waits until a condition comes true of the machine, without a program of which it is expected.
+///
+/// * `limit`: the longest time to wait.
+/// * `stop`: asked at least ten times a second; once it says true, the wait is over.
+///
+/// # Errors
+///
+/// [`Error::AlreadyReady`] if what is waited for is there already, [`Error::CannotWatch`] if it cannot be seen.
+pub fn wait_until(
+    ready: &Ready,
+    limit: Option<Duration>,
+    stop: &mut dyn FnMut() -> bool,
+) -> Result<(), Error> {
+    let nothing = Command {
+        args: Vec::new(),
+        chroot: false,
+        timeout_s: 0,
+        ready: Ready::Exit,
+    };
+    let mut watch = Watch::begin(ready, &Seen::from(&nothing, Path::new("/")))?;
+    let started = Instant::now();
+    while !stop() && limit.is_none_or(|limit| started.elapsed() < limit) && !watch.came_true()? {
+        sleep(watch.pause().unwrap_or(UNTIL_PAUSE));
+    }
+    Ok(())
 }
 
 fn system(action: &'static str) -> impl FnOnce(std::io::Error) -> Error {

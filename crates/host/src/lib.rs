@@ -6,7 +6,7 @@
 //! * the stage: [`LoopDevice`], [`Mount`], [`FuseConnection`] for mounts that this process answers, [`Cgroup`]
 //!   with the throttle of a [`Device`], and [`launch`] for the program;
 //! * the witnesses: [`Recorder`] (which pages of which inodes were used, and which bytes of the
-//!   image the kernel read), [`Counters`], [`resident_pages`], [`machine()`], [`KernelConfig`] and
+//!   image the kernel read), [`OpensRecorder`] (which files of a directory were opened and looked up, without root), [`Counters`], [`resident_pages`], [`machine()`], [`KernelConfig`] and
 //!   [`try_image`], which tell what this kernel can mount;
 //! * a machine of its own, for what can only be measured by booting it: [`VirtualMachine`], with its
 //!   [`Console`];
@@ -31,6 +31,7 @@ mod loop_device;
 mod machine;
 mod mount;
 mod namespace;
+mod opens;
 mod privileges;
 mod process;
 mod qemu;
@@ -49,16 +50,19 @@ pub use fuse_connection::{FuseConnection, FuseOptions, cannot_mount_fuse};
 pub use fuse_mount::FuseMount;
 pub use janitor::{Janitor, Leftover};
 pub use kernel_config::KernelConfig;
-pub use launch::{Bus, Command, Display, Outcome, Pattern, Ready, Running, Status, launch, start};
+pub use launch::{
+    Bus, Command, Display, Outcome, Pattern, Ready, Running, Status, launch, start, wait_until,
+};
 pub use loop_device::{Counters, LoopDevice};
 pub use machine::{Machine, machine};
 pub use mount::Mount;
 pub use namespace::enter_private_namespace;
+pub use opens::{Opens, OpensRecorder, cannot_record_opens};
 pub use privileges::{Missing, is_root, missing_privileges};
 pub use process::ProcessId;
 pub use qemu::{
     Accelerator, Console, DiskBus, Emulator, Guest, GuestKernel, Heard, VirtualMachine,
 };
-pub use recorder::{RawEvent, RawKind, Recorder, Recording};
+pub use recorder::{FIRST_ACCESSES_MAX, Keep, RawEvent, RawKind, Recorder, Recording};
 pub use scratch::{Scratch, remove_tree};
 pub use trial::{Trial, has_squashfs, try_image};

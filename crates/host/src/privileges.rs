@@ -91,7 +91,7 @@ pub fn is_root() -> bool {
 }
 
 /// In a thread of its own, because the namespace changes for the calling thread only.
-fn can_mount() -> bool {
+pub(crate) fn can_mount() -> bool {
     let attempt = thread::spawn(|| enter_private_namespace().is_ok());
     attempt.join().unwrap_or(false)
 }

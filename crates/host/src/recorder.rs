@@ -16,27 +16,24 @@
 //! program's name for itself, which may contain anything, even line ends.
 
 mod event;
+mod first;
 mod format;
 mod page;
+mod reader;
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{ErrorKind, Read};
-use std::os::unix::fs::OpenOptionsExt;
-use std::panic::resume_unwind;
+use std::fs::{self, File};
+use std::io::Read;
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::{self, JoinHandle, sleep};
-use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::cache::kernel_page_size_in_pages;
 use crate::tracefs::{Instance, Tracefs};
 use crate::{Error, Janitor, LoopDevice, Mount};
-use event::{Decoder, Stamped};
+use event::Decoder;
 pub use event::{RawEvent, RawKind};
-use page::{Damage, PageLayout};
+use page::PageLayout;
+use reader::{Collected, Reader};
 
 /// Of the group `filemap`; all but the last came with Linux 6.12.
 pub(crate) const FILEMAP_EVENTS: [&str; 4] = [
@@ -52,15 +49,22 @@ const BUFFER_KIB: usize = 16 << 10;
 const MAX_BUFFERS_KIB: usize = 256 << 10;
 const MIN_BUFFER_KIB: usize = 1 << 10;
 
-/// How often the ring buffers are emptied: often enough for them not to fill up, seldom enough
-/// not to disturb the start.
-const READ_PAUSE: Duration = Duration::from_millis(20);
-
-/// Events that are kept at most, 40 bytes each; those that follow are counted as lost.
-const MAX_EVENTS: usize = 8_000_000;
+/// First accesses that are kept at most, some 150 bytes each with what tells that they are the first: 300 MB. A start of
+/// Chromium has 30,000. All events that follow are counted as lost.
+pub const FIRST_ACCESSES_MAX: u64 = 2_000_000;
 
 /// The description of a page has some 200 bytes.
 const MAX_HEADER_BYTES: usize = 4096;
+
+/// Which events are kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Keep {
+    /// Each one, up to 8 million.
+    All,
+    /// Those that tell of a page, or a byte of the image, that no event of the kind told before: memory is bounded by what
+    /// there is to be accessed, however long it takes, and by [`FIRST_ACCESSES_MAX`]. The working set is the same.
+    FirstAccesses,
+}
 
 /// A running recorder; stopped and removed on drop.
 #[derive(Debug)]
@@ -93,6 +97,32 @@ impl Recorder {
     pub fn start(
         mount: &Mount,
         loop_device: &LoopDevice,
+        keep: Keep,
+        janitor: &Janitor,
+    ) -> Result<Self, Error> {
+        let (file_system, device) = (mount.device_number(), loop_device.device_number());
+        Self::listen_to(file_system, Some(device), keep, janitor)
+    }
+
+    /// Starts to record a file system that somebody else has mounted; what is read from its device is not told.
+    ///
+    /// * `file_system`: its major and minor number, as stat(2) tells them.
+    ///
+    /// # Errors
+    ///
+    /// As [`Recorder::start`].
+    ///
+    /// # Cost
+    ///
+    /// As [`Recorder::start`].
+    pub fn start_on(file_system: (u32, u32), keep: Keep, janitor: &Janitor) -> Result<Self, Error> {
+        Self::listen_to(file_system, None, keep, janitor)
+    }
+
+    fn listen_to(
+        file_system: (u32, u32),
+        device: Option<(u32, u32)>,
+        keep: Keep,
         janitor: &Janitor,
     ) -> Result<Self, Error> {
         let tracefs = match janitor.tracefs() {
@@ -100,9 +130,9 @@ impl Recorder {
             None => Tracefs::open()?,
         };
         let instance = Instance::create(&tracefs, janitor)?;
-        let decoder = listen(&instance, mount, loop_device)?;
+        let decoder = listen(&instance, file_system, device)?;
         let layout = page_layout(&tracefs)?;
-        let reader = Reader::start(&instance, decoder, layout)?;
+        let reader = Reader::start(&instance, decoder, layout, Collected::new(keep))?;
         let start_ns = monotonic_ns();
         instance.set("tracing_on", "1")?;
         Ok(Self {
@@ -135,7 +165,11 @@ impl Recorder {
 }
 
 /// Sets an instance up, still silent.
-fn listen(instance: &Instance, mount: &Mount, loop_device: &LoopDevice) -> Result<Decoder, Error> {
+fn listen(
+    instance: &Instance,
+    file_system: (u32, u32),
+    device: Option<(u32, u32)>,
+) -> Result<Decoder, Error> {
     instance.set("tracing_on", "0")?;
     // The clock of `CLOCK_MONOTONIC`, so that times compare with those of other measurements.
     instance.set("trace_clock", "mono")?;
@@ -144,14 +178,9 @@ fn listen(instance: &Instance, mount: &Mount, loop_device: &LoopDevice) -> Resul
     instance.set("buffer_size_kb", &buffer_kib.to_string())?;
 
     let mut decoder = Decoder::default();
-    let filemap = FILEMAP_EVENTS.map(|name| ("filemap", name, "s_dev", mount.device_number()));
-    let block = (
-        "block",
-        "block_bio_queue",
-        "dev",
-        loop_device.device_number(),
-    );
-    for (group, name, field, (major, minor)) in filemap.into_iter().chain([block]) {
+    let filemap = FILEMAP_EVENTS.map(|name| ("filemap", name, "s_dev", file_system));
+    let block = device.map(|device| ("block", "block_bio_queue", "dev", device));
+    for (group, name, field, (major, minor)) in filemap.into_iter().chain(block) {
         let directory = format!("events/{group}/{name}");
         if !instance.path().join(&directory).is_dir() {
             return Err(Error::Unsupported {
@@ -219,124 +248,6 @@ fn monotonic_ns() -> u64 {
     let time = clock_gettime(ClockId::Monotonic);
     let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
     seconds * 1_000_000_000 + u64::try_from(time.tv_nsec).unwrap_or(0)
-}
-
-/// The thread that empties the ring buffers.
-#[derive(Debug)]
-struct Reader {
-    stop: Arc<AtomicBool>,
-    thread: Option<JoinHandle<Result<Collected, Error>>>,
-}
-
-#[derive(Debug, Default)]
-struct Collected {
-    events: Vec<Stamped>,
-    lost: u64,
-}
-
-impl Reader {
-    fn start(instance: &Instance, decoder: Decoder, layout: PageLayout) -> Result<Self, Error> {
-        let mut buffers = Vec::new();
-        for path in processors(instance)? {
-            let path = path.join("trace_pipe_raw");
-            let file = OpenOptions::new()
-                .read(true)
-                .custom_flags(libc::O_NONBLOCK)
-                .open(&path)
-                .map_err(Error::io("open", &path))?;
-            buffers.push(RingBuffer {
-                path,
-                file,
-                last: None,
-            });
-        }
-        let stop = Arc::new(AtomicBool::new(false));
-        let stopped = Arc::clone(&stop);
-        let thread = thread::spawn(move || {
-            let mut collected = Collected::default();
-            let mut page = vec![0; layout.page_bytes()];
-            loop {
-                // Asked before reading, so that everything up to the stop is read.
-                let last = stopped.load(Ordering::Acquire);
-                for buffer in &mut buffers {
-                    buffer.empty(&mut page, &layout, &decoder, &mut collected)?;
-                }
-                if last {
-                    return Ok(collected);
-                }
-                sleep(READ_PAUSE);
-            }
-        });
-        Ok(Self {
-            stop,
-            thread: Some(thread),
-        })
-    }
-
-    /// Everything up to now; nothing the second time.
-    fn stop(&mut self) -> Result<Collected, Error> {
-        self.stop.store(true, Ordering::Release);
-        let Some(thread) = self.thread.take() else {
-            return Ok(Collected::default());
-        };
-        // A panic in the thread is a bug of ours and goes on here.
-        thread.join().unwrap_or_else(|panic| resume_unwind(panic))
-    }
-}
-
-impl Drop for Reader {
-    fn drop(&mut self) {
-        self.stop.store(true, Ordering::Release);
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
-    }
-}
-
-/// The events of one processor.
-#[derive(Debug)]
-struct RingBuffer {
-    path: PathBuf,
-    file: File,
-    last: Option<(u32, RawKind)>,
-}
-
-impl RingBuffer {
-    /// Reads all pages there are, without waiting for more.
-    fn empty(
-        &mut self,
-        page: &mut [u8],
-        layout: &PageLayout,
-        decoder: &Decoder,
-        collected: &mut Collected,
-    ) -> Result<(), Error> {
-        loop {
-            let len = match self.file.read(page) {
-                Ok(0) => return Ok(()),
-                Ok(len) => len,
-                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
-                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
-                Err(error) => return Err(Error::io("read", &self.path)(error)),
-            };
-            let damaged = |damage: Damage| damage.located(&self.path);
-            for record in layout.records(&page[..len]).map_err(damaged)? {
-                let record = record.map_err(damaged)?;
-                let Some(event) = decoder.decode(&record).map_err(damaged)? else {
-                    continue;
-                };
-                let seen = Some((event.pid, event.kind));
-                if self.last == seen {
-                    continue;
-                }
-                self.last = seen;
-                if collected.events.len() < MAX_EVENTS {
-                    collected.events.push(event);
-                } else {
-                    collected.lost += 1;
-                }
-            }
-        }
-    }
 }
 
 #[cfg(test)]

@@ -10,13 +10,14 @@
 mod built;
 mod images;
 mod lists;
+mod studies;
 mod trees;
 
 /// Gives any bytes to something that must bear them.
 pub type Target = fn(&[u8]);
 
 /// Every target and its name.
-pub const TARGETS: [(&str, Target); 9] = [
+pub const TARGETS: [(&str, Target); 10] = [
     ("image", images::image),
     ("listing", images::listing),
     ("extraction", trees::extraction),
@@ -26,6 +27,7 @@ pub const TARGETS: [(&str, Target); 9] = [
     ("plan", lists::plan),
     ("lists", lists::lists),
     ("timings", lists::timings),
+    ("studies", studies::studies),
 ];
 
 /// Runs the target of a name.

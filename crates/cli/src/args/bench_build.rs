@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use coldpress_bench::build_study::{Compressor, Level, Maker, Unpacker};
 
+use super::StudyArgs;
 use super::number::{parse_positive, parse_size_bytes};
 
 /// Compare how fast and how small images are made, and how fast they are unpacked
@@ -117,29 +118,6 @@ pub(crate) struct BenchBuildArgs {
     #[arg(long, value_name = "DIR")]
     pub(crate) keep: Option<PathBuf>,
 
-    /// Seed of the random order [default: of the clock]
-    ///
-    /// It is kept with the study; the same one gives the same order.
-    #[arg(long, value_name = "N")]
-    pub(crate) seed: Option<u64>,
-
-    /// Keep nothing in the history
-    #[arg(long)]
-    pub(crate) no_store: bool,
-
-    /// Write every sample to this file, as JSON
-    ///
-    /// As `coldpress history export --format json` does; also if the study is interrupted.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) samples: Option<PathBuf>,
-
-    /// Write the report to this file, as HTML
-    ///
-    /// One file that needs no network: time against size with the Pareto front, every sample, and what it depends on.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) report: Option<PathBuf>,
-
-    /// Print the tables as JSON
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) study: StudyArgs,
 }

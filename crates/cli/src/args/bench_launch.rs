@@ -10,8 +10,8 @@ use std::str::FromStr;
 use clap::Args;
 use coldpress_bench::build_study::{Compressor, Level, Maker};
 
-use super::CommandArgs;
 use super::number::{parse_positive, parse_size_bytes};
+use super::{CommandArgs, StudyArgs};
 
 /// Compare how fast a program starts from images of many kinds
 ///
@@ -130,29 +130,8 @@ pub(crate) struct BenchLaunchArgs {
     )]
     pub(crate) work_dir: PathBuf,
 
-    /// Seed of the random order [default: of the clock]
-    ///
-    /// It is kept with the study; the same one gives the same order.
-    #[arg(long, value_name = "N", hide_short_help = true)]
-    pub(crate) seed: Option<u64>,
-
-    /// Keep nothing in the history
-    #[arg(long, hide_short_help = true)]
-    pub(crate) no_store: bool,
-
-    /// Write the report to this file, as HTML
-    #[arg(long, value_name = "FILE")]
-    pub(crate) report: Option<PathBuf>,
-
-    /// Write every sample to this file, as JSON
-    ///
-    /// As `coldpress history export --format json` does; also if the study is interrupted.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) samples: Option<PathBuf>,
-
-    /// Print the study as JSON
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) study: StudyArgs,
 
     #[command(flatten)]
     pub(crate) command: CommandArgs,

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use coldpress_host::{Accelerator, DiskBus};
 
+use super::StudyArgs;
 use super::number::{parse_positive, parse_size_bytes};
 
 /// Boot images in virtual machines, in turn, and tell what one saves
@@ -144,27 +145,8 @@ pub(crate) struct BootArgs {
     )]
     pub(crate) qemu: OsString,
 
-    /// Order the turns as this number says [default: a new one each time]
-    #[arg(long, value_name = "N", hide_short_help = true)]
-    pub(crate) seed: Option<u64>,
-
-    /// Keep nothing in the history
-    #[arg(long, hide_short_help = true)]
-    pub(crate) no_store: bool,
-
-    /// Write the report to this file, as HTML
-    #[arg(long, value_name = "FILE")]
-    pub(crate) report: Option<PathBuf>,
-
-    /// Write every sample to this file, as JSON
-    ///
-    /// As `coldpress history export --format json` does; also if the study is interrupted.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) samples: Option<PathBuf>,
-
-    /// Print everything as JSON
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) study: StudyArgs,
 }
 
 /// How a disk is attached.

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::number::parse_positive;
-use super::{CommandArgs, ImageArgs, SourceArgs};
+use super::{CommandArgs, ImageArgs, RecorderArgs, SourceArgs};
 
 /// Record a cold start, build the image in that order, and prove the gain
 ///
@@ -15,8 +15,8 @@ use super::{CommandArgs, ImageArgs, SourceArgs};
 /// same settings without the plan, and with one of mksquashfs where that is installed, under the
 /// chosen device. Every cold start is proven cold.
 ///
-/// Recording and measuring need root. Without it, press says what is missing, builds and verifies
-/// IMAGE (by --plan, if given), and ends with exit status 1.
+/// Measuring needs root. Without it, press records what it can (--recorder), says what is missing,
+/// builds and verifies IMAGE, and ends with exit status 1.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example:
@@ -96,6 +96,9 @@ pub(crate) struct PressArgs {
     /// Print the summary as JSON
     #[arg(long)]
     pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) recorder: RecorderArgs,
 
     #[command(flatten)]
     pub(crate) command: CommandArgs,

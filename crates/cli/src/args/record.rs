@@ -1,33 +1,150 @@
-//! `coldpress record`, and what it shares with `press`: the command to start.
+//! `coldpress record`, and what it shares with `press`: the recorder, the command to start.
 
 use std::ffi::OsString;
 use std::num::NonZeroU64;
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use super::number::parse_positive;
 
-/// Record what a cold start of COMMAND reads from SOURCE
+/// Record what a start of COMMAND reads from SOURCE
 ///
-/// Builds a temporary image of SOURCE, mounts it through the kernel, starts COMMAND with cold
-/// caches, and writes every page that it read or mapped and every file that it opened or looked
-/// up, in order. Needs root: mounting and the kernel's trace events are its privilege.
+/// As root, builds a temporary image of SOURCE, mounts it through the kernel, starts COMMAND with
+/// cold caches, and writes every page that it read or mapped and every file that it opened or
+/// looked up, in order. Without root, starts COMMAND from SOURCE itself and writes the files that it
+/// opened and the names that it looked up, but not their pages; --recorder names the ways.
+///
+/// With --mounted, records a system that runs already from a SquashFS that is mounted already, until
+/// COMMAND or the time is over, or a signal ends it; --boot writes the systemd units that do so
+/// from early in the boot.
 #[derive(Debug, Args)]
-#[command(after_long_help = "\
+#[command(
+    mut_arg("command", |arg| arg.required(false).required_unless_present("mounted")),
+    after_long_help = "\
 Example:
-  coldpress record rootfs -o start.trace --chroot -- /usr/bin/python3 -c 'import json'")]
+  coldpress record rootfs -o start.trace --chroot -- /usr/bin/python3 -c 'import json'
+  coldpress record --mounted /snap/firefox/current -o firefox.trace --for 20 -- firefox
+  coldpress record --boot /etc/systemd/system --mounted /run/live/rootfs/filesystem.squashfs \\
+    -o /var/lib/coldpress/boot.trace"
+)]
 pub(crate) struct RecordArgs {
     /// The directory whose start is recorded
-    #[arg(value_name = "SOURCE")]
-    pub(crate) source: PathBuf,
+    #[arg(value_name = "SOURCE", required_unless_present = "mounted")]
+    pub(crate) source: Option<PathBuf>,
 
     /// Where the trace goes [default: standard output]
+    ///
+    /// With --runs, `{}` in its name stands for the number of the recording.
     #[arg(short, long, value_name = "TRACE")]
     pub(crate) output: Option<PathBuf>,
 
     #[command(flatten)]
+    pub(crate) recorder: RecorderArgs,
+
+    /// Recordings to make, one after the other [default: 1]
+    ///
+    /// Each goes to a file of its own. In the end is told how much they have in common.
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = parse_positive::<NonZeroU64>,
+        default_value = "1",
+        hide_default_value = true
+    )]
+    pub(crate) runs: NonZeroU64,
+
+    /// Seconds after which the start is over, ready or not
+    ///
+    /// COMMAND is then ended as if it were ready: by SIGTERM first. There is no --timeout then.
+    #[arg(long = "for", value_name = "SECONDS", value_parser = parse_positive::<NonZeroU64>)]
+    pub(crate) limit_s: Option<NonZeroU64>,
+
+    /// Tell what recording cost: each recording in turn with the same start unrecorded
+    #[arg(long)]
+    pub(crate) cost: bool,
+
+    /// Record what is used of the SquashFS that is mounted on DIR, by anyone
+    ///
+    /// The start ends with COMMAND if there is one, by --ready, by --for, or by SIGINT or SIGTERM; the trace is then
+    /// written. Needs root and Linux 6.12. Caches are as they were.
+    #[arg(
+        long,
+        value_name = "DIR",
+        conflicts_with_all = ["source", "recorder", "runs", "cost", "chroot"]
+    )]
+    pub(crate) mounted: Option<PathBuf>,
+
+    /// Write systemd units into DIR that record with --mounted from sysinit.target on
+    ///
+    /// Two: coldpress-record.service, which begins to record as soon as TRACE can be written, and
+    /// coldpress-record-end.service, which ends it. `systemctl enable` both, and start the system anew.
+    #[arg(
+        long,
+        value_name = "DIR",
+        requires_all = ["mounted", "output"],
+        conflicts_with = "command"
+    )]
+    pub(crate) boot: Option<PathBuf>,
+
+    /// With --boot, the unit after which the recording ends [default: display-manager.service]
+    #[arg(
+        long,
+        value_name = "UNIT",
+        requires = "boot",
+        default_value = "display-manager.service",
+        hide_default_value = true,
+        hide_short_help = true
+    )]
+    pub(crate) stop_after: String,
+
+    #[command(flatten)]
     pub(crate) command: CommandArgs,
+}
+
+/// How a start is recorded.
+#[derive(Debug, Args)]
+pub(crate) struct RecorderArgs {
+    /// How to record: auto, kernel, fuse or opens [default: auto]
+    ///
+    /// kernel: the events of the kernel, from a mounted image, page by page and proven cold; needs root and Linux 6.12.
+    /// fuse: requests of an image that is mounted in user space, page by page, without root where fusermount3 is.
+    /// opens: the system calls that name files, from the directory itself, without root; of a file that was opened all
+    /// pages count as perhaps used. auto takes the first of them that is possible, and says why it is not the kernel.
+    #[arg(
+        long,
+        value_name = "NAME",
+        value_enum,
+        default_value = "auto",
+        hide_default_value = true,
+        hide_possible_values = true
+    )]
+    pub(crate) recorder: RecorderName,
+}
+
+/// A recorder, or the best.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum RecorderName {
+    /// The best that is possible.
+    Auto,
+    /// Events of the kernel.
+    Kernel,
+    /// Requests of a mount in user space.
+    Fuse,
+    /// System calls that name files.
+    Opens,
+}
+
+impl RecorderName {
+    /// As it is typed.
+    pub(crate) fn text(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Kernel => "kernel",
+            Self::Fuse => "fuse",
+            Self::Opens => "opens",
+        }
+    }
 }
 
 /// The command to start, and how.

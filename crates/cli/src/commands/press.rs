@@ -16,11 +16,12 @@ use super::record;
 use crate::args::PressArgs;
 use crate::exit::Exit;
 use crate::failure::hint;
+use crate::recording::{self, Recorder, Stage};
 use crate::resolve::{self, ImageSettings};
 use crate::text::{escaped_path, quoted};
 use crate::ui::Ui;
 use crate::work_dir::{self, WorkDir};
-use crate::{privileges, program, recording, steps};
+use crate::{privileges, program, steps};
 
 pub(super) fn run(args: &PressArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let sources = std::slice::from_ref(&args.source);
@@ -31,8 +32,16 @@ pub(super) fn run(args: &PressArgs, ui: &Ui) -> anyhow::Result<Exit> {
     check_paths(args)?;
     let given = args.plan.as_deref().map(steps::read_plan).transpose()?;
     let privileged = privileges::ask(ui)?;
+    let recorder = match given {
+        Some(_) => None,
+        None => Some(recording::choose(
+            args.recorder.recorder,
+            command.chroot,
+            ui,
+        )?),
+    };
     let _hold = ui.interrupt.hold();
-    let janitor = privileged.then(Janitor::start).transpose()?;
+    let janitor = Janitor::start()?;
     // A wrong place is told before the recording.
     let outputs = Outputs::create(args)?;
     let press = Press {
@@ -47,15 +56,15 @@ pub(super) fn run(args: &PressArgs, ui: &Ui) -> anyhow::Result<Exit> {
                 prove::UNPLANNED_IMAGE,
                 prove::RIVAL_IMAGE,
             ],
-            janitor.as_ref(),
+            Some(&janitor),
         )?,
+        janitor: &janitor,
         ui,
     };
     let source = steps::gather(&[Input::Directory(args.source.clone())], &settings, ui)?;
-    let plan = match (given, &janitor) {
-        (Some(plan), _) => plan,
-        (None, Some(janitor)) => press.record(&source, janitor, outputs.trace)?,
-        (None, None) => Plan::default(),
+    let plan = match recorder {
+        Some(recorder) => press.record(recorder, &source, outputs.trace)?,
+        None => given.unwrap_or_default(),
     };
     if let Some(output) = outputs.plan {
         let mut text = Vec::new();
@@ -63,10 +72,10 @@ pub(super) fn run(args: &PressArgs, ui: &Ui) -> anyhow::Result<Exit> {
         steps::write_small(output, &text)?;
     }
     let built = press.build(&source, &plan, outputs.image)?;
-    let Some(janitor) = &janitor else {
-        return press.end_without_proof(&built);
-    };
-    let proof = press.prove(&source, &plan, &built, janitor)?;
+    if !privileged {
+        return press.end_without_proof(&built, recorder.is_some());
+    }
+    let proof = press.prove(&source, &plan, &built, &janitor)?;
     press.tell(&proof, outputs.report, outputs.samples)?;
     Ok(Exit::wrong_if(!source.warnings.is_empty()))
 }
@@ -121,15 +130,16 @@ struct Press<'a> {
     command: Command,
     device: Device,
     work_dir: WorkDir<'a>,
+    janitor: &'a Janitor,
     ui: &'a Ui,
 }
 
 impl Press<'_> {
-    /// A cold start of the source, as a plan.
+    /// A start of the source, as a plan.
     fn record(
         &self,
+        recorder: &Recorder,
         source: &Source,
-        janitor: &Janitor,
         trace_out: Option<Output>,
     ) -> anyhow::Result<Plan> {
         let Self {
@@ -137,19 +147,21 @@ impl Press<'_> {
             settings,
             command,
             work_dir,
+            janitor,
             ui,
             ..
         } = self;
-        let trace = recording::record(
+        let trace = recorder.record(&Stage {
             source,
-            &args.source,
+            name: &args.source,
             command,
+            limit: None,
             settings,
             work_dir,
             janitor,
             ui,
-        )?;
-        ui.say(&record::summary(&trace));
+        })?;
+        ui.say(&format!("{}: {}", recorder.name(), record::summary(&trace)));
         if let Some(output) = trace_out {
             record::write_trace(&trace, output)?;
         }
@@ -204,19 +216,19 @@ impl Press<'_> {
     }
 
     /// Without root: sizes only, and an exit status that says that not all was done.
-    fn end_without_proof(&self, built: &Summary) -> anyhow::Result<Exit> {
+    fn end_without_proof(&self, built: &Summary, recorded: bool) -> anyhow::Result<Exit> {
         let Self { args, ui, .. } = self;
         if args.json {
             ui.json(&serde_json::json!({
                 "image": args.output.display().to_string(),
                 "image_bytes": built.image_bytes,
                 "content_bytes": built.data_bytes,
-                "recorded": false,
+                "recorded": recorded,
                 "verified": true,
                 "proven": false,
             }))?;
         }
-        let missing = [&args.trace_out, &args.report, &args.samples];
+        let missing = [&args.report, &args.samples];
         for path in missing.into_iter().flatten() {
             ui.warn(&format!("{} is not written", quoted(path)));
         }

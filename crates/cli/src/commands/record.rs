@@ -1,51 +1,147 @@
-//! `coldpress record`: a first image, a cold start from it, a trace.
+//! `coldpress record`: a start of a source, or what is used of a mounted image, as a trace.
+
+mod boot;
+mod numbered;
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use coldpress_build::{Input, Output};
-use coldpress_host::Janitor;
+use coldpress_host::{Command, Janitor};
 use coldpress_trace::Trace;
 
+use self::numbered::Numbered;
 use crate::args::RecordArgs;
 use crate::exit::Exit;
+use crate::program;
+use crate::recording::{self, Cost, Recorder, Stage};
 use crate::resolve::{self, ImageSettings};
+use crate::steps;
 use crate::text::plural;
 use crate::ui::Ui;
 use crate::work_dir::{self, WorkDir};
-use crate::{privileges, program, recording, steps};
 
 /// Where the first image lies when the trace goes to standard output: not `/tmp`, which may be in
 /// memory.
 const WORK_PARENT: &str = "/var/tmp";
 
 pub(super) fn run(args: &RecordArgs, ui: &Ui) -> anyhow::Result<Exit> {
-    let settings = ImageSettings::for_recording()?;
-    resolve::check_source(&args.source, args.command.chroot)?;
-    let command = program::resolve(&args.command, &args.source)?;
-    let outputs: Vec<&Path> = args.output.iter().map(PathBuf::as_path).collect();
-    resolve::check_outputs(&outputs, std::slice::from_ref(&args.source))?;
-    privileges::demand("recording")?;
+    match (&args.boot, &args.mounted, &args.source) {
+        (Some(units), Some(mounted), _) => boot::write_units(units, mounted, args, ui),
+        (_, Some(mounted), _) => record_mounted(mounted, args, ui),
+        (_, None, Some(source)) => record_source(source, args, ui),
+        // The command line demands one of them.
+        (_, None, None) => Ok(Exit::Done),
+    }
+}
+
+fn record_source(source: &Path, args: &RecordArgs, ui: &Ui) -> anyhow::Result<Exit> {
+    let mut settings = ImageSettings::for_recording()?;
+    resolve::check_source(source, args.command.chroot)?;
+    let command = resolve_command(args, source)?;
+    let outputs = Numbered::resolve(args.output.as_deref(), args.runs)?;
+    let paths: Vec<&Path> = outputs.paths.iter().map(PathBuf::as_path).collect();
+    let name = source.to_path_buf();
+    resolve::check_outputs(&paths, std::slice::from_ref(&name))?;
+    let recorder = recording::choose(args.recorder.recorder, args.command.chroot, ui)?;
+    // Files are compared for an image only.
+    settings.deduplicated = recorder.builds_image();
     let _hold = ui.interrupt.hold();
     // A wrong place is told before the recording.
-    let output = args.output.as_deref().map(Output::create).transpose()?;
+    let outputs = outputs.create()?;
     let janitor = Janitor::start()?;
-    let source = steps::gather(&[Input::Directory(args.source.clone())], &settings, ui)?;
-    let parent = output.as_ref().map_or(Path::new(WORK_PARENT), |output| {
+    let source = steps::gather(&[Input::Directory(name.clone())], &settings, ui)?;
+    let parent = outputs.first().map_or(Path::new(WORK_PARENT), |output| {
         work_dir::parent(output.path())
     });
     let work_dir = WorkDir::create(parent, &[recording::FIRST_IMAGE], Some(&janitor))?;
-    let name = &args.source;
-    let trace = recording::record(&source, name, &command, &settings, &work_dir, &janitor, ui)?;
-    if let Some(output) = output {
-        write_trace(&trace, output)?;
-    } else {
-        let mut out = ui.out();
-        trace.write(&mut out)?;
-        out.flush()?;
+    let stage = Stage {
+        source: &source,
+        name: &name,
+        command: &command,
+        limit: limit(args),
+        settings: &settings,
+        work_dir: &work_dir,
+        janitor: &janitor,
+        ui,
+    };
+    record_runs(recorder, &stage, args, outputs)
+}
+
+/// Makes the recordings, and tells of them what was asked.
+fn record_runs(
+    recorder: &Recorder,
+    stage: &Stage<'_>,
+    args: &RecordArgs,
+    outputs: Vec<Output>,
+) -> anyhow::Result<Exit> {
+    let ui = stage.ui;
+    let mut outputs = outputs.into_iter();
+    let mut cost = Cost::default();
+    let mut sets = Vec::new();
+    for _ in 0..args.runs.get() {
+        if args.cost {
+            cost.time_unrecorded(recorder, stage)?;
+        }
+        let trace = recorder.record(stage)?;
+        cost.note(&trace);
+        ui.say(&format!("{}: {}", recorder.name(), summary(&trace)));
+        sets.push(trace.working_set());
+        put(&trace, outputs.next(), ui)?;
     }
-    ui.say(&summary(&trace));
+    if let Some(sentence) = cost.sentence() {
+        ui.say(&sentence);
+    }
+    if sets.len() > 1 {
+        ui.say(&numbered::in_common(&sets));
+    }
     Ok(Exit::Done)
+}
+
+fn record_mounted(mounted: &Path, args: &RecordArgs, ui: &Ui) -> anyhow::Result<Exit> {
+    let command = match args.command.command.first() {
+        Some(_) => Some(resolve_command(args, mounted)?),
+        None => None,
+    };
+    let ready = program::ready(&args.command)?;
+    let paths: Vec<&Path> = args.output.iter().map(PathBuf::as_path).collect();
+    resolve::check_outputs(&paths, &[])?;
+    let _hold = ui.interrupt.hold();
+    let output = args.output.as_deref().map(Output::create).transpose()?;
+    let until = recording::Until {
+        command: command.as_ref(),
+        ready: &ready,
+        limit: limit(args),
+    };
+    let trace = recording::record_mounted(mounted, &until, ui)?;
+    ui.say(&summary(&trace));
+    put(&trace, output, ui)?;
+    Ok(Exit::Done)
+}
+
+/// The command, which is not too late if the time of its start is limited.
+fn resolve_command(args: &RecordArgs, source: &Path) -> anyhow::Result<Command> {
+    let mut command = program::resolve(&args.command, source)?;
+    if args.limit_s.is_some() {
+        command.timeout_s = 0;
+    }
+    Ok(command)
+}
+
+fn limit(args: &RecordArgs) -> Option<Duration> {
+    args.limit_s
+        .map(|limit_s| Duration::from_secs(limit_s.get()))
+}
+
+/// Writes a trace to its file or to standard output.
+fn put(trace: &Trace, output: Option<Output>, ui: &Ui) -> anyhow::Result<()> {
+    if let Some(output) = output {
+        return write_trace(trace, output);
+    }
+    let mut out = ui.out();
+    trace.write(&mut out)?;
+    Ok(out.flush()?)
 }
 
 /// Writes a trace to its file.

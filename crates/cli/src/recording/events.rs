@@ -5,22 +5,27 @@ use std::collections::{HashMap, HashSet};
 use coldpress_format::BlockSize;
 use coldpress_host::{RawEvent, RawKind, Recording};
 use coldpress_image::{MetadataKind, MetadataMap};
-use coldpress_layout::Tree;
 use coldpress_trace::{Access, Event, PAGE_SIZE_BYTES};
 
 /// Pages that the kernel handles at once in a read (`PAGEVEC_SIZE`).
 const BATCH_PAGES: u64 = 31;
 
+/// The recorded image, as far as its events are to be understood.
+pub(super) struct Recorded<'a> {
+    /// Its paths, by inode number and by position.
+    pub(super) map: &'a MetadataMap,
+    /// The length of the file of a path.
+    pub(super) size_bytes: &'a dyn Fn(&[u8]) -> Option<u64>,
+    pub(super) block_size: BlockSize,
+}
+
 /// What was accessed, in order.
-///
-/// * `tree`: of the recorded image.
-/// * `block_size`: of the recorded image.
-pub(super) fn events(
-    recording: &Recording,
-    map: &MetadataMap,
-    tree: &Tree,
-    block_size: BlockSize,
-) -> Vec<Event> {
+pub(super) fn events(recording: &Recording, recorded: &Recorded<'_>) -> Vec<Event> {
+    let Recorded {
+        map,
+        size_bytes,
+        block_size,
+    } = *recorded;
     let silent = SilentReads::new(&recording.events, block_size);
     // A second read of the same metadata is no lookup: it is the kernel's small cache of metadata
     // blocks at work.
@@ -52,8 +57,8 @@ pub(super) fn events(
                 last_page,
             } => {
                 let path = path_of(inode);
-                let size_bytes = path.and_then(|path| tree.file_size(tree.find(path)?));
-                let pages = silent.pages(inode, (first_page, last_page), size_bytes.unwrap_or(0));
+                let size_bytes = path.and_then(size_bytes).unwrap_or(0);
+                let pages = silent.pages(inode, (first_page, last_page), size_bytes);
                 let Some((first_page, last_page)) = pages else {
                     continue;
                 };

@@ -21,10 +21,10 @@ impl Deed {
     pub(crate) fn of(verb: &Verb) -> Option<Self> {
         let (verb, summary) = match verb {
             Verb::Press(args) => ("press", making("Press", &args.source, &args.output)),
-            Verb::Record(args) => (
-                "record",
-                format!("Record a start of {}", quoted(&args.source)),
-            ),
+            Verb::Record(args) if args.boot.is_none() => {
+                let source = args.source.as_ref().or(args.mounted.as_ref())?;
+                ("record", format!("Record a start of {}", quoted(source)))
+            }
             Verb::Build(args) => {
                 let (_, image) = args.split_paths().ok()?;
                 ("build", format!("Build {}", quoted(image)))
@@ -64,13 +64,13 @@ impl Deed {
 /// `None` if nothing is measured, or nothing of it is to be kept.
 fn measuring(verb: &BenchVerb) -> Option<String> {
     match verb {
-        BenchVerb::Launch(args) if !args.no_store => {
+        BenchVerb::Launch(args) if !args.study.no_store => {
             Some(format!("Measure starts from {}", quoted(&args.source)))
         }
-        BenchVerb::Build(args) if !args.no_store => {
+        BenchVerb::Build(args) if !args.study.no_store => {
             Some(format!("Measure images of {}", quoted(&args.source)))
         }
-        BenchVerb::Boot(args) if !args.no_store => Some("Measure boots".to_owned()),
+        BenchVerb::Boot(args) if !args.study.no_store => Some("Measure boots".to_owned()),
         _ => None,
     }
 }

@@ -31,6 +31,8 @@ mod press;
 mod pseudo;
 mod rebuild;
 mod record;
+mod record_fuse;
+mod recorders;
 mod report;
 mod run;
 mod select;

@@ -4,7 +4,7 @@
 mod failures;
 mod killed;
 pub(crate) mod source;
-mod unprivileged;
+pub(crate) mod unprivileged;
 
 use std::collections::BTreeSet;
 use std::fs;

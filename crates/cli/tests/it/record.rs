@@ -31,7 +31,7 @@ fn record(session: &Session, script: &str) -> Trace {
 }
 
 /// The events of a trace as its file has them, without times and processes.
-fn accesses(trace: &Trace) -> Vec<String> {
+pub(crate) fn accesses(trace: &Trace) -> Vec<String> {
     let mut text = Vec::new();
     trace.write(&mut text).unwrap();
     let text = String::from_utf8(text).unwrap();
@@ -284,7 +284,7 @@ fn the_trace_goes_to_standard_output_and_names_its_command() {
     assert_eq!(accesses(&trace).last().unwrap(), "R 0-0 /data/large-0");
     assert_eq!(
         ran.stderr,
-        "recorded 5 events: 1 file read, 3 lookups, 2 directories searched\n"
+        "kernel: recorded 5 events: 1 file read, 3 lookups, 2 directories searched\n"
     );
 }
 

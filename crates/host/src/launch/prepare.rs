@@ -3,18 +3,27 @@
 
 use std::ffi::{CString, OsStr, OsString};
 use std::fs::{self, File};
-use std::os::fd::OwnedFd;
+use std::io::IoSlice;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 use std::process;
 
+use rustix::fs::{Mode, OFlags, StatVfsMountFlags, open, statvfs};
 use rustix::io::{Errno, FdFlags, fcntl_setfd};
-use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_bind_recursive, mount_change};
+use rustix::mount::{
+    MountFlags, MountPropagationFlags, mount, mount_bind_recursive, mount_change, mount_remount,
+};
+use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
 use rustix::process::{
-    Pid, Signal, chdir, chroot, getpid, getppid, set_parent_process_death_signal, setsid,
+    Pid, Signal, chdir, chroot, getegid, geteuid, getpid, getppid, set_parent_process_death_signal,
+    setsid,
 };
 
 use super::Command;
+use crate::privileges::can_mount;
+use crate::syscall::Instruction;
 use crate::{Cgroup, Error, syscall};
 
 /// Stands for the mount point in arguments.
@@ -31,6 +40,8 @@ const EMPTY: [(&str, &str); 3] = [("/tmp", "1777"), ("/run", "755"), ("/var/tmp"
 pub(crate) enum Step {
     /// A session and process group of its own.
     Session,
+    /// To be root in a user namespace, for who may not mount and change the root directory otherwise.
+    BecomeRoot(Identity),
     /// To be killed when the parent, which is named, ends.
     DieWithParent(Pid),
     /// To join the cgroup whose member file this is.
@@ -41,10 +52,66 @@ pub(crate) enum Step {
     Bind { from: CString, to: CString },
     /// An empty file system in memory.
     Empty { at: CString, options: CString },
+    /// A directory that the program cannot change.
+    Protect {
+        directory: CString,
+        /// What its mount refuses already: in a user namespace that must stay.
+        flags: MountFlags,
+    },
     /// The image as root and working directory.
     Enter(CString),
     /// To keep this descriptor, by its number.
     Inherit(OwnedFd),
+    /// To have the system calls of a filter told to whoever reads from the other end of the socket.
+    Tell {
+        filter: Vec<Instruction>,
+        socket: OwnedFd,
+    },
+}
+
+/// What makes this user root in a user namespace: the lines of its files in `/proc/self`.
+#[derive(Debug)]
+pub(crate) struct Identity {
+    uid_map: String,
+    gid_map: String,
+}
+
+impl Identity {
+    fn of_this() -> Self {
+        Self {
+            uid_map: format!("0 {} 1", geteuid().as_raw()),
+            gid_map: format!("0 {} 1", getegid().as_raw()),
+        }
+    }
+
+    /// Only makes system calls.
+    fn become_root(&self) -> Result<(), Errno> {
+        syscall::unshare_user().map_err(|error| errno_of(&error))?;
+        let files = [
+            // Else the group could not be mapped: who drops groups may gain rights by it.
+            (c"/proc/self/setgroups", "deny"),
+            (c"/proc/self/uid_map", self.uid_map.as_str()),
+            (c"/proc/self/gid_map", self.gid_map.as_str()),
+        ];
+        for (path, text) in files {
+            let file = open(path, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?;
+            rustix::io::write(&file, text.as_bytes())?;
+        }
+        Ok(())
+    }
+}
+
+/// Whether this user may be root and mount in a user namespace, found out by trying: there are many ways to forbid it.
+pub(crate) fn may_become_root() -> bool {
+    let mut attempt = process::Command::new("/bin/sh");
+    attempt.args(["-c", ":"]).stdin(process::Stdio::null());
+    let steps = vec![Step::BecomeRoot(Identity::of_this()), Step::Namespace];
+    syscall::before_exec(&mut attempt, steps, None);
+    attempt.status().is_ok_and(|status| status.success())
+}
+
+fn errno_of(error: &std::io::Error) -> Errno {
+    Errno::from_io_error(error).unwrap_or(Errno::PERM)
 }
 
 impl Step {
@@ -52,6 +119,7 @@ impl Step {
     pub(crate) fn take(&self) -> Result<(), Errno> {
         match self {
             Self::Session => setsid().map(|_| ()),
+            Self::BecomeRoot(identity) => identity.become_root(),
             Self::DieWithParent(parent) => {
                 set_parent_process_death_signal(Some(Signal::KILL))?;
                 // It may have ended before the kernel was told.
@@ -63,8 +131,7 @@ impl Step {
             }
             Self::Join(members) => rustix::io::write(members, b"0").map(|_| ()),
             Self::Namespace => {
-                syscall::unshare_mounts()
-                    .map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::PERM))?;
+                syscall::unshare_mounts().map_err(|error| errno_of(&error))?;
                 let flags = MountPropagationFlags::DOWNSTREAM | MountPropagationFlags::REC;
                 mount_change(c"/", flags)
             }
@@ -77,7 +144,20 @@ impl Step {
                 chroot(root.as_c_str())?;
                 chdir(c"/")
             }
+            Self::Protect { directory, flags } => {
+                let directory = directory.as_c_str();
+                mount_bind_recursive(directory, directory)?;
+                mount_remount(
+                    directory,
+                    MountFlags::BIND | MountFlags::RDONLY | *flags,
+                    c"",
+                )
+            }
             Self::Inherit(descriptor) => fcntl_setfd(descriptor, FdFlags::empty()),
+            Self::Tell { filter, socket } => {
+                let listener = syscall::listen(filter).map_err(|error| errno_of(&error))?;
+                send_descriptor(socket, &listener)
+            }
         }
     }
 
@@ -85,15 +165,27 @@ impl Step {
     pub(crate) fn name(&self) -> &'static str {
         match self {
             Self::Session => "give the program a session of its own",
+            Self::BecomeRoot(_) => {
+                "give the program a user namespace (needs root, or a kernel that lets everyone)"
+            }
             Self::DieWithParent(_) => "tie the program to this process",
             Self::Join(_) => "put the program into its cgroup",
             Self::Namespace => "give the program a mount namespace (needs root)",
             Self::Bind { .. } => "bind /proc and /dev into the image",
             Self::Empty { .. } => "mount an empty /tmp, /run or /var/tmp in the image",
             Self::Enter(_) => "enter the image (chroot needs root)",
+            Self::Protect { .. } => "protect the source from the program",
             Self::Inherit(_) => "keep a descriptor open",
+            Self::Tell { .. } => "be told the program's system calls (seccomp, Linux 5.5 or later)",
         }
     }
+}
+
+/// The filter of the system calls that are told, and the socket to whom they are.
+#[derive(Debug)]
+pub(crate) struct Told {
+    pub(crate) filter: Vec<Instruction>,
+    pub(crate) socket: OwnedFd,
 }
 
 /// A program ready to be started.
@@ -104,31 +196,84 @@ pub(super) struct Prepared {
     pub(super) steps: Vec<Step>,
 }
 
+/// * `told`: where the program starts from the source itself, the filter of the system calls that are told, and whom.
 pub(super) fn prepare(
     command: &Command,
     root: &Path,
     cgroup: Option<&Cgroup>,
+    told: Option<Told>,
 ) -> Result<Prepared, Error> {
     let seen_root = if command.chroot { Path::new("/") } else { root };
     let mut args = command.args.iter().map(|arg| replace_root(arg, seen_root));
     let program = args.next().ok_or(Error::EmptyCommand)?;
     let mut process = process::Command::new(&program);
     process.args(args);
-    let mut steps = vec![Step::Session, Step::DieWithParent(getpid())];
+    let mut steps = vec![Step::Session];
+    // Trying takes time, which is measured where nothing is told.
+    let is_source = told.is_some();
+    let may_mount = if is_source {
+        can_mount()
+    } else {
+        geteuid().is_root()
+    };
+    if command.chroot && !may_mount {
+        steps.push(Step::BecomeRoot(Identity::of_this()));
+    }
+    steps.push(Step::DieWithParent(getpid()));
     if let Some(cgroup) = cgroup {
         steps.push(Step::Join(cgroup.open_members()?));
     }
+    if command.chroot || (is_source && may_mount) {
+        steps.push(Step::Namespace);
+    }
+    if is_source && (command.chroot || may_mount) {
+        steps.push(protect(root)?);
+    }
     if command.chroot {
         process.env("HOME", "/tmp");
-        steps.push(Step::Namespace);
         steps.extend(furnish(root)?);
         steps.push(Step::Enter(c_path(root)?));
+    }
+    if let Some(Told { filter, socket }) = told {
+        steps.push(Step::Tell { filter, socket });
     }
     Ok(Prepared {
         process,
         program: program.to_string_lossy().into_owned(),
         steps,
     })
+}
+
+/// Sends a descriptor and one byte. Only makes system calls.
+fn send_descriptor(socket: &OwnedFd, descriptor: &OwnedFd) -> Result<(), Errno> {
+    let descriptors = [descriptor.as_fd()];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut control = SendAncillaryBuffer::new(&mut space);
+    control.push(SendAncillaryMessage::ScmRights(&descriptors));
+    let message = [IoSlice::new(b"!")];
+    sendmsg(socket, &message, &mut control, SendFlags::NOSIGNAL).map(|_| ())
+}
+
+fn protect(directory: &Path) -> Result<Step, Error> {
+    let found = statvfs(directory).map_err(Error::errno("look at the mount of", directory))?;
+    let kept = [
+        (StatVfsMountFlags::NOSUID, MountFlags::NOSUID),
+        (StatVfsMountFlags::NODEV, MountFlags::NODEV),
+        (StatVfsMountFlags::NOEXEC, MountFlags::NOEXEC),
+    ];
+    let kept = kept
+        .into_iter()
+        .filter(|(flag, _)| found.f_flag.contains(*flag));
+    Ok(Step::Protect {
+        directory: c_path(directory)?,
+        flags: kept.fold(MountFlags::empty(), |flags, (_, flag)| flags | flag),
+    })
+}
+
+/// The directories of an image that a program inside it finds replaced, as far as the image has them.
+pub(crate) fn furnished() -> Vec<&'static str> {
+    let empty = EMPTY.map(|(directory, _)| directory);
+    BOUND.into_iter().chain(empty).collect()
 }
 
 /// The mounts that make an image habitable.

@@ -110,6 +110,19 @@ impl Running {
     ///
     /// [`Error::Stopped`] if `stop` said so, [`Error::CannotWatch`] if a witness of its readiness is lost.
     pub fn wait(&mut self, stop: &mut dyn FnMut() -> bool) -> Result<(), Error> {
+        self.wait_at_most(None, stop)
+    }
+
+    /// As [`Running::wait`], but after `limit` from its start the program counts as ready, whatever it does.
+    ///
+    /// # Errors
+    ///
+    /// As [`Running::wait`].
+    pub fn wait_at_most(
+        &mut self,
+        limit: Option<Duration>,
+        stop: &mut dyn FnMut() -> bool,
+    ) -> Result<(), Error> {
         loop {
             if self.came_true()? {
                 return self.note(Why::Ready);
@@ -120,7 +133,11 @@ impl Running {
                 let last = self.came_true()?;
                 return self.note(if last { Why::Ready } else { Why::Ended });
             }
-            let left = self.time_left();
+            let until_limit = self.time_left(limit);
+            if until_limit == Some(Duration::ZERO) {
+                return self.note(Why::Ready);
+            }
+            let left = self.time_left(self.timeout);
             if left == Some(Duration::ZERO) {
                 return self.note(Why::TimedOut);
             }
@@ -128,7 +145,7 @@ impl Running {
                 self.note(Why::Stopped)?;
                 return Err(Error::Stopped);
             }
-            let pauses = [Some(STOP_PAUSE), left, self.watch.pause()];
+            let pauses = [Some(STOP_PAUSE), left, until_limit, self.watch.pause()];
             self.poll(pauses.into_iter().flatten().min().unwrap_or(STOP_PAUSE))?;
         }
     }
@@ -193,9 +210,9 @@ impl Running {
                 .is_some_and(|members| !members.are_gone()))
     }
 
-    fn time_left(&self) -> Option<Duration> {
-        self.timeout
-            .map(|timeout| timeout.saturating_sub(self.started.elapsed()))
+    /// Of a time since the start.
+    fn time_left(&self, limit: Option<Duration>) -> Option<Duration> {
+        limit.map(|limit| limit.saturating_sub(self.started.elapsed()))
     }
 
     /// Waits for news of the program, and takes its output.

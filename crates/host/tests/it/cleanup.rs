@@ -11,7 +11,7 @@ use std::thread::{self, sleep};
 use std::time::Duration;
 
 use coldpress_host::{
-    Cgroup, Command, Device, Janitor, Leftover, Ready, Recorder, Scratch, launch,
+    Cgroup, Command, Device, Janitor, Keep, Leftover, Ready, Recorder, Scratch, launch,
 };
 
 use crate::stage::{Stage, have_all, is_attached};
@@ -88,7 +88,8 @@ fn victim() {
     cgroup
         .limit(number, &Device::parse("usb2").unwrap())
         .unwrap();
-    let _recorder = Recorder::start(&stage.mount, &stage.loop_device, &stage.janitor).unwrap();
+    let _recorder =
+        Recorder::start(&stage.mount, &stage.loop_device, Keep::All, &stage.janitor).unwrap();
     let (image, path) = (stage.image.clone(), cgroup.path().to_owned());
     let announce = thread::spawn(move || {
         // Until the program below has made it into the cgroup.

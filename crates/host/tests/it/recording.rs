@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 
-use coldpress_host::{Command, RawKind, Ready, Recorder, Recording, launch};
+use coldpress_host::{Command, Keep, RawKind, Ready, Recorder, Recording, launch};
 
 use crate::stage::{Stage, have_all, noise};
 
@@ -21,7 +21,8 @@ fn run(stage: &Stage, args: &[&str]) {
 }
 
 fn record(stage: &Stage, args: &[&str]) -> Recording {
-    let recorder = Recorder::start(&stage.mount, &stage.loop_device, &stage.janitor).unwrap();
+    let recorder =
+        Recorder::start(&stage.mount, &stage.loop_device, Keep::All, &stage.janitor).unwrap();
     run(stage, args);
     let recording = recorder.finish().unwrap();
     assert_eq!(recording.lost_events, 0);
@@ -193,7 +194,13 @@ fn two_recorders_do_not_hear_each_other() {
     let fill = |source: &Path| fs::write(source.join("data"), noise(9000)).unwrap();
     let first = Stage::new(true, fill);
     let second = Stage::new(true, fill);
-    let recorder = Recorder::start(&second.mount, &second.loop_device, &second.janitor).unwrap();
+    let recorder = Recorder::start(
+        &second.mount,
+        &second.loop_device,
+        Keep::All,
+        &second.janitor,
+    )
+    .unwrap();
     let heard = record(&first, &["cat", "{root}/data"]);
     let unheard = recorder.finish().unwrap();
     assert!(!heard.events.is_empty());
@@ -224,4 +231,28 @@ fn many_events_come_through_in_order() {
         .map(|page| (page, page))
         .collect();
     assert_eq!(reads_of(&recording, inode), expected);
+}
+
+#[test]
+fn what_is_accessed_again_is_kept_only_if_asked() {
+    if !have_all() {
+        return;
+    }
+    let stage = Stage::new(true, |source| {
+        fs::write(source.join("data"), noise(4096 * 50)).unwrap();
+    });
+    let inode = fs::metadata(stage.path("data")).unwrap().ino();
+    let script =
+        "for turn in 1 2 3 4 5 6 7 8; do dd if={root}/data bs=4096 of=/dev/null status=none; done";
+    let count = |keep| {
+        let recorder =
+            Recorder::start(&stage.mount, &stage.loop_device, keep, &stage.janitor).unwrap();
+        run(&stage, &["sh", "-c", script]);
+        let recording = recorder.finish().unwrap();
+        assert_eq!(recording.lost_events, 0);
+        reads_of(&recording, inode)
+    };
+    let once: Vec<_> = (0..50).map(|page| (page, page)).collect();
+    assert_eq!(count(Keep::FirstAccesses), once);
+    assert_eq!(count(Keep::All), once.repeat(8));
 }

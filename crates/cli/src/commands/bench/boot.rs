@@ -5,19 +5,19 @@ mod scenario;
 mod table;
 mod watcher;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::Context as _;
-use coldpress_bench::{BootContestant, Error, Report, boot, boot_rows, report_html};
+use coldpress_bench::{BootContestant, Error, boot, boot_rows};
 use coldpress_build::Output;
 use coldpress_history::{State, Study};
 use coldpress_host::backing_disk;
 
+use super::kept::write_report;
 use crate::args::BootArgs;
 use crate::exit::Exit;
 use crate::failure::unless_stdout_closed;
 use crate::resolve;
-use crate::steps;
 use crate::study::machine_facts;
 use crate::text::quoted;
 use crate::ui::Ui;
@@ -29,11 +29,15 @@ pub(super) fn run(args: &BootArgs, ui: &Ui) -> anyhow::Result<Exit> {
     if !scenario.device.is_throttled() {
         warn_of_memory(&contestants, ui);
     }
-    let outputs = [&args.samples, &args.report].into_iter().flatten();
-    let outputs: Vec<&Path> = outputs.map(PathBuf::as_path).collect();
+    let outputs: Vec<&Path> = args.study.files().collect();
     resolve::check_outputs(&outputs, &args.images)?;
     let _hold = ui.interrupt.hold();
-    let report = args.report.as_deref().map(Output::create).transpose()?;
+    let report = args
+        .study
+        .report
+        .as_deref()
+        .map(Output::create)
+        .transpose()?;
     let charts = args.chart.as_deref();
     charts.map(charts::make_directory).transpose()?;
     let mut watcher = Watcher::new(args, &contestants, ui);
@@ -54,9 +58,9 @@ pub(super) fn run(args: &BootArgs, ui: &Ui) -> anyhow::Result<Exit> {
         ui.say(&format!("boot charts: {}", directory.display()));
     }
     if let Some(output) = report {
-        write_report(output, &booted.study)?;
+        write_report(&booted.study, &[], output)?;
     }
-    unless_stdout_closed(tell(&booted.study, args.json, ui))?;
+    unless_stdout_closed(tell(&booted.study, args.study.json, ui))?;
     let excluded = booted.study.runs.iter().any(|run| run.excluded.is_some());
     Ok(Exit::wrong_if(excluded))
 }
@@ -72,17 +76,6 @@ fn warn_of_memory(contestants: &[BootContestant], ui: &Ui) {
             quoted(&contestant.image)
         ));
     }
-}
-
-fn write_report(output: Output, study: &Study) -> anyhow::Result<()> {
-    let report = Report {
-        title: study.title.clone(),
-        studies: vec![study.clone()],
-        ..Report::default()
-    };
-    let mut html = Vec::new();
-    report_html(&report, &mut html)?;
-    steps::write_small(output, &html)
 }
 
 /// Standard output.

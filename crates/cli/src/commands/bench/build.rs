@@ -7,23 +7,22 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow};
+use coldpress_bench::Error;
 use coldpress_bench::build_study::{
     BuildStudy, Field, Progress, Survey, Watch, build_rows, read_source, run_builds, unpack_rows,
 };
-use coldpress_bench::{Error, Report, report_html};
 use coldpress_build::Output;
 use coldpress_history::{Kind, Origin, State, Study};
 use coldpress_host::{Janitor, Scratch};
 use serde_json::json;
 
-use super::kept::Kept;
+use super::kept::{Kept, write_report};
 use crate::args::BenchBuildArgs;
 use crate::clock::now_unix_ms;
 use crate::exit::Exit;
 use crate::failure::{hint, unless_stdout_closed};
 use crate::resolve::check_source;
-use crate::steps;
-use crate::study::machine_facts;
+use crate::study::{machine_facts, seed};
 use crate::text::{escaped, quoted};
 use crate::ui::Ui;
 use resolve::{Tools, check_places, lists};
@@ -39,7 +38,12 @@ pub(super) fn run(args: &BenchBuildArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let tools = Tools::look_up(&mut lists, args, ui)?;
     let field = field(&lists.field(), ui)?;
     // A wrong place is told before the first run.
-    let report = args.report.as_deref().map(Output::create).transpose()?;
+    let report = args
+        .study
+        .report
+        .as_deref()
+        .map(Output::create)
+        .transpose()?;
     let scratch = Scratch::create(&args.work_dir, &janitor)?;
     let survey = read(&source, ui)?;
     let job = BuildStudy {
@@ -50,10 +54,10 @@ pub(super) fn run(args: &BenchBuildArgs, ui: &Ui) -> anyhow::Result<Exit> {
         keep,
         coldpress: tools.coldpress.clone(),
         turns: args.runs.get(),
-        seed: args.seed.unwrap_or_else(now_unix_ms),
+        seed: args.study.seed.unwrap_or_else(seed),
     };
     let mut study = study(&job, &tools, args)?;
-    let mut kept = Kept::begin(&study, args.samples.as_deref(), !args.no_store)?;
+    let mut kept = Kept::begin(&study, &args.study)?;
     let ended = measure(&job, &janitor, &mut study, &mut kept, ui);
     study.state = match &ended {
         Ok(()) => State::Done,
@@ -63,7 +67,7 @@ pub(super) fn run(args: &BenchBuildArgs, ui: &Ui) -> anyhow::Result<Exit> {
     kept.finish(&study, ui)?;
     ended.map_err(explain)?;
     if let Some(output) = report {
-        write_report(&study, output)?;
+        write_report(&study, &[], output)?;
     }
     unless_stdout_closed(tell(&study, &job.field, args, ui))?;
     let failed = study.runs.iter().any(|run| run.excluded.is_some());
@@ -182,7 +186,7 @@ fn measure(
 /// The results on standard output.
 fn tell(study: &Study, field: &Field, args: &BenchBuildArgs, ui: &Ui) -> anyhow::Result<()> {
     let (builds, unpacks) = (build_rows(study), unpack_rows(study));
-    if args.json {
+    if args.study.json {
         return ui.json(&json!({
             "title": study.title,
             "facts": study.facts,
@@ -192,17 +196,6 @@ fn tell(study: &Study, field: &Field, args: &BenchBuildArgs, ui: &Ui) -> anyhow:
         }));
     }
     tables::print(&builds, &unpacks, field, ui)
-}
-
-fn write_report(study: &Study, output: Output) -> anyhow::Result<()> {
-    let report = Report {
-        title: study.title.clone(),
-        studies: vec![study.clone()],
-        ..Report::default()
-    };
-    let mut html = Vec::new();
-    report_html(&report, &mut html)?;
-    steps::write_small(output, &html)
 }
 
 fn absolute(path: &Path) -> anyhow::Result<PathBuf> {

@@ -1,11 +1,11 @@
 //! Where the samples of a study go while it is made: into the history, and into a file at its end.
 
-use std::path::Path;
-
 use anyhow::Context as _;
+use coldpress_bench::{Report, report_html};
 use coldpress_build::Output;
 use coldpress_history::{Error, History, Run, Study, StudyId, write_json};
 
+use crate::args::StudyArgs;
 use crate::text::{plural, quoted};
 use crate::ui::Ui;
 use crate::{state, steps};
@@ -18,15 +18,9 @@ pub(super) struct Kept {
 impl Kept {
     /// A wrong place is told here, before the first run.
     ///
-    /// * `samples`: the file, if one is wanted.
-    /// * `is_stored`: whether the history is wanted.
-    pub(super) fn begin(
-        study: &Study,
-        samples: Option<&Path>,
-        is_stored: bool,
-    ) -> anyhow::Result<Self> {
-        let samples = samples.map(Output::create).transpose()?;
-        let is_wanted = is_stored && state::path()?.is_some();
+    pub(super) fn begin(study: &Study, args: &StudyArgs) -> anyhow::Result<Self> {
+        let samples = args.samples.as_deref().map(Output::create).transpose()?;
+        let is_wanted = !args.no_store && state::path()?.is_some();
         let history = is_wanted.then(|| begin(study)).transpose()?;
         Ok(Self { history, samples })
     }
@@ -56,6 +50,23 @@ impl Kept {
         }
         Ok(())
     }
+}
+
+/// The page of one study.
+pub(super) fn write_report(
+    study: &Study,
+    notes: &[(String, String)],
+    output: Output,
+) -> anyhow::Result<()> {
+    let report = Report {
+        title: study.title.clone(),
+        studies: vec![study.clone()],
+        notes: notes.to_vec(),
+        ..Report::default()
+    };
+    let mut html = Vec::new();
+    report_html(&report, &mut html)?;
+    steps::write_small(output, &html)
 }
 
 fn begin(study: &Study) -> anyhow::Result<(History, StudyId)> {

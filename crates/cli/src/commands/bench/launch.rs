@@ -5,19 +5,20 @@ mod images;
 mod keeper;
 mod summary;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::Context as _;
-use coldpress_bench::{Error, Report, Scenario, compare, report_html};
+use coldpress_bench::{Error, Scenario, compare};
 use coldpress_build::Output;
 use coldpress_history::{State, Study};
 use coldpress_host::{Device, Janitor, Scratch};
 
+use super::kept::write_report;
 use crate::args::BenchLaunchArgs;
 use crate::exit::Exit;
 use crate::failure::unless_stdout_closed;
 use crate::ui::Ui;
-use crate::{privileges, program, recording, resolve, steps, study};
+use crate::{privileges, program, recording, resolve, study};
 use contestants::Contestants;
 use keeper::Keeper;
 
@@ -30,14 +31,19 @@ pub(super) fn run(args: &BenchLaunchArgs, ui: &Ui) -> anyhow::Result<Exit> {
     privileges::demand("measuring")?;
     let _hold = ui.interrupt.hold();
     let janitor = Janitor::start()?;
-    let report = args.report.as_deref().map(Output::create).transpose()?;
+    let report = args
+        .study
+        .report
+        .as_deref()
+        .map(Output::create)
+        .transpose()?;
     let scratch = Scratch::create(&args.work_dir, &janitor)?;
     let contestants = Contestants::gather(args, wishes, &scratch, &janitor, ui)?;
     let scenario = Scenario {
         command,
         device,
         runs: args.runs.get(),
-        seed: args.seed.unwrap_or_else(study::seed),
+        seed: args.study.seed.unwrap_or_else(study::seed),
         walk: args.walk,
     };
     let mut keeper = Keeper::new(args, &contestants, ui);
@@ -66,15 +72,7 @@ pub(super) fn run(args: &BenchLaunchArgs, ui: &Ui) -> anyhow::Result<Exit> {
         return Ok(Exit::Wrong);
     };
     if let Some(output) = report {
-        let report = Report {
-            title: study.title.clone(),
-            studies: vec![study.clone()],
-            notes: contestants.notes.clone(),
-            ..Report::default()
-        };
-        let mut html = Vec::new();
-        report_html(&report, &mut html)?;
-        steps::write_small(output, &html)?;
+        write_report(&study, &contestants.notes, output)?;
     }
     unless_stdout_closed(tell(&study, args, ui))?;
     Ok(Exit::wrong_if(contestants.is_one_missing))
@@ -83,13 +81,12 @@ pub(super) fn run(args: &BenchLaunchArgs, ui: &Ui) -> anyhow::Result<Exit> {
 /// Nothing that is written may become a part of what is measured.
 fn check_places(args: &BenchLaunchArgs) -> anyhow::Result<()> {
     let work = args.work_dir.join("work");
-    let optional = [&args.samples, &args.report].into_iter().flatten();
-    let outputs: Vec<&Path> = optional.chain([&work]).map(PathBuf::as_path).collect();
+    let outputs: Vec<&Path> = args.study.files().chain([work.as_path()]).collect();
     resolve::check_outputs(&outputs, std::slice::from_ref(&args.source))
 }
 
 fn tell(study: &Study, args: &BenchLaunchArgs, ui: &Ui) -> anyhow::Result<()> {
-    if args.json {
+    if args.study.json {
         return ui.json(study);
     }
     summary::print(study, ui)

@@ -104,6 +104,19 @@ fn a_recording_that_is_ended_leaves_nothing() {
     }
 }
 
+/// The program is neither stopped nor left running by the end of who was told its calls.
+#[test]
+fn a_recording_of_opens_that_is_ended_leaves_nothing() {
+    if skip::without_root() {
+        return;
+    }
+    for (signal, code) in SIGNALS {
+        let args = ["record", "source", "-o", "new", "--recorder", "opens"];
+        let session = ends(&args, &["process", "file"], signal, code);
+        assert!(!session.at("new").exists());
+    }
+}
+
 #[test]
 fn an_interrupted_press_says_so() {
     if skip::without_measuring() {

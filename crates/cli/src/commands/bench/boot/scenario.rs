@@ -91,7 +91,7 @@ pub(super) fn scenario(args: &BootArgs) -> anyhow::Result<BootScenario> {
         ready: args.ready.clone(),
         timeout_s: args.timeout.get(),
         runs: args.runs.get(),
-        seed: args.seed.unwrap_or_else(study::seed),
+        seed: args.study.seed.unwrap_or_else(study::seed),
         charts: args.chart.is_some(),
     })
 }

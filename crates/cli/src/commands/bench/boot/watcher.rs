@@ -100,8 +100,7 @@ impl<'a> Watcher<'a> {
                 escaped(words.as_bytes())
             ));
         }
-        let samples = self.args.samples.as_deref();
-        self.kept = Some(Kept::begin(study, samples, !self.args.no_store)?);
+        self.kept = Some(Kept::begin(study, &self.args.study)?);
         self.study = Some(study.clone());
         Ok(())
     }

@@ -41,8 +41,8 @@ pub(super) fn check_places(args: &BenchBuildArgs) -> anyhow::Result<()> {
     // What lies in the directories, as it is their own place that counts.
     let work = args.work_dir.join("work");
     let kept = args.keep.iter().map(|directory| directory.join("kept"));
-    let files = args.samples.iter().chain(&args.report);
-    let outputs: Vec<PathBuf> = files.cloned().chain([work]).chain(kept).collect();
+    let files = args.study.files().map(Path::to_owned);
+    let outputs: Vec<PathBuf> = files.chain([work]).chain(kept).collect();
     let outputs: Vec<&Path> = outputs.iter().map(PathBuf::as_path).collect();
     check_outputs(&outputs, std::slice::from_ref(&args.source))
 }

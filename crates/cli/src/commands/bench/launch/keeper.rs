@@ -100,8 +100,7 @@ impl<'a> Keeper<'a> {
         study.facts.insert("source".to_owned(), source);
         // It is counted from runs, of which there are none yet.
         study.facts.remove("proof_of_coldness");
-        let samples = self.args.samples.as_deref();
-        self.kept = Some(Kept::begin(&study, samples, !self.args.no_store)?);
+        self.kept = Some(Kept::begin(&study, &self.args.study)?);
         self.study = Some(study);
         Ok(())
     }
