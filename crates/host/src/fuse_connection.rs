@@ -126,10 +126,9 @@ impl FuseConnection {
             return Ok(true);
         }
         match unmount(&self.at, flags | UnmountFlags::NOFOLLOW) {
-            Ok(()) => Ok(true),
+            // Invalid: detached before, and still in use.
+            Ok(()) | Err(Errno::INVAL) => Ok(true),
             Err(Errno::BUSY) => Ok(false),
-            // Detached before, and still in use.
-            Err(Errno::INVAL) => Ok(true),
             Err(Errno::PERM) => helper::unmount(&self.at, flags.contains(UnmountFlags::DETACH)),
             Err(errno) => Err(Error::errno("unmount", &self.at)(errno)),
         }
