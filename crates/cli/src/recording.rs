@@ -3,6 +3,7 @@
 //! | recorder | sees | needs |
 //! |---|---|---|
 //! | `kernel` | every page, every lookup, from a mounted image, proven cold | root, tracefs |
+//! | `fuse` | every page, every lookup, from an image mounted in user space, new to the kernel | `/dev/fuse`; root or fusermount3 |
 //! | `opens` | every file that is opened and every name that is looked up, in the directory itself | - |
 //!
 //! The best stands first in [`RECORDERS`]; [`choose`] takes it or says why it cannot. A recorder is
@@ -12,6 +13,7 @@
 mod choice;
 mod cost;
 mod events;
+mod fuse;
 mod kernel;
 mod mounted;
 mod opens;
@@ -52,13 +54,20 @@ pub(crate) struct Recorder {
 }
 
 /// From the best to the last resort.
-static RECORDERS: [Recorder; 2] = [
+static RECORDERS: [Recorder; 3] = [
     Recorder {
         name: RecorderName::Kernel,
         builds_image: true,
         missing: kernel::missing,
         record: kernel::record,
         unrecorded: kernel::unrecorded,
+    },
+    Recorder {
+        name: RecorderName::Fuse,
+        builds_image: true,
+        missing: fuse::missing,
+        record: fuse::record,
+        unrecorded: fuse::unrecorded,
     },
     Recorder {
         name: RecorderName::Opens,

@@ -17,7 +17,9 @@ use rustix::io::Errno;
 use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
 use rustix::process::{getegid, geteuid};
 
-use crate::{Error, is_root};
+use crate::Error;
+use crate::launch::may_become_root;
+use crate::privileges::can_mount;
 
 /// Where connections to the kernel are opened.
 const DEVICE: &str = "/dev/fuse";
@@ -25,11 +27,21 @@ const DEVICE: &str = "/dev/fuse";
 const KIND: &str = "fuse.coldpress";
 
 /// What this process lacks to mount through FUSE, if anything.
-pub fn cannot_mount_fuse() -> Option<&'static str> {
+///
+/// * `chroot`: whether a program is to have the mount as its root directory.
+pub fn cannot_mount_fuse(chroot: bool) -> Option<&'static str> {
     if !Path::new(DEVICE).exists() {
         return Some("/dev/fuse");
     }
-    (!is_root() && !helper::is_there()).then_some("root, or fusermount3 of the package fuse3")
+    if !can_mount() && !helper::is_there() {
+        return Some("root, or fusermount3 of the package fuse3");
+    }
+    if chroot && !can_mount() && !may_become_root() {
+        return Some(
+            "the right to change the root directory (root, or user namespaces for everyone)",
+        );
+    }
+    None
 }
 
 /// How a file system of this process is mounted.
@@ -114,10 +126,9 @@ impl FuseConnection {
             return Ok(true);
         }
         match unmount(&self.at, flags | UnmountFlags::NOFOLLOW) {
-            Ok(()) => Ok(true),
+            // Invalid: detached before, and still in use.
+            Ok(()) | Err(Errno::INVAL) => Ok(true),
             Err(Errno::BUSY) => Ok(false),
-            // Detached before, and still in use.
-            Err(Errno::INVAL) => Ok(true),
             Err(Errno::PERM) => helper::unmount(&self.at, flags.contains(UnmountFlags::DETACH)),
             Err(errno) => Err(Error::errno("unmount", &self.at)(errno)),
         }

@@ -72,6 +72,6 @@ for entry in $list; do
         esac
         ;;
     # A mount point is freed first: this process keeps the mount namespace, and so the mount.
-    dir) rmdir "$name" || { umount -l "$name" && rmdir "$name"; } ;;
+    dir) rmdir "$name" || { { umount -l "$name" || fusermount3 -u -z "$name"; } && rmdir "$name"; } ;;
     esac
 done

@@ -104,13 +104,13 @@ impl<K: Copy + Eq + Hash, V: Weight> Cache<K, V> {
             return Ok(Arc::clone(found));
         }
         match make() {
-            Ok(made) => {
-                let made = Arc::clone(value.insert(Arc::new(made)));
+            Ok(new) => {
+                let new = Arc::clone(value.insert(Arc::new(new)));
                 drop(value);
                 self.made.fetch_add(1, Ordering::Relaxed);
                 // What is thrown out is freed outside the lock.
-                drop(self.shard(&key).keep(key, slot, made.weight_bytes()));
-                Ok(made)
+                drop(self.shard(&key).keep(key, slot, new.weight_bytes()));
+                Ok(new)
             }
             Err(error) => {
                 drop(value);

@@ -228,9 +228,9 @@ mod tests {
         recorder.read(1, FILE, 4096, 1);
         recorder.read(1, FILE, 40_960, 1);
         recorder.looked_up(1, FILE);
-        let recorded = recorder.finish();
-        let accesses: Vec<_> = recorded.events.iter().map(|event| event.access).collect();
+        let Recorded { events, lost } = recorder.finish();
+        let accesses: Vec<_> = events.iter().map(|event| event.access).collect();
         assert_eq!(accesses, [Access::Lookup, read(0, 1)]);
-        assert_eq!(recorded.lost, 3);
+        assert_eq!(lost, 3);
     }
 }

@@ -105,9 +105,10 @@ pub(crate) struct RecordArgs {
 /// How a start is recorded.
 #[derive(Debug, Args)]
 pub(crate) struct RecorderArgs {
-    /// How to record: auto, kernel or opens [default: auto]
+    /// How to record: auto, kernel, fuse or opens [default: auto]
     ///
     /// kernel: the events of the kernel, from a mounted image, page by page and proven cold; needs root and Linux 6.12.
+    /// fuse: requests of an image that is mounted in user space, page by page, without root where fusermount3 is.
     /// opens: the system calls that name files, from the directory itself, without root; of a file that was opened all
     /// pages count as perhaps used. auto takes the first of them that is possible, and says why it is not the kernel.
     #[arg(
@@ -128,6 +129,8 @@ pub(crate) enum RecorderName {
     Auto,
     /// Events of the kernel.
     Kernel,
+    /// Requests of a mount in user space.
+    Fuse,
     /// System calls that name files.
     Opens,
 }
@@ -138,6 +141,7 @@ impl RecorderName {
         match self {
             Self::Auto => "auto",
             Self::Kernel => "kernel",
+            Self::Fuse => "fuse",
             Self::Opens => "opens",
         }
     }

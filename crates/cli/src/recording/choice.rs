@@ -1,7 +1,7 @@
 //! Which recorder: the best that this process may use, or the one that was asked for.
 
 use anyhow::anyhow;
-use coldpress_host::enter_private_namespace;
+use coldpress_host::{enter_private_namespace, is_root};
 
 use super::{RECORDERS, Recorder};
 use crate::args::RecorderName;
@@ -33,7 +33,10 @@ pub(crate) fn choose(
                     refused.join("; ")
                 ));
             }
-            if recorder.name == RecorderName::Kernel {
+            // Without root fusermount3 mounts, where everyone sees it.
+            let mounts = recorder.name == RecorderName::Kernel
+                || (recorder.name == RecorderName::Fuse && is_root());
+            if mounts {
                 enter_private_namespace()?;
             }
             return Ok(recorder);

@@ -95,7 +95,7 @@ pub(super) fn unrecorded(stage: &Stage<'_>) -> anyhow::Result<u64> {
 }
 
 /// The image to record from, built at the first call.
-fn first_image(stage: &Stage<'_>) -> anyhow::Result<PathBuf> {
+pub(super) fn first_image(stage: &Stage<'_>) -> anyhow::Result<PathBuf> {
     let Stage {
         source,
         settings,

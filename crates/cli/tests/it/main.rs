@@ -37,6 +37,7 @@ mod profile_import;
 mod pseudo;
 mod rebuild;
 mod record;
+mod record_fuse;
 mod recorders;
 mod report;
 mod run;

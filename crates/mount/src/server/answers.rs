@@ -10,7 +10,7 @@ use crate::failure::Failure;
 use crate::node::NodeId;
 
 /// How long the kernel may keep names and metadata: an image does not change.
-pub(super) const FOREVER: Duration = Duration::from_secs(365 * 86_400);
+pub(super) const FOREVER: Duration = Duration::from_hours(365 * 24);
 /// Numbers are not given to other inodes while the kernel knows them.
 pub(super) const GENERATION: Generation = Generation(0);
 
