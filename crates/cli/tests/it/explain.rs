@@ -226,6 +226,28 @@ fn functions_are_ordered_by_their_first_use() {
 }
 
 #[test]
+fn a_trace_tells_what_another_image_would_read() {
+    let session = session(|source| {
+        fs::write(source.join("large"), noise(1, LARGE_BYTES)).unwrap();
+        fs::write(source.join("small"), noise(2, SMALL_BYTES)).unwrap();
+    });
+    let trace = "coldpress-trace 1\n0 1 F 5 /large\n3 1 R 0-3 /large\n\
+                 7 1 R 0-99 /small\n9 1 L /large\n11 1 R 0-0 /none\n";
+    fs::write(session.at("trace"), trace).unwrap();
+    let ran = session.done(["explain", "image", "--trace", "trace", "--json"]);
+    let warning = "warning: `trace` reads 1 file that the image does not have: `/none`";
+    assert!(ran.stderr.contains(warning), "{}", ran.stderr);
+    let told = ran.json();
+    // A block of 128 KiB, and the block with the tail end.
+    assert_eq!(number(&told["totals"]["reads"]), 2, "{told:#}");
+    let large = named(&told["files"], "/large");
+    assert_eq!(number(&large["read_bytes"]), 128 << 10, "{large:#}");
+    assert_eq!(number(&large["used_bytes"]), 5 * 4096, "{large:#}");
+    let both = session.run(["explain", "image", "--trace", "trace", "--", "true"]);
+    assert_eq!(both.code, Some(2), "{}", both.stderr);
+}
+
+#[test]
 fn what_cannot_be_explained_is_told_before_anything_is_done() {
     let session = Session::new();
     fs::write(session.at("text"), "no image\n").unwrap();
