@@ -21,6 +21,10 @@ use super::place::{ImageOffset, PlaceArgs, parse_offset};
 #[command(after_long_help = "\
 Example:
   coldpress mount rootfs.sqfs /tmp/rootfs && ls /tmp/rootfs; fusermount3 -u /tmp/rootfs")]
+#[expect(
+    clippy::doc_markdown,
+    reason = "options are spelled in the help as they are typed"
+)]
 pub(crate) struct MountArgs {
     /// The image to mount
     #[arg(value_name = "IMAGE")]

@@ -38,14 +38,14 @@ pub(super) fn record(stage: &Stage<'_>) -> anyhow::Result<Trace> {
     let recorder = Arc::new(Recorder::new(&image)?);
     let step = stage.ui.step("recording", 0).about("a cold start");
     let mount = Mounted::new(stage, image, Some(Arc::clone(&recorder)))?;
-    let (recorded, outcome) = stage.run(
+    let (seen, outcome) = stage.run(
         |cgroup| start(stage.command, mount.root(), cgroup),
         || Ok(recorder.finish()),
     )?;
     mount.unmount()?;
     step.finish("");
-    if recorded.lost > 0 {
-        let lost = plural(recorded.lost, "event", "events");
+    if seen.lost > 0 {
+        let lost = plural(seen.lost, "event", "events");
         return Err(anyhow!("{lost} of the recording were lost"));
     }
     let header = stage.header(About {
@@ -55,7 +55,7 @@ pub(super) fn record(stage: &Stage<'_>) -> anyhow::Result<Trace> {
         lost_events: 0,
         wall_ns: outcome.wall_ns,
     });
-    let events = recorded.events;
+    let events = seen.events;
     stage.demand_events(Trace { header, events })
 }
 
