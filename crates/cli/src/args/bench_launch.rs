@@ -27,10 +27,6 @@ use super::{CommandArgs, StudyArgs};
 Example:
   coldpress bench launch rootfs --compressors xz,lzo,gzip,zstd,lz4,none --blocks 128K,1M --try \\
     --walk --device usb2 --ready window --chroot -- /usr/bin/gnome-calculator")]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is one choice of the user"
-)]
 pub(crate) struct BenchLaunchArgs {
     /// The directory that COMMAND is started from
     ///

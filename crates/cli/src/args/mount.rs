@@ -21,10 +21,6 @@ use super::place::{ImageOffset, PlaceArgs, parse_offset};
 #[command(after_long_help = "\
 Example:
   coldpress mount rootfs.sqfs /tmp/rootfs && ls /tmp/rootfs; fusermount3 -u /tmp/rootfs")]
-#[expect(
-    clippy::doc_markdown,
-    reason = "options are spelled in the help as they are typed"
-)]
 pub(crate) struct MountArgs {
     /// The image to mount
     #[arg(value_name = "IMAGE")]
@@ -63,8 +59,8 @@ pub(crate) struct MountArgs {
     /// Options as squashfuse has them, with commas between
     ///
     /// offset=BYTES and subdir=PATH, as --offset and --subdir. uid=N and gid=N: whom everything belongs to. timeout=SECONDS:
-    /// unmount it when nobody asked for anything so long and nobody uses it. allow_other: let other users in;
-    /// /etc/fuse.conf must say user_allow_other, and owner and mode of files then count. default_permissions: let them
+    /// unmount it when nobody asked for anything so long and nobody uses it. `allow_other`: let other users in;
+    /// /etc/fuse.conf must say `user_allow_other`, and owner and mode of files then count. `default_permissions`: let them
     /// count for oneself, too. ro, nodev and nosuid are always on.
     #[arg(short = 'o', value_name = "OPTIONS", value_delimiter = ',')]
     pub(crate) options: Vec<MountOption>,
