@@ -50,6 +50,9 @@ need_peers() {
         have "$tool" || apt_install "$package" || true
     done
     have xz || apt_install xz-utils || true
+    # Recordings of other tools, and files on a plain file system.
+    have strace || apt_install strace || true
+    have mkfs.ext4 && have filefrag || apt_install e2fsprogs || true
     # What shows that a program is ready: windows and names on a message bus.
     have Xvfb || apt_install xvfb || true
     have dbus-daemon || apt_install dbus-daemon || true

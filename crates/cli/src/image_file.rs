@@ -109,9 +109,14 @@ fn open_url(url: &str) -> anyhow::Result<Arc<dyn ReadAt>> {
 
 #[cfg(not(feature = "http"))]
 fn open_url(_: &str) -> anyhow::Result<Arc<dyn ReadAt>> {
+    Err(without_urls())
+}
+
+#[cfg(any(test, not(feature = "http")))]
+fn without_urls() -> anyhow::Error {
     let error = anyhow!("cannot open the image: this coldpress was built without URLs");
     let advice = "fetch the image first, or build coldpress with `--features https`";
-    Err(hint(error, advice))
+    hint(error, advice)
 }
 
 fn first_image(path: &Path, file: &dyn ReadAt) -> anyhow::Result<u64> {
@@ -188,5 +193,19 @@ pub(crate) fn why_no_image(corrupt: &Corrupt, place: &PlaceArgs) -> Option<Strin
             ))
         }
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::failure::{hint_of, sentence};
+
+    #[test]
+    fn a_build_without_urls_says_what_to_do() {
+        let error = without_urls();
+        let said = "cannot open the image: this coldpress was built without URLs";
+        assert_eq!(sentence(&error), said);
+        assert!(hint_of(&error).is_some_and(|hint| hint.contains("--features https")));
     }
 }

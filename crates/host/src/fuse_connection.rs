@@ -13,6 +13,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{Access, access};
 use rustix::io::Errno;
 use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
 use rustix::process::{getegid, geteuid};
@@ -30,8 +31,9 @@ const KIND: &str = "fuse.coldpress";
 ///
 /// * `chroot`: whether a program is to have the mount as its root directory.
 pub fn cannot_mount_fuse(chroot: bool) -> Option<&'static str> {
-    if !Path::new(DEVICE).exists() {
-        return Some("/dev/fuse");
+    // fusermount3 opens it with the rights of who calls it.
+    if access(DEVICE, Access::READ_OK | Access::WRITE_OK).is_err() {
+        return Some("the right to open /dev/fuse");
     }
     if !can_mount() && !helper::is_there() {
         return Some("root, or fusermount3 of the package fuse3");

@@ -7,7 +7,7 @@
 //! the program do not matter.
 //!
 //! Nothing of the program is stopped or changed: signals, exit status and waiting are its own. Who is not root loses what
-//! a set-user-ID program would give (`no_new_privs`). Rejected: ptrace, which does the same with three times the switches
+//! a set-user-ID program would give (`no_new_privs`). Rejected: ptrace, which does the same with more switches
 //! between processes and leaves stopped programs when it is killed; `strace`, which need not be there.
 
 mod calls;

@@ -63,13 +63,13 @@ pub struct Report {
 pub fn report_html(report: &Report, out: &mut impl Write) -> io::Result<()> {
     let views: Vec<View> = report.studies.iter().map(View::new).collect();
     let mut page = Page::new(&report.title);
-    sections::write(&mut page, &report.sections)?;
     contents(&mut page, &views);
     for (index, view) in views.iter().enumerate() {
         article::write(&mut page, index, view)?;
     }
     boots::write(&mut page, &views);
     beside::write(&mut page, &views);
+    sections::write(&mut page, &report.sections)?;
     changes(&mut page, &report.changes)?;
     conditions::notes(&mut page, &report.notes);
     // What is no study has no intervals to explain.

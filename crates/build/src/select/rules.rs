@@ -99,6 +99,7 @@ impl Rules {
         if steps.last() == Some(&Step::Any) {
             steps.push(Step::Name(Wildcard::parse(b"*", Dialect::Git)?));
         }
+        steps.shrink_to_fit();
         self.rules.push(Rule {
             text: text.to_vec(),
             steps,

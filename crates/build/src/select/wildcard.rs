@@ -66,7 +66,9 @@ impl Wildcard {
     ///
     /// [`Error::Value`] if groups are nested too deeply; everything else means something.
     pub(super) fn parse(pattern: &[u8], dialect: Dialect) -> Result<Self, Error> {
-        let items = parse(pattern, dialect, 0)?;
+        let mut items = parse(pattern, dialect, 0)?;
+        // Lists hold many short patterns.
+        items.shrink_to_fit();
         Ok(Self { items, dialect })
     }
 

@@ -70,7 +70,6 @@ const READERS: &[(&str, &[&str])] = &[
         "plan to lint",
         &["plan", "lint", "list", "--from", "plan", "--tree", "tree"],
     ),
-    ("recording", &["profile", "import", "list", "-o", "out"]),
     (
         "mksquashfs -ef",
         &["mksquashfs", "tree", "out", "-noappend", "-ef", "list"],
