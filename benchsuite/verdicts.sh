@@ -48,11 +48,32 @@ kind() {
     done >"$run/$1.txt"
     sed 's/.*  //' "$run/$1.txt" | sort | uniq -c
 }
+
+# All starts of all studies as one table.
+samples() {
+    python3 - "$run" <<'PYTHON'
+import csv, glob, json, os, re, sys
+run = sys.argv[1]
+with open(os.path.join(run, "samples.csv"), "w", newline="") as out:
+    table = csv.writer(out, lineterminator="\n")
+    table.writerow(["study", "trial", "contestant", "turn", "excluded", "cold_s", "warm_s", "reads"])
+    key = lambda path: [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", os.path.basename(path))]
+    for path in sorted(glob.glob(os.path.join(run, "*.json")), key=key):
+        kind, _, trial = os.path.basename(path).removesuffix(".json").partition("-")
+        study = json.load(open(path))["studies"][0]
+        for start in study["runs"]:
+            name = study["contestants"][start["contestant"]]["name"]
+            figures = [start["figures"].get(figure, "") for figure in ("cold_s", "warm_s", "reads")]
+            table.writerow([kind, trial, name, start["turn"] + 1, start["excluded"] or "", *figures])
+        os.remove(path)
+PYTHON
+}
 {
     printf '\nTwo identical images, 10 runs of each; verdicts of %s studies:\n\n' "$trials"
     kind again 10 "$work/again.sqfs"
     printf '\nOne with the slowdown, 30 runs of each; verdicts of %s studies:\n\n' "$trials"
     kind slow 30 "$work/slow.sqfs"
 } | sed 's/^ /    /' >>"$run/README.md"
+samples
 tail -n 20 "$run/README.md"
 finish
