@@ -185,9 +185,10 @@ fn a_large_directory_is_read_on_from_where_a_program_was() {
     }
     stage.session.done(["-q", "build", "source", "image"]);
     let _guard = stage.mount([""; 0]);
+    // Programs that other tests start would hold the mount.
     let opened = open(
         stage.mounted("many"),
-        OFlags::RDONLY | OFlags::DIRECTORY,
+        OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC,
         Mode::empty(),
     );
     let mut many = Dir::new(opened.unwrap()).unwrap();
