@@ -73,7 +73,7 @@ pub(crate) use plan::{ConvertArgs, FormatName, LintArgs, PlanArgs, PlanVerb};
 pub(crate) use press::PressArgs;
 pub(crate) use profile::{
     OrderingProfileArgs, ProfileArgs, ProfileCheckArgs, ProfileMergeArgs, ProfilePlanArgs,
-    ProfileShowArgs, ProfileVerb, StalenessArgs,
+    ProfileShowArgs, ProfileVerb, ShareArgs, StalenessArgs,
 };
 pub(crate) use profile_import::{ListName, ProfileExportArgs, ProfileImportArgs, RecordingName};
 pub(crate) use read::{CatArgs, CheckArgs, InfoArgs, LsArgs};

@@ -50,7 +50,7 @@ impl OrderingProfile {
     ///
     /// As [`read`](Self::read).
     pub(crate) fn with_limits(path: PathBuf, limits: &StalenessArgs) -> anyhow::Result<Self> {
-        let profile = steps::read_profile(&path)?.at_least(limits.min_share);
+        let profile = steps::read_profile(&path)?.at_least(limits.share.min_share);
         Ok(Self {
             path,
             profile,

@@ -103,7 +103,7 @@ impl<'a> Account<'a> {
             }
             totals.waited_us += read.waited_us;
             totals.decompressing_us += read.decompressing_us;
-            totals.decompressed_bytes += self.decompressed_bytes(read);
+            totals.decompressed_bytes += read.decompressed_bytes(self.map);
         }
         for file in files {
             totals.files += u64::from(file.used_bytes + file.perhaps_used_bytes > 0);
@@ -122,16 +122,6 @@ impl<'a> Account<'a> {
             .decompression_bytes_per_s
             .map(|rate| share(totals.decompressed_bytes, 1_000_000, rate.max(1)));
         totals
-    }
-
-    /// A read that goes on with a header has its block whole; the header alone had nothing to decompress.
-    fn decompressed_bytes(&self, read: &DeviceRead) -> u64 {
-        if !read.is_whole {
-            return 0;
-        }
-        let blocks = read.blocks.iter();
-        let blocks = blocks.filter_map(|&block| self.map.blocks().get(block));
-        blocks.map(|block| block.len_bytes).sum()
     }
 
     /// Bytes in the image of what holds used pages, and of metadata that was read.

@@ -39,6 +39,19 @@ pub(crate) struct DeviceRead {
     pub(crate) decompressing_us: u64,
 }
 
+impl DeviceRead {
+    /// What the blocks that it was made for hold. A read that goes on with a header has its block whole; the header alone
+    /// had nothing to decompress.
+    pub(crate) fn decompressed_bytes(&self, map: &ImageMap) -> u64 {
+        if !self.is_whole {
+            return 0;
+        }
+        let blocks = self.blocks.iter();
+        let blocks = blocks.filter_map(|&block| map.blocks().get(block));
+        blocks.map(|block| block.len_bytes).sum()
+    }
+}
+
 /// What is known of a thread at a moment.
 #[derive(Default)]
 struct Thread {
@@ -195,7 +208,7 @@ impl Listener<'_> {
         let read_bytes: u64 = burst.iter().filter_map(of).map(|read| read.len_bytes).sum();
         let lens: Vec<u64> = burst
             .iter()
-            .map(|read| of(read).map_or(0, |read| self.decompressed_bytes(read)))
+            .map(|read| of(read).map_or(0, |read| read.decompressed_bytes(self.map)))
             .collect();
         let len_bytes: u64 = lens.iter().sum();
         let decompressing_us = gap_us.min(self.longest_us(len_bytes));
@@ -205,15 +218,6 @@ impl Listener<'_> {
                 read.decompressing_us = share(decompressing_us, len, len_bytes);
             }
         }
-    }
-
-    fn decompressed_bytes(&self, read: &DeviceRead) -> u64 {
-        if !read.is_whole {
-            return 0;
-        }
-        let blocks = read.blocks.iter();
-        let blocks = blocks.filter_map(|&block| self.map.blocks().get(block));
-        blocks.map(|block| block.len_bytes).sum()
     }
 
     fn longest_us(&self, len_bytes: u64) -> u64 {

@@ -3,14 +3,12 @@
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
-use coldpress_format::{BlockSize, Body, Corrupt, File, Part, Rule};
-use coldpress_image::{DumpArea, DumpOptions, Error, Image, ReadAt, dump, walk};
+use coldpress_format::{BlockSize, Body, File};
+use coldpress_image::{DumpArea, DumpOptions, Error, Image, PathBudget, ReadAt, dump, walk};
 use coldpress_trace::PAGE_SIZE_BYTES;
 
 /// Stands for a block of zeros, which lies nowhere.
 const NOWHERE: u64 = u64::MAX;
-/// The most bytes of all paths together: those of nested directories grow with the square of their number.
-const PATHS_MAX_BYTES: u64 = 1 << 30;
 /// A read begins and ends with sectors of the file system, of 4 KiB at most, so it may reach over both
 /// ends of its block by nearly as much.
 const SLACK_MAX_BYTES: u64 = 2 * 4096;
@@ -142,7 +140,7 @@ impl ImageMap {
 
     /// Notes every regular file with its data blocks, and how much each fragment block holds.
     fn note_files(&mut self, image: &Image, fragment_lens: &mut [u64]) -> Result<(), Error> {
-        let mut path_bytes = 0;
+        let mut paths = PathBudget::default();
         walk(image, &mut |visited| {
             let number = visited.inode.number;
             let Body::File(file) = &visited.inode.body else {
@@ -151,16 +149,7 @@ impl ImageMap {
             if self.by_number.contains_key(&number) {
                 return Ok(());
             }
-            path_bytes += visited.path.len() as u64;
-            if path_bytes > PATHS_MAX_BYTES {
-                let rule = Rule::OutOfRange {
-                    field: "bytes of all paths",
-                    found: path_bytes,
-                    low: 0,
-                    high: PATHS_MAX_BYTES,
-                };
-                return Err(Corrupt::new(Part::Inode, file.start, rule).into());
-            }
+            paths.take(visited.path, file.start)?;
             if let Some(tail) = file.tail
                 && let Some(len) = usize::try_from(tail.fragment)
                     .ok()

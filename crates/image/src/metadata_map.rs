@@ -2,16 +2,13 @@
 
 use std::collections::HashMap;
 
-use coldpress_format::{Body, Corrupt, Part, Rule};
+use coldpress_format::Body;
 
 use crate::error::Error;
 use crate::image::Image;
+use crate::path_budget::PathBudget;
 use crate::region::Region;
 use crate::walk::walk;
-
-/// The most bytes of all paths together: nested directories of a small hostile image have paths
-/// whose sum grows with the square of their number.
-const PATHS_MAX_BYTES: u64 = 1 << 30;
 
 /// What lies in a range of metadata.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -60,23 +57,13 @@ impl MetadataMap {
             pieces: Vec::new(),
             by_number: HashMap::new(),
         };
-        let mut path_bytes = 0;
+        let mut paths = PathBudget::default();
         walk(image, &mut |visited| {
             let number = visited.inode.number;
             if map.by_number.contains_key(&number) {
                 return Ok(());
             }
-            path_bytes += visited.path.len() as u64;
-            if path_bytes > PATHS_MAX_BYTES {
-                let rule = Rule::OutOfRange {
-                    field: "bytes of all paths",
-                    found: path_bytes,
-                    low: 0,
-                    high: PATHS_MAX_BYTES,
-                };
-                let start = image.inode_start(visited.at);
-                return Err(Corrupt::new(Part::Inode, start, rule).into());
-            }
+            paths.take(visited.path, image.inode_start(visited.at))?;
             map.by_number.insert(number, map.paths.len());
             let (_, extent) = image.inode_with_extent(visited.at)?;
             map.push(MetadataKind::Inode, extent);

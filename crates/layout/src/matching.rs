@@ -163,17 +163,7 @@ fn rest_of(tree: &Tree, access: Access, node: NodeId) -> Option<Access> {
     if first_page > last_page {
         return None;
     }
-    Some(if access.is_certain() {
-        Access::Read {
-            first_page,
-            last_page,
-        }
-    } else {
-        Access::Map {
-            first_page,
-            last_page,
-        }
-    })
+    Some(Access::of_pages(first_page, last_page, access.is_certain()))
 }
 
 /// What became of each path.

@@ -63,6 +63,21 @@ pub enum Access {
 }
 
 impl Access {
+    /// The access to pages that were surely needed, or of which at least one was.
+    pub fn of_pages(first_page: u64, last_page: u64, is_certain: bool) -> Self {
+        if is_certain {
+            Self::Read {
+                first_page,
+                last_page,
+            }
+        } else {
+            Self::Map {
+                first_page,
+                last_page,
+            }
+        }
+    }
+
     /// First and last page of a data access, `None` for metadata.
     pub fn pages(&self) -> Option<(u64, u64)> {
         match *self {

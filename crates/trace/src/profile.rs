@@ -128,21 +128,6 @@ fn touched(steps: &[Step]) -> WorkingSet {
     trace.working_set()
 }
 
-/// The access to a run of pages, as steps have it.
-fn run_access(first_page: u64, last_page: u64, is_certain: bool) -> Access {
-    if is_certain {
-        Access::Read {
-            first_page,
-            last_page,
-        }
-    } else {
-        Access::Map {
-            first_page,
-            last_page,
-        }
-    }
-}
-
 /// Leaves out what the next step implies and as many recordings saw, and makes one step of runs of
 /// pages each of which goes on where the one before it ended.
 fn reduced(steps: Vec<Step>) -> Vec<Step> {
@@ -180,7 +165,7 @@ fn followed(step: &Step, next: &Step) -> Option<Access> {
         && is_certain == next.access.is_certain()
         && step.recordings == next.recordings
         && step.path == next.path;
-    goes_on.then(|| run_access(first, next_last, is_certain))
+    goes_on.then(|| Access::of_pages(first, next_last, is_certain))
 }
 
 #[cfg(test)]
@@ -215,16 +200,19 @@ mod tests {
     #[test]
     fn only_runs_of_one_kind_that_follow_each_other_are_joined() {
         let steps = [
-            step(run_access(0, 3, true), 2, "/a"),
-            step(run_access(4, 4, true), 2, "/a"),
-            step(run_access(5, 6, false), 2, "/a"),
-            step(run_access(7, 7, false), 1, "/a"),
-            step(run_access(8, 8, false), 1, "/b"),
+            step(Access::of_pages(0, 3, true), 2, "/a"),
+            step(Access::of_pages(4, 4, true), 2, "/a"),
+            step(Access::of_pages(5, 6, false), 2, "/a"),
+            step(Access::of_pages(7, 7, false), 1, "/a"),
+            step(Access::of_pages(8, 8, false), 1, "/b"),
             step(Access::List, 1, "/c"),
-            step(run_access(9, 9, false), 1, "/b"),
-            step(run_access(11, 12, false), 1, "/b"),
+            step(Access::of_pages(9, 9, false), 1, "/b"),
+            step(Access::of_pages(11, 12, false), 1, "/b"),
         ];
-        let expected = [&[step(run_access(0, 4, true), 2, "/a")][..], &steps[2..]];
+        let expected = [
+            &[step(Access::of_pages(0, 4, true), 2, "/a")][..],
+            &steps[2..],
+        ];
         assert_eq!(reduced(steps.to_vec()), expected.concat());
     }
 
@@ -232,7 +220,7 @@ mod tests {
     fn what_the_next_step_says_is_no_step() {
         let lookup = |recordings, path| step(Access::Lookup, recordings, path);
         let list = |recordings, path| step(Access::List, recordings, path);
-        let read = |recordings, path| step(run_access(0, 0, true), recordings, path);
+        let read = |recordings, path| step(Access::of_pages(0, 0, true), recordings, path);
         let cases = [
             (vec![lookup(1, "/a"), read(1, "/a")], &[1][..]),
             (vec![lookup(2, "/a"), read(1, "/a")], &[0, 1]),
@@ -270,10 +258,10 @@ mod tests {
         let mut profile = Profile {
             recordings: 1,
             steps: vec![
-                step(run_access(0, 0, true), 1, "/b"),
+                step(Access::of_pages(0, 0, true), 1, "/b"),
                 step(Access::Lookup, 1, "/c"),
-                step(run_access(0, 0, true), 1, "/a"),
-                step(run_access(3, 3, true), 1, "/b"),
+                step(Access::of_pages(0, 0, true), 1, "/a"),
+                step(Access::of_pages(3, 3, true), 1, "/b"),
             ],
             files: BTreeMap::from([(b"/a".to_vec(), identity(1))]),
             ..Profile::default()

@@ -141,9 +141,9 @@ pub(crate) struct ProfilePlanArgs {
     pub(crate) block_size: u64,
 }
 
-/// What of a profile counts, and how old it may be.
+/// What of a profile counts.
 #[derive(Debug, Args)]
-pub(crate) struct StalenessArgs {
+pub(crate) struct ShareArgs {
     /// Leave out what fewer than this share of the recordings touched [default: 0]
     ///
     /// From 0 to 1: with 0.5, what at least half of them touched stays.
@@ -155,6 +155,13 @@ pub(crate) struct StalenessArgs {
         hide_default_value = true
     )]
     pub(crate) min_share: f64,
+}
+
+/// What of a profile counts, and how old it may be.
+#[derive(Debug, Args)]
+pub(crate) struct StalenessArgs {
+    #[command(flatten)]
+    pub(crate) share: ShareArgs,
 
     /// Fail if more of the profile is stale than this, in percent
     #[arg(long, value_name = "PERCENT", value_parser = parse_percent)]

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use coldpress_trace::import::Device;
 
-use super::number::parse_share;
+use super::ShareArgs;
 
 /// Make a trace of what another tool recorded
 ///
@@ -75,17 +75,8 @@ pub(crate) struct ProfileExportArgs {
     #[arg(long, value_name = "SOURCE")]
     pub(crate) source: Option<PathBuf>,
 
-    /// Leave out what fewer than this share of the recordings touched [default: 0]
-    ///
-    /// From 0 to 1: with 0.5, what at least half of them touched stays.
-    #[arg(
-        long,
-        value_name = "SHARE",
-        value_parser = parse_share,
-        default_value = "0",
-        hide_default_value = true
-    )]
-    pub(crate) min_share: f64,
+    #[command(flatten)]
+    pub(crate) share: ShareArgs,
 
     /// The file to write [default: standard output]
     #[arg(short, long, value_name = "FILE")]

@@ -135,7 +135,7 @@ fn limit(args: &RecordArgs) -> Option<Duration> {
 }
 
 /// Writes a trace to its file or to standard output.
-fn put(trace: &Trace, output: Option<Output>, ui: &Ui) -> anyhow::Result<()> {
+pub(super) fn put(trace: &Trace, output: Option<Output>, ui: &Ui) -> anyhow::Result<()> {
     if let Some(output) = output {
         return write_trace(trace, output);
     }

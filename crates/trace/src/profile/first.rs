@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use super::fold::folded;
-use super::{Profile, Step, reduced, run_access};
+use super::{Profile, Step, reduced};
 use crate::event::{Access, Trace};
 use crate::header::Header;
 use crate::working_set::{PageRun, parent};
@@ -57,7 +57,10 @@ fn first_accesses(trace: &Trace) -> Vec<Step> {
             push(Access::List, path);
         }
         while let Some(run) = runs.next_if(|run| run.rank == rank) {
-            push(run_access(run.first_page, run.last_page, run.certain), path);
+            push(
+                Access::of_pages(run.first_page, run.last_page, run.certain),
+                path,
+            );
         }
     }
     steps

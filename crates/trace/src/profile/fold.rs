@@ -7,7 +7,8 @@
 
 use std::collections::HashMap;
 
-use super::{Step, run_access, touched};
+use super::{Step, touched};
+use crate::event::Access;
 use crate::working_set::FileAccess;
 
 /// Makes one step of runs that are not certain and are apart by pages that count elsewhere.
@@ -21,7 +22,7 @@ pub(super) fn folded(steps: Vec<Step>) -> Vec<Step> {
         match folded.last_mut().filter(|last| last.path == step.path) {
             Some(last) if file.is_some_and(|file| is_window(last, &step, rank, file)) => {
                 if let Some(((first, _), (_, end))) = last.access.pages().zip(step.access.pages()) {
-                    last.access = run_access(first, end, false);
+                    last.access = Access::of_pages(first, end, false);
                     last.recordings = last.recordings.max(step.recordings);
                 }
             }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{ContentHash, FileIdentity, Step, run_access};
+use super::{ContentHash, FileIdentity, Step};
 use crate::error::Rule;
 use crate::event::Access;
 use crate::excerpt::Excerpt;
@@ -118,7 +118,7 @@ fn parse_run(text: &[u8], recordings: u32) -> Result<(Access, u32), Rule> {
     let first_page = parse_number(first, "pages", PAGES)?;
     let last_page = last.map_or(Ok(first_page), |last| parse_number(last, "pages", PAGES))?;
     check_pages(first_page, last_page)?;
-    Ok((run_access(first_page, last_page, is_certain), count))
+    Ok((Access::of_pages(first_page, last_page, is_certain), count))
 }
 
 /// What is before the first such byte, and what is behind it.

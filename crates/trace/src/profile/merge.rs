@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::fold::folded;
 use super::pages::{self, SeenRun};
-use super::{FileIdentity, Profile, Step, reduced, run_access};
+use super::{FileIdentity, Profile, Step, reduced};
 use crate::event::{Access, Trace};
 use crate::header::Header;
 use crate::working_set::{listed, parent};
@@ -168,7 +168,7 @@ fn rank(sheets: BTreeMap<&[u8], Sheet>) -> Vec<Thing<'_>> {
         };
         let runs = pages::merged(sheet.runs).into_iter();
         let runs = runs.map(|run| {
-            let access = run_access(run.first_page, run.last_page, run.is_certain);
+            let access = Access::of_pages(run.first_page, run.last_page, run.is_certain);
             push(access, run.seen, None)
         });
         let first_page = runs.min();

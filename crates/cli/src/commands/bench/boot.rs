@@ -9,11 +9,10 @@ use std::path::Path;
 
 use anyhow::Context as _;
 use coldpress_bench::{BootContestant, Error, boot, boot_rows};
-use coldpress_build::Output;
 use coldpress_history::{State, Study};
 use coldpress_host::backing_disk;
 
-use super::kept::write_report;
+use super::kept::{create_report, write_report};
 use crate::args::BootArgs;
 use crate::exit::Exit;
 use crate::failure::unless_stdout_closed;
@@ -32,12 +31,7 @@ pub(super) fn run(args: &BootArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let outputs: Vec<&Path> = args.study.files().collect();
     resolve::check_outputs(&outputs, &args.images)?;
     let _hold = ui.interrupt.hold();
-    let report = args
-        .study
-        .report
-        .as_deref()
-        .map(Output::create)
-        .transpose()?;
+    let report = create_report(&args.study)?;
     let charts = args.chart.as_deref();
     charts.map(charts::make_directory).transpose()?;
     let mut watcher = Watcher::new(args, &contestants, ui);

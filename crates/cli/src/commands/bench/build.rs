@@ -12,12 +12,11 @@ use coldpress_bench::Error;
 use coldpress_bench::build_study::{
     BuildStudy, Field, Progress, Survey, Watch, build_rows, read_source, run_builds, unpack_rows,
 };
-use coldpress_build::Output;
 use coldpress_history::{Kind, Origin, State, Study};
 use coldpress_host::{Janitor, Scratch};
 use serde_json::json;
 
-use super::kept::{Kept, write_report};
+use super::kept::{Kept, create_report, write_report};
 use crate::args::BenchBuildArgs;
 use crate::clock::now_unix_ms;
 use crate::exit::Exit;
@@ -38,13 +37,7 @@ pub(super) fn run(args: &BenchBuildArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let janitor = Janitor::start()?;
     let tools = Tools::look_up(&mut lists, args, ui)?;
     let field = field(&lists.field(), ui)?;
-    // A wrong place is told before the first run.
-    let report = args
-        .study
-        .report
-        .as_deref()
-        .map(Output::create)
-        .transpose()?;
+    let report = create_report(&args.study)?;
     let scratch = Scratch::create(&args.work_dir, &janitor)?;
     let survey = read(&source, ui)?;
     let job = BuildStudy {

@@ -52,6 +52,11 @@ impl Kept {
     }
 }
 
+/// The place of the report, if one is wanted: a wrong one is told before the first run.
+pub(super) fn create_report(args: &StudyArgs) -> Result<Option<Output>, coldpress_build::Error> {
+    args.report.as_deref().map(Output::create).transpose()
+}
+
 /// The page of one study.
 pub(super) fn write_report(
     study: &Study,

@@ -9,11 +9,10 @@ use std::path::Path;
 
 use anyhow::Context as _;
 use coldpress_bench::{Comparison, Error, Scenario, compare};
-use coldpress_build::Output;
 use coldpress_history::{State, Study};
 use coldpress_host::{Device, Janitor, Scratch};
 
-use super::kept::write_report;
+use super::kept::{create_report, write_report};
 use crate::args::BenchLaunchArgs;
 use crate::exit::Exit;
 use crate::failure::unless_stdout_closed;
@@ -32,12 +31,7 @@ pub(super) fn run(args: &BenchLaunchArgs, ui: &Ui) -> anyhow::Result<Exit> {
     privileges::demand("measuring")?;
     let _hold = ui.interrupt.hold();
     let janitor = Janitor::start()?;
-    let report = args
-        .study
-        .report
-        .as_deref()
-        .map(Output::create)
-        .transpose()?;
+    let report = create_report(&args.study)?;
     let scratch = Scratch::create(&args.work_dir, &janitor)?;
     let contestants = Contestants::gather(args, wishes, &scratch, &janitor, ui)?;
     let scenario = Scenario {

@@ -25,7 +25,7 @@ pub(super) fn run(args: &ProfileExportArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let inputs: Vec<PathBuf> = args.source.iter().chain([&args.input]).cloned().collect();
     resolve::check_outputs(&outputs, &inputs)?;
     let output = args.output.as_deref().map(Output::create).transpose()?;
-    let mut set = steps::read_profile(&args.input)?.working_set(args.min_share);
+    let mut set = steps::read_profile(&args.input)?.working_set(args.share.min_share);
     let scanned = args.source.as_deref().map(|path| steps::scan(path, ui));
     let tree = scanned.transpose()?.map(|(_, source)| source.tree);
     if let Some(tree) = &tree {

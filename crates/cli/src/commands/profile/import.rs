@@ -2,7 +2,6 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
-use std::io::Write as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{self, Path, PathBuf};
 
@@ -16,6 +15,7 @@ use coldpress_trace::{Header, PAGE_SIZE_BYTES, Trace};
 use super::recording::{Recorder, Recording};
 use super::settle::settle;
 use crate::args::ProfileImportArgs;
+use crate::commands::record;
 use crate::exit::Exit;
 use crate::failure::hint;
 use crate::resolve;
@@ -60,7 +60,7 @@ pub(super) fn run(args: &ProfileImportArgs, ui: &Ui) -> anyhow::Result<Exit> {
         None => as_it_is(path),
     });
     trace.header = header(args, name);
-    write(&trace, output, ui)?;
+    record::put(&trace, output, ui)?;
     ui.say(&summary(&trace, name));
     Ok(Exit::wrong_if(unread_count > 0))
 }
@@ -259,18 +259,6 @@ fn header(args: &ProfileImportArgs, name: &str) -> Header {
             field("recorder", format!("import of {name}")),
         ],
     }
-}
-
-fn write(trace: &Trace, output: Option<Output>, ui: &Ui) -> anyhow::Result<()> {
-    if let Some(output) = output {
-        let mut bytes = Vec::new();
-        trace.write(&mut bytes)?;
-        return steps::write_small(output, &bytes);
-    }
-    let mut out = ui.out();
-    trace.write(&mut out)?;
-    out.flush()?;
-    Ok(())
 }
 
 /// `imported 1,204 events of strace: data of 152 files, 730 lookups, 41 directories searched`
