@@ -1,8 +1,9 @@
 //! Each wrong use with its exact text and exit status, as a transcript: errors.txt. There `@` is
 //! the stage, a directory with the files that [`stage`] makes.
 
-use std::fs;
+use std::fs::{self, File};
 use std::path::Path;
+use std::time::UNIX_EPOCH;
 
 use crate::run::{coldpress, done};
 
@@ -13,6 +14,10 @@ fn stage() -> tempfile::TempDir {
     fs::create_dir(at("source")).unwrap();
     fs::create_dir(at("other")).unwrap();
     fs::write(at("source/file"), "content").unwrap();
+    // How well two times compress decides how long the image is, and its length is in a text.
+    for path in ["source/file", "source"] {
+        File::open(at(path)).unwrap().set_modified(UNIX_EPOCH).unwrap();
+    }
     fs::write(
         at("text"),
         "this is no image, but long enough for a superblock\n".repeat(4),
