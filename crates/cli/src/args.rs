@@ -9,6 +9,7 @@ mod bench_build;
 mod bench_launch;
 mod boot;
 mod build;
+mod calibrate;
 mod compare;
 mod defrag;
 mod described;
@@ -51,6 +52,7 @@ pub(crate) use bench_build::BenchBuildArgs;
 pub(crate) use bench_launch::{BenchLaunchArgs, MountName, NamedImage};
 pub(crate) use boot::BootArgs;
 pub(crate) use build::BuildArgs;
+pub(crate) use calibrate::CalibrateArgs;
 pub(crate) use compare::CompareArgs;
 pub(crate) use defrag::DefragArgs;
 pub(crate) use described::DescribedArgs;
@@ -124,6 +126,8 @@ Environment:
   TMPDIR             where `build` keeps the files of compressed archives until the image is written
   COLDPRESS_HISTORY  the file of the history instead of that in the user's state directory; `off`
                      or empty: no history
+  COLDPRESS_CALIBRATION
+                     the file of what `calibrate` measured, likewise
   NO_COLOR           if set and not empty: no color on the terminal"
 )]
 pub(crate) struct Cli {
@@ -164,6 +168,7 @@ pub(crate) enum Verb {
     Identify(IdentifyArgs),
     Resquash(ResquashArgs),
     Bench(BenchArgs),
+    Calibrate(CalibrateArgs),
     History(HistoryArgs),
     Timings(TimingsArgs),
     Report(ReportArgs),

@@ -3,6 +3,7 @@
 mod archive;
 mod bench;
 mod build;
+mod calibrate;
 mod cat;
 mod check;
 mod defrag;
@@ -72,6 +73,7 @@ fn act(verb: &Verb, ui: &Ui) -> anyhow::Result<Exit> {
         Verb::Identify(args) => identify::run(args, ui),
         Verb::Resquash(args) => resquash::run(args, ui),
         Verb::Bench(args) => bench::run(args, ui),
+        Verb::Calibrate(args) => calibrate::run(args, ui),
         Verb::History(args) => history::run(args, ui),
         Verb::Timings(args) => timings::run(args, ui),
         Verb::Report(args) => report::run(args, ui),

@@ -10,6 +10,7 @@
 //! This is the only crate that prints, exits or reads the environment.
 
 mod args;
+mod calibration;
 mod clock;
 mod commands;
 mod contents;

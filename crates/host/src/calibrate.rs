@@ -23,10 +23,12 @@ mod sample;
 mod tape;
 
 pub use calibration::{
-    BlockTime, Calibration, CalibratedMachine, Decompression, MediumFigures, MemoryFigures,
+    BlockTime, CalibratedMachine, Calibration, Decompression, MediumFigures, MemoryFigures,
     NotACalibration, ReaderFigures,
 };
-pub use medium::measure_medium;
+pub use fit::Pass;
+pub use medium::{measure_medium, measure_throttled};
 pub use memory::measure_memory;
 pub use reader::measure_reader;
 pub use sample::Sample;
+pub use tape::Tape;

@@ -25,6 +25,7 @@ const VERBS: &[&str] = &[
     "identify",
     "resquash",
     "bench",
+    "calibrate",
     "history",
     "timings",
     "report",

@@ -6,6 +6,7 @@ mod archive;
 mod bench_build;
 mod bench_launch;
 mod boot;
+mod calibrate;
 mod compare;
 mod defrag;
 mod determinism;

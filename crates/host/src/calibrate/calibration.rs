@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::fit::Line;
 use crate::Machine;
 
 /// What [`Calibration::write`] writes and [`Calibration::parse`] reads.
@@ -42,7 +43,7 @@ pub struct CalibratedMachine {
     pub squashfs_decompressor: String,
 }
 
-/// A medium. Latencies and rates are medians.
+/// A medium. Times and rates are medians of batches, as the kernel lets throttled reads go in bursts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MediumFigures {
     /// When it was measured, milliseconds since 1970.
@@ -53,6 +54,8 @@ pub struct MediumFigures {
     pub request_s: f64,
     /// One read of 128 KiB at a random place, nothing else in flight.
     pub large_request_s: f64,
+    /// One read of 1 MiB at a random place, nothing else in flight.
+    pub huge_request_s: f64,
     /// Reads of 1 MiB one behind the other.
     pub bandwidth_bytes_per_s: f64,
     /// Reads of 4 KiB at random places, [`MediumFigures::reads_in_flight`] at a time.
@@ -182,8 +185,125 @@ impl Calibration {
         }
     }
 
-    /// Whether the machine is still the one that was measured: the same processor, kernel and number of processors.
+    /// Whether the machine is still the one that was measured: the same kernel, processor and number of processors.
     pub fn is_of(&self, machine: &Machine) -> bool {
         self.machine == machine.into()
     }
+
+    /// Writes it as JSON, with sorted names and a line end.
+    ///
+    /// # Errors
+    ///
+    /// [`NotACalibration::Figure`] if a figure cannot be, which would not be read again.
+    pub fn write(&self) -> Result<String, NotACalibration> {
+        self.check()?;
+        let value = serde_json::to_value(self)?;
+        Ok(serde_json::to_string_pretty(&value)? + "\n")
+    }
+
+    /// Reads what [`Calibration::write`] wrote.
+    ///
+    /// # Errors
+    ///
+    /// [`NotACalibration`], whatever the bytes are.
+    pub fn parse(text: &[u8]) -> Result<Self, NotACalibration> {
+        /// What all versions have.
+        #[derive(Deserialize)]
+        struct Versioned {
+            version: u64,
+        }
+        if text.len() > MAX_TEXT_BYTES {
+            let found_bytes = text.len();
+            return Err(NotACalibration::Length { found_bytes });
+        }
+        let Versioned { version } = serde_json::from_slice(text)?;
+        if version != u64::from(VERSION) {
+            return Err(NotACalibration::Version { found: version });
+        }
+        let calibration: Self = serde_json::from_slice(text)?;
+        calibration.check()?;
+        Ok(calibration)
+    }
+
+    /// Predictions divide by figures and add them up, so each is what it can be.
+    fn check(&self) -> Result<(), NotACalibration> {
+        for (name, medium) in &self.media {
+            let at = |field: &str| format!("media.{name}.{field}");
+            positive(at("request_s"), medium.request_s)?;
+            positive(at("large_request_s"), medium.large_request_s)?;
+            positive(at("huge_request_s"), medium.huge_request_s)?;
+            positive(at("bandwidth_bytes_per_s"), medium.bandwidth_bytes_per_s)?;
+            positive(at("reads_per_s"), medium.reads_per_s)?;
+        }
+        if let Some(memory) = &self.memory {
+            let at = |field: &str| format!("memory.{field}");
+            positive(at("copy_bytes_per_s"), memory.copy_bytes_per_s)?;
+            positive(at("fault_s"), memory.fault_s)?;
+            positive(at("pages_per_fault"), memory.pages_per_fault)?;
+        }
+        self.reader.as_ref().map_or(Ok(()), ReaderFigures::check)
+    }
 }
+
+impl ReaderFigures {
+    fn check(&self) -> Result<(), NotACalibration> {
+        let at = |field: &str| format!("reader.{field}");
+        positive(at("fill_page_s"), self.fill_page_s)?;
+        not_negative(at("stored_block_s"), self.stored_block_s)?;
+        positive(at("threads_gain"), self.threads_gain)?;
+        not_negative(at("lookup_s"), self.lookup_s.unwrap_or(0.0))?;
+        not_negative(at("lookup_reads"), self.lookup_reads.unwrap_or(0.0))?;
+        for of in &self.decompression {
+            let at = |field: &str| format!("reader.decompression.{}.{field}", of.compressor);
+            not_negative(at("block_s"), of.block_s)?;
+            positive(at("bytes_per_s"), of.bytes_per_s)?;
+            for block in &of.blocks {
+                positive(at("blocks.block_bytes"), block.block_bytes.into())?;
+                positive(at("blocks.time_s"), block.time_s)?;
+                positive(at("blocks.ratio"), block.ratio)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Decompression by a compressor, if it was measured.
+    pub fn decompression_by(&self, compressor: &str) -> Option<&Decompression> {
+        let mut all = self.decompression.iter();
+        all.find(|decompression| decompression.compressor == compressor)
+    }
+}
+
+impl MediumFigures {
+    /// What a read takes besides its bytes, in s, and how fast these come, in bytes/s: the line through the single reads of 4 KiB, 128 KiB and
+    /// 1 MiB.
+    pub fn request_and_bandwidth(&self) -> (f64, f64) {
+        let points = [
+            (4_096.0, self.request_s),
+            (131_072.0, self.large_request_s),
+            (1_048_576.0, self.huge_request_s),
+        ];
+        // It has none only if they are not those of a calibration that was checked.
+        Line::through(&points).map_or((self.request_s, self.bandwidth_bytes_per_s), |line| {
+            (line.start, 1.0 / line.slope)
+        })
+    }
+}
+
+fn positive(name: String, found: f64) -> Result<(), NotACalibration> {
+    if found.is_finite() && found > 0.0 {
+        return Ok(());
+    }
+    let rule = "above 0";
+    Err(NotACalibration::Figure { name, found, rule })
+}
+
+fn not_negative(name: String, found: f64) -> Result<(), NotACalibration> {
+    if found.is_finite() && found >= 0.0 {
+        return Ok(());
+    }
+    let rule = "0 or above";
+    Err(NotACalibration::Figure { name, found, rule })
+}
+
+#[cfg(test)]
+mod tests;
