@@ -4,7 +4,7 @@
 //! the medium   direct reads: single, large, in order, many at once      medium.rs, direct.rs, tape.rs
 //! memory       copies out of the page cache, faults on it               memory.rs
 //! the reader   blocks of sample images in memory, filled one by one     reader.rs, sample.rs, lookup.rs
-//! figures      medians of repeats, and straight lines through them      fit.rs
+//! figures      medians of repeats, and straight lines through them      fit.rs, stopwatch.rs
 //! the text     how figures are kept                                     calibration.rs
 //! ```
 //!
@@ -20,6 +20,7 @@ mod medium;
 mod memory;
 mod reader;
 mod sample;
+mod stopwatch;
 mod tape;
 
 pub use calibration::{
@@ -31,4 +32,5 @@ pub use medium::{measure_medium, measure_throttled};
 pub use memory::measure_memory;
 pub use reader::measure_reader;
 pub use sample::Sample;
+pub use stopwatch::{Elapsed, Stopwatch};
 pub use tape::Tape;

@@ -52,9 +52,9 @@ mod trial;
 
 pub use cache::{backing_disk, drop_caches, evict, resident_pages, write_back, write_back_all};
 pub use calibrate::{
-    BlockTime, CalibratedMachine, Calibration, Decompression, MediumFigures, MemoryFigures,
-    NotACalibration, Pass, ReaderFigures, Sample, Tape, measure_medium, measure_memory,
-    measure_reader, measure_throttled,
+    BlockTime, CalibratedMachine, Calibration, Decompression, Elapsed, MediumFigures,
+    MemoryFigures, NotACalibration, Pass, ReaderFigures, Sample, Stopwatch, Tape, measure_medium,
+    measure_memory, measure_reader, measure_throttled,
 };
 pub use cgroup::{Cgroup, Inside};
 pub use defrag::{Defragmented, NamedFile, complete_names, defragment, named_files, relink};

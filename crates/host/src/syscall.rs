@@ -13,12 +13,12 @@ use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 use std::ptr;
-use std::time::Instant;
 
 use rustix::io::Errno;
 use rustix::ioctl::{Opcode, opcode};
 use rustix::thread::{UnshareFlags, unshare_unsafe};
 
+use crate::Stopwatch;
 use crate::launch::Step;
 
 // <linux/loop.h>
@@ -327,6 +327,7 @@ pub(crate) struct Touched {
     pub(crate) pages: u64,
     /// Faults that needed no reading.
     pub(crate) faults: u64,
+    /// On a processor.
     pub(crate) time_s: f64,
 }
 
@@ -348,14 +349,14 @@ pub(crate) fn touch_pages(file: &File, len: usize) -> io::Result<Touched> {
         return Err(io::Error::last_os_error());
     }
     let before = minor_faults();
-    let started = Instant::now();
+    let watch = Stopwatch::start();
     let places = (0..len).step_by(page_bytes);
     let pages = places.len() as u64;
     for place in places {
         // SAFETY: `place` is below `len`, all of which is mapped, readable and backed by the file.
         unsafe { start.cast::<u8>().add(place).read_volatile() };
     }
-    let time_s = started.elapsed().as_secs_f64();
+    let time_s = watch.elapsed().on_processor_s;
     let after = minor_faults();
     // SAFETY: it was mapped above with this length, and no reference into it is left.
     check(unsafe { libc::munmap(start, len) })?;

@@ -4,7 +4,8 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Seek, SeekFrom};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
-use std::time::Instant;
+
+use super::stopwatch::{Elapsed, Stopwatch};
 
 /// Direct I/O wants memory, places and lengths that are multiples of the medium's blocks, which have 512 or 4096 bytes.
 pub(super) const ALIGN_BYTES: usize = 4096;
@@ -53,15 +54,15 @@ impl Direct {
         self.size_bytes
     }
 
-    /// Fills the room from a place, a multiple of [`ALIGN_BYTES`]; returns how many seconds it took.
-    pub(super) fn read(&self, room: &mut Room, start: u64) -> io::Result<f64> {
-        let started = Instant::now();
+    /// Fills the room from a place, a multiple of [`ALIGN_BYTES`]; returns how long it took.
+    pub(super) fn read(&self, room: &mut Room, start: u64) -> io::Result<Elapsed> {
+        let watch = Stopwatch::start();
         self.file.read_exact_at(room.bytes_mut(), start)?;
-        Ok(started.elapsed().as_secs_f64())
+        Ok(watch.elapsed())
     }
 
     /// Fills the room from a random place.
-    pub(super) fn read_anywhere(&self, room: &mut Room, dice: &mut Dice) -> io::Result<f64> {
+    pub(super) fn read_anywhere(&self, room: &mut Room, dice: &mut Dice) -> io::Result<Elapsed> {
         let pages = self.size_bytes.saturating_sub(room.len as u64) / ALIGN_BYTES as u64;
         self.read(room, dice.below(pages + 1) * ALIGN_BYTES as u64)
     }

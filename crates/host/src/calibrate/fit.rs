@@ -62,8 +62,10 @@ pub struct Pass {
     pub sample: usize,
     /// Threads that did it together.
     pub threads: u32,
-    /// The whole time for each block.
-    pub block_s: f64,
+    /// Wall time for each block.
+    pub wall_s: f64,
+    /// Time on a processor for each block; of no meaning if there were several threads.
+    pub on_processor_s: f64,
 }
 
 impl ReaderFigures {
@@ -77,13 +79,16 @@ impl ReaderFigures {
         is_kernel: bool,
         made_unix_ms: u64,
     ) -> Option<Self> {
-        let of = |sample: usize, is_wanted: fn(u32) -> bool| {
-            let passes = passes.iter();
-            let wanted = passes.filter(|pass| pass.sample == sample && is_wanted(pass.threads));
-            median(&wanted.map(|pass| pass.block_s).collect::<Vec<_>>())
+        let of = |sample: usize, figure: fn(&Pass) -> Option<f64>| {
+            let passes = passes.iter().filter(|pass| pass.sample == sample);
+            median(&passes.filter_map(figure).collect::<Vec<_>>())
         };
         let alone: Vec<Option<f64>> = (0..samples.len())
-            .map(|sample| of(sample, |threads| threads == 1))
+            .map(|sample| {
+                of(sample, |pass| {
+                    (pass.threads == 1).then_some(pass.on_processor_s)
+                })
+            })
             .collect();
         let timed = || {
             let both = samples.iter().zip(&alone);
@@ -109,9 +114,11 @@ impl ReaderFigures {
             };
             Some((sample.compressor?, block))
         });
-        let gains = alone.iter().enumerate().filter_map(|(sample, alone_s)| {
-            let together_s = of(sample, |threads| threads > 1)?;
-            Some((*alone_s)? / together_s.max(LEAST_S))
+        // How threads share processors is told by wall time only.
+        let gains = (0..samples.len()).filter_map(|sample| {
+            let alone_s = of(sample, |pass| (pass.threads == 1).then_some(pass.wall_s))?;
+            let together_s = of(sample, |pass| (pass.threads > 1).then_some(pass.wall_s))?;
+            Some(alone_s / together_s.max(LEAST_S))
         });
         Some(Self {
             made_unix_ms,

@@ -148,7 +148,7 @@ impl<'a> Session<'a> {
     fn anywhere(&mut self, len: usize) -> io::Result<f64> {
         let direct = self.direct;
         let mut room = Room::new(len);
-        self.mean(|dice| direct.read_anywhere(&mut room, dice))
+        self.mean(|dice| Ok(direct.read_anywhere(&mut room, dice)?.wall_s))
     }
 
     /// Bytes per second of reads one behind the other.
@@ -160,9 +160,9 @@ impl<'a> Session<'a> {
             if next + len > direct.size_bytes() {
                 next = 0;
             }
-            let read_s = direct.read(&mut room, next)?;
+            let elapsed = direct.read(&mut room, next)?;
             next += len;
-            Ok(read_s)
+            Ok(elapsed.wall_s)
         })?;
         self.next = next;
         #[expect(clippy::cast_precision_loss, reason = "1 MiB")]

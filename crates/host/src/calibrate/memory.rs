@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use super::calibration::MemoryFigures;
 use super::direct::Dice;
 use super::fit::median;
+use super::stopwatch::Stopwatch;
 use crate::syscall::{self, Touched};
 use crate::{Error, memory_file};
 
@@ -49,12 +50,12 @@ fn measure(time: Duration, made_unix_ms: u64) -> io::Result<Option<MemoryFigures
     let (mut copies, mut faults, mut spans) = (Vec::new(), Vec::new(), Vec::new());
     let started = Instant::now();
     while copies.len() < ROUNDS_MIN || started.elapsed() < time {
-        let copying = Instant::now();
+        let copying = Stopwatch::start();
         for place in places() {
             file.read_exact_at(&mut bytes, place)?;
         }
         #[expect(clippy::cast_precision_loss, reason = "16 MiB")]
-        copies.push(FILE_BYTES as f64 / copying.elapsed().as_secs_f64());
+        copies.push(FILE_BYTES as f64 / copying.elapsed().on_processor_s);
         let Touched {
             pages,
             faults: count @ 1..,

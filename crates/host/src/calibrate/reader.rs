@@ -1,7 +1,8 @@
 //! The reader of images: the kernel, which is given samples in memory to mount.
 //!
-//! A block is filled by reading one byte of it, as a fault does: the kernel decompresses it and fills all its pages. The loop device
-//! counts what was read for that; what such reads take is measured with the device itself, and subtracted.
+//! A block is filled by reading one byte of it, as a fault does: the thread that reads it decompresses it in the kernel and fills all
+//! its pages, so the time of that thread on a processor is that of the block. The loop device counts what was read for that; what
+//! submitting such reads takes is measured with the device itself, and subtracted.
 
 use std::fs::File;
 use std::io;
@@ -18,6 +19,7 @@ use super::direct::{Dice, Direct, Room};
 use super::fit::{Line, Pass, median};
 use super::lookup::look_up;
 use super::sample::Sample;
+use super::stopwatch::{Elapsed, Stopwatch};
 use crate::trial::{mount, open_squashfs};
 use crate::{Counters, Error, LoopDevice, path_of_open, resident_pages};
 
@@ -75,16 +77,16 @@ pub fn measure_reader(
 struct Filled {
     sample: usize,
     threads: u32,
-    time_s: f64,
+    elapsed: Elapsed,
     read: Counters,
 }
 
 #[derive(Debug, Default)]
 struct Measured {
     filled: Vec<Filled>,
-    /// Time and reads of all lookups, and how many these are.
+    /// Time on a processor and reads of all lookups, and how many these are.
     looked_up: Vec<(f64, Counters, u32)>,
-    /// Bytes and time of reads of loop devices.
+    /// Bytes of reads of loop devices, and what they take on a processor.
     reads: Vec<(usize, f64)>,
 }
 
@@ -110,7 +112,7 @@ impl Measured {
             return Ok(());
         }
         let before = mounted.device.counters()?;
-        let time_s = fill(&data, sample, threads).map_err(|source| Error::System {
+        let elapsed = fill(&data, sample, threads).map_err(|source| Error::System {
             action: "read a sample",
             source,
         })?;
@@ -118,7 +120,7 @@ impl Measured {
         self.filled.push(Filled {
             sample: index,
             threads,
-            time_s,
+            elapsed,
             read,
         });
         Ok(())
@@ -131,8 +133,8 @@ impl Measured {
         for len in READ_BYTES {
             let mut room = Room::new(len);
             for _ in 0..READS {
-                let time_s = direct.read_anywhere(&mut room, &mut dice).map_err(fail)?;
-                self.reads.push((len, time_s));
+                let elapsed = direct.read_anywhere(&mut room, &mut dice).map_err(fail)?;
+                self.reads.push((len, elapsed.on_processor_s));
             }
         }
         Ok(())
@@ -144,12 +146,13 @@ impl Measured {
             .filled
             .iter()
             .filter_map(|filled| {
-                let time_s = filled.time_s - reads.time_s(filled.read);
-                let blocks = samples.get(filled.sample)?.blocks();
+                let blocks = as_f64(samples.get(filled.sample)?.blocks().max(1));
+                let own_s = filled.elapsed.on_processor_s - reads.time_s(filled.read);
                 Some(Pass {
                     sample: filled.sample,
                     threads: filled.threads,
-                    block_s: time_s / as_f64(blocks.max(1)),
+                    wall_s: filled.elapsed.wall_s / blocks,
+                    on_processor_s: own_s / blocks,
                 })
             })
             .collect();
@@ -226,15 +229,15 @@ impl Mounted {
     }
 }
 
-/// Reads a byte of each block; returns the seconds for all.
-fn fill(data: &File, sample: &Sample<'_>, threads: u32) -> io::Result<f64> {
+/// Reads a byte of each block; returns how long all of them took.
+fn fill(data: &File, sample: &Sample<'_>, threads: u32) -> io::Result<Elapsed> {
     let touch = |first: u64, step: u64| -> io::Result<()> {
         for block in (first..sample.blocks()).step_by(usize::try_from(step).unwrap_or(1)) {
             data.read_exact_at(&mut [0], block * u64::from(sample.block_bytes))?;
         }
         Ok(())
     };
-    let started = Instant::now();
+    let watch = Stopwatch::start();
     if threads <= 1 {
         touch(0, 1)?;
     } else {
@@ -249,7 +252,7 @@ fn fill(data: &File, sample: &Sample<'_>, threads: u32) -> io::Result<f64> {
             ends.try_for_each(|end| end)
         })?;
     }
-    Ok(started.elapsed().as_secs_f64())
+    Ok(watch.elapsed())
 }
 
 fn since(before: Counters, after: Counters) -> Counters {

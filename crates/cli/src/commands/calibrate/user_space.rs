@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail};
 use coldpress_format::{Body, File};
-use coldpress_host::{Pass, ReaderFigures, Sample};
+use coldpress_host::{Elapsed, Pass, ReaderFigures, Sample, Stopwatch};
 use coldpress_image::{Error, Image};
 
 use crate::clock;
@@ -46,10 +46,12 @@ pub(super) fn measure(
             let is_together = threads > 1 && opened.block_bytes == TOGETHER_BLOCK_BYTES;
             let counts = [Some(1), is_together.then_some(threads)];
             for threads in counts.into_iter().flatten() {
+                let (elapsed, blocks) = opened.read_all(threads)?;
                 passes.push(Pass {
                     sample: index,
                     threads,
-                    block_s: opened.block_s(threads)?,
+                    wall_s: elapsed.wall_s / blocks,
+                    on_processor_s: elapsed.on_processor_s / blocks,
                 });
             }
         }
@@ -83,21 +85,25 @@ impl Opened {
         })
     }
 
-    /// Seconds for each block, with all of them read.
-    fn block_s(&self, threads: u32) -> Result<f64, Error> {
+    /// How long it took to read all blocks, and how many there are.
+    fn read_all(&self, threads: u32) -> Result<(Elapsed, f64), Error> {
         let blocks = self.data.size_bytes / u64::from(self.block_bytes.max(1));
-        let started = Instant::now();
-        thread::scope(|scope| {
-            let readers: Vec<_> = (0..threads)
-                .map(|first| scope.spawn(move || self.read(first.into(), threads, blocks)))
-                .collect();
-            let mut ends = readers
-                .into_iter()
-                .map(|reader| reader.join().unwrap_or_else(|panic| resume_unwind(panic)));
-            ends.try_for_each(|end| end)
-        })?;
+        let watch = Stopwatch::start();
+        if threads <= 1 {
+            self.read(0, 1, blocks)?;
+        } else {
+            thread::scope(|scope| {
+                let readers: Vec<_> = (0..threads)
+                    .map(|first| scope.spawn(move || self.read(first.into(), threads, blocks)))
+                    .collect();
+                let mut ends = readers
+                    .into_iter()
+                    .map(|reader| reader.join().unwrap_or_else(|panic| resume_unwind(panic)));
+                ends.try_for_each(|end| end)
+            })?;
+        }
         #[expect(clippy::cast_precision_loss, reason = "some thousands")]
-        Ok(started.elapsed().as_secs_f64() / blocks.max(1) as f64)
+        Ok((watch.elapsed(), blocks.max(1) as f64))
     }
 
     fn read(&self, first: u64, threads: u32, blocks: u64) -> Result<(), Error> {

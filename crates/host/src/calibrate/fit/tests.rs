@@ -94,13 +94,15 @@ fn decompression_is_what_a_compressed_block_takes_longer() {
             passes.push(Pass {
                 sample: index,
                 threads: 1,
-                block_s: block_s(sample) * disturbed,
+                wall_s: block_s(sample) * 3.0 * disturbed,
+                on_processor_s: block_s(sample) * disturbed,
             });
         }
         passes.push(Pass {
             sample: index,
             threads: 4,
-            block_s: block_s(sample) / 3.0,
+            wall_s: block_s(sample),
+            on_processor_s: 0.0,
         });
     }
     let fitted = ReaderFigures::of(&samples, &passes, true, 5).unwrap();
@@ -128,7 +130,8 @@ fn without_a_stored_sample_there_is_nothing_to_subtract() {
     let pass = Pass {
         sample: 0,
         threads: 1,
-        block_s: 1.0,
+        wall_s: 1.0,
+        on_processor_s: 1.0,
     };
     for passes in [&[pass][..], &[]] {
         assert_eq!(ReaderFigures::of(&samples, passes, true, 5), None);
@@ -148,7 +151,8 @@ fn noise_that_hides_a_decompression_leaves_a_positive_one() {
         .map(|(sample, block_s)| Pass {
             sample,
             threads: 1,
-            block_s,
+            wall_s: block_s,
+            on_processor_s: block_s,
         })
         .collect();
     let fitted = ReaderFigures::of(&samples, &passes, true, 5).unwrap();
