@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use coldpress_format::{BlockSize, Compressor};
+use coldpress_trace::PAGE_SIZE_BYTES;
 
 /// Everything that a reader asks the medium for, by position, and which paths need what of it.
 #[derive(Clone, Debug, PartialEq)]
@@ -115,6 +116,18 @@ impl Geometry {
         {
             file.executable = pages;
         }
+    }
+}
+
+impl FilePlace {
+    /// Pages that it has.
+    pub fn page_count(&self) -> u64 {
+        self.size_bytes.div_ceil(PAGE_SIZE_BYTES)
+    }
+
+    /// A data block; none behind the last, where the tail end is.
+    pub fn block(&self, block: u64) -> Option<&Extent> {
+        self.blocks.get(usize::try_from(block).ok()?)
     }
 }
 

@@ -20,24 +20,26 @@
 mod demand;
 mod geometry;
 mod kernel;
+mod listing;
 mod machine;
 mod medium;
-
+mod pages;
 mod predicted;
 mod prediction;
 mod queue;
-mod reader;
 mod readahead;
+mod reader;
 mod replay;
+mod rules;
 mod slots;
 mod speeds;
-mod user_space;
+mod unpacked;
 
 pub use demand::{Demand, DemandStep};
 pub use geometry::{Extent, FilePlace, Geometry, MetadataRange, Name, Place, PlaceKind};
+pub use listing::{ListedName, searches};
 pub use machine::Machine;
 pub use medium::Medium;
-
 pub use predicted::{BlockSizes, METADATA_RATIO};
 pub use prediction::{Causes, Limit, Prediction};
 pub use reader::{Decompressors, Reader};

@@ -1,7 +1,12 @@
 //! What a start would take.
 
+use serde::Serialize;
+
+use crate::medium::Medium;
+use crate::queue::as_f64;
+
 /// What a start would read and take.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Prediction {
     /// From the first access to the end, in s.
     pub time_s: f64,
@@ -20,11 +25,39 @@ pub struct Prediction {
     /// Where the time goes. Sums over all threads: more than `time_s` where they overlap.
     pub by_cause: Causes,
     /// Paths of the demand that the geometry does not have, each once, in their order.
+    #[serde(skip)]
     pub missing: Vec<Vec<u8>>,
 }
 
+impl Prediction {
+    /// What the time is spent on most. Of waiting, it is the number of reads or their bytes, whichever the medium takes longer for.
+    pub fn limit(&self, medium: &Medium) -> Limit {
+        let causes = &self.by_cause;
+        let again_s = causes.fragments_again_s + causes.metadata_again_s;
+        let waiting_s = causes.data_wait_s + causes.metadata_wait_s + again_s;
+        let working_s = causes.decompress_s + causes.request_s;
+        if causes.compute_s >= waiting_s.max(working_s) {
+            return Limit::Program;
+        }
+        if working_s >= waiting_s {
+            return Limit::Decompression;
+        }
+        let read_s = medium
+            .reads_per_s
+            .map_or(0.0, |reads_per_s| 1.0 / reads_per_s);
+        let bytes_per_s = medium.limit_bytes_per_s.unwrap_or(f64::INFINITY);
+        let requests_s = as_f64(self.reads) * read_s.max(medium.request_s);
+        let bytes_s = as_f64(self.read_bytes) / bytes_per_s.min(medium.bandwidth_bytes_per_s);
+        if requests_s >= bytes_s {
+            Limit::Requests
+        } else {
+            Limit::Bandwidth
+        }
+    }
+}
+
 /// Time by what it is spent on, in s, added up over threads.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Causes {
     /// Waiting for data and fragment blocks, the first time that each is read.
     pub data_wait_s: f64,
