@@ -43,6 +43,7 @@ pub(crate) struct PredictArgs {
         value_name = "SHARE",
         value_parser = parse_share,
         requires = "profile",
+        conflicts_with = "trace",
         default_value = "0",
         hide_default_value = true
     )]

@@ -180,12 +180,12 @@ fn what_cannot_be_predicted_is_refused() {
             "floppy",
         ),
         (
-            &["predict", "image", "--trace", "trace", "--warm", "-1"],
+            &["predict", "image", "--trace", "trace", "--warm=-1"],
             "number of seconds",
         ),
         (
             &["predict", "image", "--trace", "trace", "--min-share", "1"],
-            "--profile",
+            "--min-share",
         ),
     ] {
         let ran = stage.run(words);

@@ -24,16 +24,10 @@ pub(super) fn print(predicted: &Predicted, ui: &Ui) -> anyhow::Result<()> {
             0.0
         }
     };
-    let lines: Vec<_> = causes
-        .into_iter()
-        .map(|(cause, time_s)| {
-            (
-                cause,
-                format!("{:>9}  {:>3.0} %", seconds(time_s), share(time_s)),
-            )
-        })
-        .collect();
-    write!(out, "{}", fields(&lines))?;
+    for (cause, time_s) in causes {
+        let takes = seconds(time_s);
+        writeln!(out, "{cause:<24}{takes:>10}  {:>3.0} %", share(time_s))?;
+    }
     out.flush()?;
     Ok(())
 }
