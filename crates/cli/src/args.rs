@@ -9,6 +9,7 @@ mod bench_build;
 mod bench_launch;
 mod boot;
 mod build;
+mod calibrate;
 mod compare;
 mod defrag;
 mod described;
@@ -27,6 +28,7 @@ mod mount;
 mod number;
 mod place;
 mod plan;
+mod predict;
 mod press;
 mod profile;
 mod profile_import;
@@ -51,6 +53,7 @@ pub(crate) use bench_build::BenchBuildArgs;
 pub(crate) use bench_launch::{BenchLaunchArgs, MountName, NamedImage};
 pub(crate) use boot::BootArgs;
 pub(crate) use build::BuildArgs;
+pub(crate) use calibrate::CalibrateArgs;
 pub(crate) use compare::CompareArgs;
 pub(crate) use defrag::DefragArgs;
 pub(crate) use described::DescribedArgs;
@@ -70,6 +73,7 @@ pub(crate) use image::{CompressorName, ImageArgs, PartName, TailsName, TuningArg
 pub(crate) use mount::{MountArgs, MountOption};
 pub(crate) use place::{ImageOffset, PlaceArgs};
 pub(crate) use plan::{ConvertArgs, FormatName, LintArgs, PlanArgs, PlanVerb};
+pub(crate) use predict::{PredictArgs, ReaderName};
 pub(crate) use press::PressArgs;
 pub(crate) use profile::{
     OrderingProfileArgs, ProfileArgs, ProfileCheckArgs, ProfileMergeArgs, ProfilePlanArgs,
@@ -124,6 +128,8 @@ Environment:
   TMPDIR             where `build` keeps the files of compressed archives until the image is written
   COLDPRESS_HISTORY  the file of the history instead of that in the user's state directory; `off`
                      or empty: no history
+  COLDPRESS_CALIBRATION
+                     the file of what `calibrate` measured, likewise
   NO_COLOR           if set and not empty: no color on the terminal"
 )]
 pub(crate) struct Cli {
@@ -145,6 +151,7 @@ pub(crate) enum Verb {
     Press(Box<PressArgs>),
     Record(Box<RecordArgs>),
     Explain(Box<ExplainArgs>),
+    Predict(PredictArgs),
     Build(Box<BuildArgs>),
     Plan(PlanArgs),
     Profile(ProfileArgs),
@@ -164,6 +171,7 @@ pub(crate) enum Verb {
     Identify(IdentifyArgs),
     Resquash(ResquashArgs),
     Bench(BenchArgs),
+    Calibrate(CalibrateArgs),
     History(HistoryArgs),
     Timings(TimingsArgs),
     Report(ReportArgs),

@@ -3,6 +3,7 @@
 mod archive;
 mod bench;
 mod build;
+mod calibrate;
 mod cat;
 mod check;
 mod defrag;
@@ -20,6 +21,7 @@ mod info;
 mod ls;
 mod mount;
 mod plan;
+mod predict;
 mod press;
 mod profile;
 mod record;
@@ -53,6 +55,7 @@ fn act(verb: &Verb, ui: &Ui) -> anyhow::Result<Exit> {
         Verb::Press(args) => press::run(args, ui),
         Verb::Record(args) => record::run(args, ui),
         Verb::Explain(args) => explain::run(args, ui),
+        Verb::Predict(args) => predict::run(args, ui),
         Verb::Build(args) => build::run(args, ui),
         Verb::Plan(args) => plan::run(args, ui),
         Verb::Profile(args) => profile::run(args, ui),
@@ -72,6 +75,7 @@ fn act(verb: &Verb, ui: &Ui) -> anyhow::Result<Exit> {
         Verb::Identify(args) => identify::run(args, ui),
         Verb::Resquash(args) => resquash::run(args, ui),
         Verb::Bench(args) => bench::run(args, ui),
+        Verb::Calibrate(args) => calibrate::run(args, ui),
         Verb::History(args) => history::run(args, ui),
         Verb::Timings(args) => timings::run(args, ui),
         Verb::Report(args) => report::run(args, ui),

@@ -10,10 +10,12 @@
 //! This is the only crate that prints, exits or reads the environment.
 
 mod args;
+mod calibration;
 mod clock;
 mod commands;
 mod contents;
 mod described;
+mod device;
 mod doctor;
 mod exit;
 mod failure;

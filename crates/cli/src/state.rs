@@ -1,4 +1,4 @@
-//! Where the history of a user lies.
+//! Where lies what is kept for a user: the history, and what was calibrated.
 
 use std::env;
 use std::ffi::OsString;
@@ -13,9 +13,11 @@ use coldpress_host::ProcessId;
 use crate::failure::hint;
 use crate::text::quoted;
 
-/// The file, if it is to be another one.
+/// The file of the history, if it is to be another one.
 const VARIABLE: &str = "COLDPRESS_HISTORY";
-/// What the variable says if nothing is to be kept.
+/// The file of the calibration, likewise.
+pub(crate) const CALIBRATION: &str = "COLDPRESS_CALIBRATION";
+/// What a variable says if nothing is to be kept.
 const OFF: &str = "off";
 
 /// Opens the history of the user, which is made if it is missing, to be written in the name of this process.
@@ -52,7 +54,7 @@ pub(crate) fn open() -> anyhow::Result<History> {
 pub(crate) fn path() -> anyhow::Result<Option<PathBuf>> {
     let chosen = env::var_os(VARIABLE);
     let is_chosen = chosen.is_some();
-    let Some(path) = place(chosen, env::var_os("XDG_STATE_HOME"), env::var_os("HOME"))? else {
+    let Some(path) = place("history.sqlite", VARIABLE, chosen, &Homes::of_this_user())? else {
         return Ok(None);
     };
     if let Some(directory) = path.parent().filter(|_| !is_chosen) {
@@ -68,28 +70,67 @@ pub(crate) fn path() -> anyhow::Result<Option<PathBuf>> {
     Ok(Some(path))
 }
 
-/// The file that the environment means.
-fn place(
-    chosen: Option<OsString>,
-    state_home: Option<OsString>,
+/// The file of the calibration, whether or not it is there; `None` if none is wanted.
+///
+/// # Errors
+///
+/// If the user has no home.
+pub(crate) fn calibration() -> anyhow::Result<Option<PathBuf>> {
+    let chosen = env::var_os(CALIBRATION);
+    let path = place(
+        "calibration.json",
+        CALIBRATION,
+        chosen,
+        &Homes::of_this_user(),
+    )?;
+    path.map(|path| absolute(&path).with_context(|| format!("cannot use {}", quoted(&path))))
+        .transpose()
+}
+
+/// The directories that the environment names.
+struct Homes {
+    state: Option<OsString>,
     home: Option<OsString>,
+}
+
+impl Homes {
+    fn of_this_user() -> Self {
+        Self {
+            state: env::var_os("XDG_STATE_HOME"),
+            home: env::var_os("HOME"),
+        }
+    }
+}
+
+/// The file that the environment means.
+///
+/// * `name`: of the file in the state directory.
+/// * `variable`: what names another one.
+/// * `chosen`: its value.
+fn place(
+    name: &str,
+    variable: &str,
+    chosen: Option<OsString>,
+    homes: &Homes,
 ) -> anyhow::Result<Option<PathBuf>> {
     if let Some(chosen) = chosen {
         let is_wanted = !chosen.is_empty() && chosen != OFF;
         return Ok(is_wanted.then(|| chosen.into()));
     }
     // The base directory specification: what is not absolute is to be ignored.
-    let directory =
-        |value: Option<OsString>| value.map(PathBuf::from).filter(|path| path.is_absolute());
-    let state_home = directory(state_home)
-        .or_else(|| directory(home).map(|home| home.join(".local/state")))
+    let directory = |value: &Option<OsString>| {
+        let path = value.as_ref().map(PathBuf::from);
+        path.filter(|path| path.is_absolute())
+    };
+    let state_home = directory(&homes.state)
+        .or_else(|| directory(&homes.home).map(|home| home.join(".local/state")))
         .ok_or_else(|| {
             let error = anyhow!(
-                "the history has no place: neither XDG_STATE_HOME nor HOME is an absolute path"
+                "`{name}` has no place: neither XDG_STATE_HOME nor HOME is an absolute path"
             );
-            hint(error, format!("let {VARIABLE} name a file"))
+            hint(error, format!("let {variable} name a file"))
         })?;
-    Ok(Some(state_home.join(Path::new("coldpress/history.sqlite"))))
+    Ok(Some(state_home.join(Path::new("coldpress")).join(name)))
 }
 
 #[cfg(test)]
@@ -115,11 +156,20 @@ mod tests {
             (Some("off"), Some("/s"), None, None),
             (Some("./off"), None, None, Some("./off")),
         ] {
-            let [chosen, state_home, home] =
+            let [chosen, state, home] =
                 [chosen, state_home, home].map(|value: Option<&str>| value.map(OsString::from));
-            let found = place(chosen, state_home, home).unwrap();
-            assert_eq!(found.as_deref(), expected.map(Path::new));
+            let found = place("history.sqlite", VARIABLE, chosen, &Homes { state, home });
+            assert_eq!(found.unwrap().as_deref(), expected.map(Path::new));
         }
-        assert!(place(None, None, Some("".into())).is_err());
+        let homes = Homes {
+            state: None,
+            home: Some("".into()),
+        };
+        let error = place("calibration.json", CALIBRATION, None, &homes).unwrap_err();
+        assert!(
+            error
+                .to_string()
+                .contains("`calibration.json` has no place")
+        );
     }
 }

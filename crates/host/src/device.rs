@@ -75,6 +75,12 @@ const PRESETS: &[Preset] = &[
         reason: "soldered flash of small laptops and boards, one read at a time, 0.25 ms each",
     },
     Preset {
+        name: "ssd",
+        read_bytes_per_s: Some(500_000_000),
+        read_iops: Some(10_000),
+        reason: "a SATA disk of flash: the bus ends at 600 MB/s; one read at a time, 0.1 ms each",
+    },
+    Preset {
         name: "nvme",
         read_bytes_per_s: Some(2_000_000_000),
         read_iops: Some(200_000),

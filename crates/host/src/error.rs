@@ -31,7 +31,7 @@ pub enum Error {
 
     /// A device description does not follow the grammar of [`crate::Device::parse`].
     #[error(
-        "device `{text}`: `{item}` {rule}; write a preset (usb2, sd, hdd, emmc, nvme, host) or \
+        "device `{text}`: `{item}` {rule}; write a preset (usb2, sd, hdd, emmc, ssd, nvme, host) or \
          `bw=5M,iops=100`, then `,via=file` or `,via=partition`"
     )]
     Device {
@@ -200,6 +200,15 @@ pub enum Error {
         program: String,
         /// Its own words.
         said: String,
+    },
+
+    /// A path is of no use for measuring a medium, or a sample for measuring a reader.
+    #[error("cannot measure `{}`: {why}", path.display())]
+    NotMeasured {
+        /// What was to be measured.
+        path: PathBuf,
+        /// Why it cannot be.
+        why: &'static str,
     },
 
     /// The caller had the program stopped; nothing of it runs any more.

@@ -1,7 +1,7 @@
 //! Everything that coldpress asks of the running Linux.
 //!
 //! A cold start is only worth recording or timing if it is really cold, if the medium is the one
-//! that users have, and if nothing of it stays behind. So this crate has four kinds of parts:
+//! that users have, and if nothing of it stays behind. So this crate has six kinds of parts:
 //!
 //! * the stage: [`LoopDevice`], [`Mount`], [`FuseConnection`] for mounts that this process answers, [`Cgroup`]
 //!   with the throttle of a [`Device`], and [`launch`] for the program;
@@ -10,6 +10,7 @@
 //!   [`try_image`], which tell what this kernel can mount;
 //! * a machine of its own, for what can only be measured by booting it: [`VirtualMachine`], with its
 //!   [`Console`];
+//! * the yardstick: [`measure_medium`], [`measure_memory`] and [`measure_reader`], whose figures a [`Calibration`] keeps;
 //! * plain files: where they lie on the disk ([`Extents`], [`seeks`]), and files put in the place of others that nobody
 //!   has open ([`Held`], [`defragment`]);
 //! * the way out: [`enter_private_namespace`] makes mounts vanish with the process, loop devices
@@ -20,6 +21,7 @@
 //! it needs is in one file, `syscall.rs`.
 
 mod cache;
+mod calibrate;
 mod cgroup;
 mod defrag;
 mod device;
@@ -35,6 +37,7 @@ mod kernel_config;
 mod launch;
 mod loop_device;
 mod machine;
+mod memory_file;
 mod mount;
 mod namespace;
 mod opens;
@@ -48,6 +51,11 @@ mod tracefs;
 mod trial;
 
 pub use cache::{backing_disk, drop_caches, evict, resident_pages, write_back, write_back_all};
+pub use calibrate::{
+    BlockTime, CalibratedMachine, Calibration, Decompression, Elapsed, MediumFigures,
+    MemoryFigures, NotACalibration, Pass, ReaderFigures, Sample, Stopwatch, Tape, measure_medium,
+    measure_memory, measure_reader, measure_throttled,
+};
 pub use cgroup::{Cgroup, Inside};
 pub use defrag::{Defragmented, NamedFile, complete_names, defragment, named_files, relink};
 pub use device::{Device, Preset, Via};
@@ -65,6 +73,7 @@ pub use launch::{
 };
 pub use loop_device::{Counters, LoopDevice};
 pub use machine::{Machine, machine};
+pub use memory_file::{memory_file, path_of_open};
 pub use mount::Mount;
 pub use namespace::enter_private_namespace;
 pub use opens::{Opens, OpensRecorder, cannot_record_opens};

@@ -2,20 +2,23 @@
 
 #![expect(
     unsafe_code,
-    reason = "loop and file ioctls, leases, cachestat, wait4, unshare, seccomp, the memory of another process and work \
-              between fork and exec have no safe wrapper"
+    reason = "loop and file ioctls, leases, cachestat, wait4, mapped files, unshare, seccomp, the memory of another \
+              process and work between fork and exec have no safe wrapper"
 )]
 
+use std::fs::File;
 use std::io;
 use std::mem;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
+use std::ptr;
 
 use rustix::io::Errno;
 use rustix::ioctl::{Opcode, opcode};
 use rustix::thread::{UnshareFlags, unshare_unsafe};
 
+use crate::Stopwatch;
 use crate::launch::Step;
 
 // <linux/loop.h>
@@ -317,6 +320,60 @@ pub(crate) fn reap(pid: u32) -> io::Result<Reaped> {
             .unwrap_or(0)
             .saturating_mul(1024),
     })
+}
+
+/// What the first touch of all pages of a file took.
+pub(crate) struct Touched {
+    pub(crate) pages: u64,
+    /// Faults that needed no reading.
+    pub(crate) faults: u64,
+    /// On a processor.
+    pub(crate) time_s: f64,
+}
+
+/// Maps a file that is at least `len` bytes long and that nobody else can make shorter, and reads a byte of each of its pages.
+pub(crate) fn touch_pages(file: &File, len: usize) -> io::Result<Touched> {
+    let page_bytes = rustix::param::page_size();
+    // SAFETY: the kernel chooses where; nothing of this process is there.
+    let start = unsafe {
+        libc::mmap(
+            ptr::null_mut(),
+            len,
+            libc::PROT_READ,
+            libc::MAP_SHARED,
+            file.as_raw_fd(),
+            0,
+        )
+    };
+    if start == libc::MAP_FAILED {
+        return Err(io::Error::last_os_error());
+    }
+    let before = minor_faults();
+    let watch = Stopwatch::start();
+    let places = (0..len).step_by(page_bytes);
+    let pages = places.len() as u64;
+    for place in places {
+        // SAFETY: `place` is below `len`, all of which is mapped, readable and backed by the file.
+        unsafe { start.cast::<u8>().add(place).read_volatile() };
+    }
+    let time_s = watch.elapsed().on_processor_s;
+    let after = minor_faults();
+    // SAFETY: it was mapped above with this length, and no reference into it is left.
+    check(unsafe { libc::munmap(start, len) })?;
+    Ok(Touched {
+        pages,
+        faults: after?.saturating_sub(before?),
+        time_s,
+    })
+}
+
+/// Faults of the calling thread so far that needed no reading.
+fn minor_faults() -> io::Result<u64> {
+    // SAFETY: integers may all be zero.
+    let mut usage: libc::rusage = unsafe { mem::zeroed() };
+    // SAFETY: the kernel writes one `rusage`.
+    check(unsafe { libc::getrusage(libc::RUSAGE_THREAD, &raw mut usage) })?;
+    u64::try_from(usage.ru_minflt).map_err(io::Error::other)
 }
 
 /// Gives the calling thread a mount namespace of its own.

@@ -6,16 +6,15 @@
 
 use std::fs::File;
 use std::io::{self, Read, Write};
-use std::os::fd::{AsRawFd, OwnedFd};
-use std::path::PathBuf;
+use std::os::fd::OwnedFd;
 
-use rustix::fs::{MemfdFlags, Mode, OFlags, memfd_create, openat};
+use rustix::fs::{Mode, OFlags, openat};
 use rustix::mount::{
     FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, fsconfig_set_flag,
     fsconfig_set_string, fsmount, fsopen,
 };
 
-use crate::{Error, LoopDevice};
+use crate::{Error, LoopDevice, memory_file, path_of_open};
 
 /// The most bytes of the kernel's explanation that are read.
 const MESSAGES_BYTES: usize = 4096;
@@ -53,17 +52,13 @@ pub fn has_squashfs() -> Option<bool> {
 ///
 /// Some milliseconds, and memory for the image.
 pub fn try_image(image: &[u8], file: &str) -> Result<Trial, Error> {
-    let memory = in_memory(image).map_err(|source| Error::System {
-        action: "keep an image in memory (memfd_create)",
+    let mut memory = memory_file()?;
+    memory.write_all(image).map_err(|source| Error::System {
+        action: "keep an image in memory",
         source,
     })?;
-    let path = PathBuf::from(format!("/proc/self/fd/{}", memory.as_raw_fd()));
-    let device = LoopDevice::attach(&path, false)?;
-    let context =
-        fsopen("squashfs", FsOpenFlags::FSOPEN_CLOEXEC).map_err(|errno| Error::System {
-            action: "open SquashFS (needs root, CAP_SYS_ADMIN, and SquashFS in the kernel)",
-            source: errno.into(),
-        })?;
+    let device = LoopDevice::attach(&path_of_open(&memory), false)?;
+    let context = open_squashfs()?;
     let mounted = mount(&context, &device);
     let root = match mounted {
         Ok(root) => root,
@@ -89,13 +84,20 @@ pub fn try_image(image: &[u8], file: &str) -> Result<Trial, Error> {
     })
 }
 
-fn in_memory(image: &[u8]) -> io::Result<File> {
-    let mut file = File::from(memfd_create("coldpress-trial", MemfdFlags::CLOEXEC)?);
-    file.write_all(image)?;
-    Ok(file)
+/// A mount of `SquashFS` to be.
+///
+/// # Errors
+///
+/// [`Error::System`] without root, `SquashFS` or Linux 5.2.
+pub(crate) fn open_squashfs() -> Result<OwnedFd, Error> {
+    fsopen("squashfs", FsOpenFlags::FSOPEN_CLOEXEC).map_err(|errno| Error::System {
+        action: "open SquashFS (needs root, CAP_SYS_ADMIN, and SquashFS in the kernel)",
+        source: errno.into(),
+    })
 }
 
-fn mount(context: &OwnedFd, device: &LoopDevice) -> rustix::io::Result<OwnedFd> {
+/// Mounts an image where nobody sees it; returns its root directory, with which the mount ends.
+pub(crate) fn mount(context: &OwnedFd, device: &LoopDevice) -> rustix::io::Result<OwnedFd> {
     fsconfig_set_string(context, "source", device.path())?;
     fsconfig_set_flag(context, "ro")?;
     fsconfig_create(context)?;

@@ -65,7 +65,7 @@ pub(crate) struct BootArgs {
 
     /// The medium to measure on [default: host]
     ///
-    /// usb2, sd, hdd, emmc, nvme; `host` is the disk of this machine as it is. Or numbers: `bw=5M,iops=100`.
+    /// usb2, sd, hdd, emmc, ssd, nvme; `host` is the disk of this machine as it is. Or numbers: `bw=5M,iops=100`.
     #[arg(
         long,
         value_name = "DEVICE",

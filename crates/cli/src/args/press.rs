@@ -35,7 +35,7 @@ pub(crate) struct PressArgs {
 
     /// The medium to measure on [default: host]
     ///
-    /// usb2, sd, hdd, emmc and nvme slow the reads of this machine's disk down; `host` leaves
+    /// usb2, sd, hdd, emmc, ssd and nvme slow the reads of this machine's disk down; `host` leaves
     /// them as they are. Or numbers: `bw=5M,iops=100`. `,via=file` measures an image file on that
     /// medium instead of an image on a partition of its own.
     #[arg(

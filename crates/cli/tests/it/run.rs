@@ -51,6 +51,7 @@ pub(crate) fn command() -> Command {
     }
     // What tests measure is of no use to whoever runs them.
     command.env("COLDPRESS_HISTORY", "off");
+    command.env("COLDPRESS_CALIBRATION", "off");
     command.stdin(Stdio::null());
     command
 }

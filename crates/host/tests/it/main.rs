@@ -1,5 +1,6 @@
 //! Tests against the running Linux. Most need root and skip without it.
 
+mod calibrate;
 mod cleanup;
 mod defrag;
 mod disk;

@@ -37,6 +37,7 @@ pub(crate) fn as_nobody<'a>(session: &Session, args: impl IntoIterator<Item = &'
         .uid(NOBODY)
         .gid(NOBODY)
         .env("COLDPRESS_HISTORY", "off")
+        .env("COLDPRESS_CALIBRATION", "off")
         .env_remove("SOURCE_DATE_EPOCH");
     let output = session.start(&mut command).wait_with_output().unwrap();
     Ran {

@@ -1,0 +1,163 @@
+//! The device that a start is predicted for: `--device TEXT` as a medium and a machine of the cost model.
+//!
+//! A preset says how a medium is slowed down. What it does not say is this machine's: its processors, how fast its kernel
+//! decompresses, and the disk that is slowed down. `coldpress calibrate` measured that, or defaults stand for it.
+
+mod speeds;
+
+use anyhow::anyhow;
+use coldpress_cost::{Decompressors, Machine, Medium, Reader};
+use coldpress_host::{Calibration, Device, MediumFigures, ReaderFigures, Via, machine};
+
+use crate::calibration::{self, MEDIUM};
+use crate::failure::hint;
+use crate::text::quoted;
+use crate::ui::Ui;
+
+/// Several threads that are so many times as fast as one are not kept waiting by a single decompressor.
+const SEVERAL_GAIN: f64 = 1.3;
+
+/// What a start is predicted for.
+#[derive(Clone, Debug)]
+pub(crate) struct Target {
+    /// As it was described.
+    pub(crate) name: String,
+    /// What holds the image.
+    pub(crate) medium: Medium,
+    /// What reads it.
+    pub(crate) machine: Machine,
+    /// This kernel as a reader of images.
+    pub(crate) kernel: Reader,
+    /// Whether decompression was measured in this kernel; if not, defaults stand for it.
+    pub(crate) is_calibrated: bool,
+}
+
+impl Target {
+    /// Reads a description: `calibrated`, or what [`Device::parse`] knows; with what the user calibrated. Warns of a
+    /// calibration of another machine or kernel, or one that cannot be read, which is passed over.
+    ///
+    /// # Errors
+    ///
+    /// If the description is wrong, or `calibrated` is asked for and nothing was measured.
+    pub(crate) fn resolve(text: &str, ui: &Ui) -> anyhow::Result<Self> {
+        let this = machine();
+        let kept = match calibration::read() {
+            Ok(Some((kept, _))) if kept.is_of(&this) => Some(kept),
+            Ok(Some((_, path))) => {
+                ui.warn(&format!(
+                    "{} is of another machine or kernel, and passed over; `coldpress calibrate` measures this one",
+                    quoted(&path)
+                ));
+                None
+            }
+            Ok(None) => None,
+            Err(error) => {
+                ui.warn(&crate::failure::sentence(&error));
+                None
+            }
+        };
+        let mut target = Self::of(text, kept.as_ref())?;
+        target.machine.cores = this.cores;
+        target.kernel = kernel(&this, kept.as_ref());
+        Ok(target)
+    }
+
+    /// The same with a given calibration and nothing else of this machine; with none, all figures are defaults, the same everywhere.
+    ///
+    /// # Errors
+    ///
+    /// As [`Target::resolve`].
+    pub(crate) fn of(text: &str, kept: Option<&Calibration>) -> anyhow::Result<Self> {
+        let (device, is_asked) = described(text)?;
+        let disk = kept.and_then(|kept| kept.media.get(MEDIUM));
+        if is_asked && disk.is_none() {
+            let error = anyhow!("`{text}` is not known: nothing was measured on this machine");
+            return Err(hint(
+                error,
+                "`coldpress calibrate PATH` measures the disk under PATH and keeps it",
+            ));
+        }
+        let slowed = kept.and_then(|kept| kept.media.get(&device.name));
+        let mut machine = Machine::default();
+        if let Some(kept) = kept {
+            machine.cores = kept.machine.cores;
+            speeds::apply(kept, &mut machine.speeds);
+        }
+        Ok(Self {
+            name: text.to_owned(),
+            medium: medium(&device, disk, slowed),
+            machine,
+            kernel: Reader::KERNEL,
+            is_calibrated: reader(kept).is_some_and(|reader| reader.is_kernel),
+        })
+    }
+}
+
+/// The device, and whether the calibrated disk is asked for by name.
+fn described(text: &str) -> anyhow::Result<(Device, bool)> {
+    let rest = text.strip_prefix(MEDIUM);
+    let rest = rest.filter(|rest| rest.is_empty() || rest.starts_with(','));
+    Ok(match rest {
+        // The disk as it is, with what is said besides.
+        Some(rest) => (Device::parse(&format!("host{rest}"))?, true),
+        None => (Device::parse(text)?, false),
+    })
+}
+
+/// * `disk`: what was measured of the disk as it is.
+/// * `slowed`: what was measured of it slowed down in this way.
+fn medium(device: &Device, disk: Option<&MediumFigures>, slowed: Option<&MediumFigures>) -> Medium {
+    let mut medium = Medium::HOST;
+    if let Some(disk) = disk {
+        (medium.request_s, medium.bandwidth_bytes_per_s) = disk.request_and_bandwidth();
+    }
+    // A loop device reads ahead as it always does; a file as its disk does.
+    medium.via_file = device.via == Via::File;
+    if let Some(ahead_bytes) = disk.and_then(|disk| disk.read_ahead_bytes)
+        && medium.via_file
+    {
+        medium.readahead_bytes = ahead_bytes;
+    }
+    #[expect(clippy::cast_precision_loss, reason = "rates of media")]
+    let limit =
+        |said: Option<u64>, found: Option<f64>| said.map(|said| found.unwrap_or(said as f64));
+    medium.limit_bytes_per_s = limit(
+        device.read_bytes_per_s,
+        slowed.map(|slowed| slowed.bandwidth_bytes_per_s),
+    );
+    medium.reads_per_s = limit(device.read_iops, slowed.map(|slowed| slowed.reads_per_s));
+    medium
+}
+
+fn reader(kept: Option<&Calibration>) -> Option<&ReaderFigures> {
+    kept?.reader.as_ref()
+}
+
+/// This kernel, as far as its configuration says, else as it was found.
+fn kernel(machine: &coldpress_host::Machine, kept: Option<&Calibration>) -> Reader {
+    let has_several = reader(kept).is_some_and(|it| it.is_kernel && it.threads_gain > SEVERAL_GAIN);
+    let decompressors = match machine.squashfs_decompressor.as_str() {
+        "single" => Decompressors::Single,
+        "multi" => Decompressors::Multi,
+        "percpu" => Decompressors::PerCpu,
+        _ if has_several => Decompressors::Multi,
+        _ => Decompressors::Single,
+    };
+    let Reader::Kernel {
+        fragment_slots,
+        metadata_slots,
+        ..
+    } = Reader::KERNEL
+    else {
+        return Reader::KERNEL;
+    };
+    let slots = machine.squashfs_cached_fragments;
+    Reader::Kernel {
+        decompressors,
+        fragment_slots: slots.map_or(fragment_slots, |slots| slots as usize),
+        metadata_slots,
+    }
+}
+
+#[cfg(test)]
+mod tests;

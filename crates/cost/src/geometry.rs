@@ -1,0 +1,139 @@
+//! What lies where in an image, whether or not it exists.
+
+use std::collections::HashMap;
+
+use coldpress_format::{BlockSize, Compressor};
+use coldpress_trace::PAGE_SIZE_BYTES;
+
+/// Everything that a reader asks the medium for, by position, and which paths need what of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Geometry {
+    /// What compresses the blocks that are not stored.
+    pub compressor: Compressor,
+    /// What a data block holds, but for the last of a file.
+    pub block_size: BlockSize,
+    /// Bytes of the image.
+    pub image_bytes: u64,
+    /// Inodes, in any order.
+    pub places: Vec<Place>,
+    /// What each absolute path names.
+    pub names: HashMap<Vec<u8>, Name>,
+    /// Fragment blocks by their index.
+    pub fragments: Vec<Extent>,
+    /// Metadata blocks of the tables that are read on demand, by position. Their headers of two bytes belong to them.
+    pub metadata: Vec<Extent>,
+    /// The place of the first metadata block of the fragment table in `metadata`; none has no fragments.
+    pub fragment_table: Option<usize>,
+    /// The place of the first metadata block of the id table in `metadata`.
+    pub id_table: usize,
+}
+
+/// A piece of the image.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Extent {
+    /// Image byte at which it begins.
+    pub start_byte: u64,
+    /// Bytes in the image; 0 of a sparse block, which lies nowhere.
+    pub stored_bytes: u32,
+    /// What it holds.
+    pub len_bytes: u32,
+    /// Whether it is stored as it is, not compressed.
+    pub is_stored: bool,
+}
+
+/// What a path names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Name {
+    /// The inode, in [`Geometry::places`].
+    pub place: usize,
+    /// The metadata blocks that are read to find the name in the listing of its directory; of the root none.
+    pub search: Option<MetadataRange>,
+}
+
+/// Metadata blocks, by their places in [`Geometry::metadata`], both ends included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MetadataRange {
+    /// The first.
+    pub first: usize,
+    /// The last.
+    pub last: usize,
+}
+
+/// An inode.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The blocks that hold it, without a block list.
+    pub inode: MetadataRange,
+    /// What it is.
+    pub kind: PlaceKind,
+}
+
+/// What an inode is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PlaceKind {
+    /// A regular file.
+    File(FilePlace),
+    /// A directory and its listing; an empty one has none.
+    Directory(Option<MetadataRange>),
+    /// A symbolic link; its target lies with the inode.
+    Symlink,
+    /// Anything else.
+    Other,
+}
+
+/// A regular file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FilePlace {
+    /// Its length.
+    pub size_bytes: u64,
+    /// Its data blocks, with the last, short one if no fragment block holds the tail end.
+    pub blocks: Vec<Extent>,
+    /// The fragment block with its tail end.
+    pub fragment: Option<u32>,
+    /// Where its block list begins: the metadata block, and the byte in what it holds.
+    pub list: (usize, u32),
+    /// Pages, first and last, that programs map to be executed. The kernel reads them ahead otherwise than others.
+    pub executable: Vec<(u64, u64)>,
+}
+
+impl Geometry {
+    /// The file that a path names, if it names one.
+    pub fn file(&self, path: &[u8]) -> Option<&FilePlace> {
+        match &self.places.get(self.names.get(path)?.place)?.kind {
+            PlaceKind::File(file) => Some(file),
+            _ => None,
+        }
+    }
+
+    /// Says which pages of a file are mapped to be executed; a path that names no file is passed over.
+    pub fn set_executable(&mut self, path: &[u8], pages: Vec<(u64, u64)>) {
+        let place = self.names.get(path).map(|name| name.place);
+        let place = place.and_then(|place| self.places.get_mut(place));
+        if let Some(Place {
+            kind: PlaceKind::File(file),
+            ..
+        }) = place
+        {
+            file.executable = pages;
+        }
+    }
+}
+
+impl FilePlace {
+    /// Pages that it has.
+    pub fn page_count(&self) -> u64 {
+        self.size_bytes.div_ceil(PAGE_SIZE_BYTES)
+    }
+
+    /// A data block; none behind the last, where the tail end is.
+    pub fn block(&self, block: u64) -> Option<&Extent> {
+        self.blocks.get(usize::try_from(block).ok()?)
+    }
+}
+
+impl Extent {
+    /// The image byte behind it.
+    pub fn end(&self) -> u64 {
+        self.start_byte.saturating_add(self.stored_bytes.into())
+    }
+}

@@ -1,0 +1,229 @@
+//! The device: what is read of it, and when it is there.
+
+use std::collections::HashSet;
+
+use crate::medium::Medium;
+
+/// The kernel's throttle counts in slices of 0.1 s: what a slice allows passes at once.
+const SLICE_S: f64 = 0.1;
+const PAGE_BYTES: u64 = 4096;
+/// The most that one read of the device has: 128 pages that do not follow each other in memory (`max_segments`).
+pub(crate) const READ_BYTES_MAX: u64 = 128 * PAGE_BYTES;
+
+/// The device while it is read.
+#[derive(Debug)]
+pub(crate) struct Queue {
+    medium: Medium,
+    /// When the bytes of what was asked for so far are through.
+    idle_s: f64,
+    bytes: Option<Bucket>,
+    requests: Option<Bucket>,
+    /// Pages of the image that stay in memory: all of them with `via_file`, those at the ends of
+    /// reads on a device with sectors of a page (`squashfs_bio_read_cached`).
+    cached: HashSet<u64>,
+    pub(crate) reads: u64,
+    pub(crate) read_bytes: u64,
+}
+
+impl Queue {
+    pub(crate) fn new(medium: Medium) -> Self {
+        Self {
+            medium,
+            idle_s: 0.0,
+            bytes: medium.limit_bytes_per_s.map(Bucket::new),
+            requests: medium.reads_per_s.map(Bucket::new),
+            cached: HashSet::new(),
+            reads: 0,
+            read_bytes: 0,
+        }
+    }
+
+    /// Reads a piece of the image, rounded to sectors (equations 1 to 3); returns when it is there.
+    pub(crate) fn read(&mut self, now_s: f64, start_byte: u64, len_bytes: u64) -> f64 {
+        let sector = u64::from(self.medium.sector_bytes.max(512));
+        let end_byte = start_byte.saturating_add(len_bytes);
+        let start = start_byte - start_byte % sector;
+        let end = end_byte.saturating_add(sector - 1) / sector * sector;
+        if self.medium.via_file {
+            return self.read_absent(now_s, start, end);
+        }
+        if sector < PAGE_BYTES {
+            return self.request(now_s, end - start);
+        }
+        let (mut first, mut behind) = (start / PAGE_BYTES, end / PAGE_BYTES);
+        if self.cached.contains(&first) {
+            first += 1;
+        } else if start < start_byte {
+            self.cached.insert(first);
+        }
+        if behind > first && self.cached.contains(&(behind - 1)) {
+            behind -= 1;
+        } else if end_byte < end {
+            self.cached.insert(behind - 1);
+        }
+        if behind <= first {
+            return now_s;
+        }
+        self.request(now_s, (behind - first) * PAGE_BYTES)
+    }
+
+    /// What is not in the page cache of the image's file yet, in as few requests as there are gaps.
+    fn read_absent(&mut self, now_s: f64, start: u64, end: u64) -> f64 {
+        let mut done_s = now_s;
+        let mut absent = 0;
+        for page in start / PAGE_BYTES..end.div_ceil(PAGE_BYTES) {
+            if self.cached.insert(page) {
+                absent += 1;
+            } else if absent > 0 {
+                done_s = self.request(done_s, absent * PAGE_BYTES);
+                absent = 0;
+            }
+        }
+        if absent > 0 {
+            done_s = self.request(done_s, absent * PAGE_BYTES);
+        }
+        done_s
+    }
+
+    /// Latencies of several reads overlap, their bytes follow each other.
+    fn request(&mut self, now_s: f64, len_bytes: u64) -> f64 {
+        let reads = len_bytes.div_ceil(READ_BYTES_MAX);
+        self.reads += reads;
+        self.read_bytes += len_bytes;
+        let len = as_f64(len_bytes);
+        let mut let_through_s = now_s;
+        for (bucket, amount) in [(&mut self.bytes, len), (&mut self.requests, as_f64(reads))] {
+            if let Some(bucket) = bucket {
+                let_through_s = let_through_s.max(bucket.take(now_s, amount));
+            }
+        }
+        let begin_s = let_through_s.max(self.idle_s);
+        self.idle_s = begin_s + len / self.medium.bandwidth_bytes_per_s;
+        self.idle_s + self.medium.request_s
+    }
+}
+
+/// A limit on how much passes in a second.
+#[derive(Debug)]
+struct Bucket {
+    per_s: f64,
+    /// What may pass at once; below 0, what passed that was not allowed yet.
+    level: f64,
+    at_s: f64,
+}
+
+impl Bucket {
+    fn new(per_s: f64) -> Self {
+        Self {
+            per_s,
+            level: per_s * SLICE_S,
+            at_s: 0.0,
+        }
+    }
+
+    /// When an amount may pass that is asked for now.
+    fn take(&mut self, now_s: f64, amount: f64) -> f64 {
+        let now_s = now_s.max(self.at_s);
+        let filled = self.level + (now_s - self.at_s) * self.per_s;
+        self.level = filled.min(self.per_s * SLICE_S) - amount;
+        self.at_s = now_s;
+        now_s + (-self.level / self.per_s).max(0.0)
+    }
+}
+
+/// Figures of media are known to a few digits.
+#[expect(clippy::cast_precision_loss, reason = "a few digits count")]
+pub(crate) fn as_f64(count: u64) -> f64 {
+    count as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn near(found: f64, expected: f64) {
+        assert!((found - expected).abs() < 1e-9, "{found}, not {expected}");
+    }
+
+    #[test]
+    fn reads_are_rounded_to_sectors() {
+        for (start, len, expected) in [
+            (0, 1, 1024),
+            (1023, 2, 2048),
+            (1024, 1024, 1024),
+            (500, 5000, 6144),
+        ] {
+            let mut queue = Queue::new(Medium::FREE);
+            near(queue.read(1.0, start, len), 1.0);
+            assert_eq!((queue.reads, queue.read_bytes), (1, expected));
+        }
+        let mut queue = Queue::new(Medium::FREE);
+        queue.read(0.0, 100, 600_000);
+        assert_eq!((queue.reads, queue.read_bytes), (2, 601_088));
+    }
+
+    #[test]
+    fn large_sectors_are_kept_at_both_ends() {
+        let mut queue = Queue::new(Medium {
+            sector_bytes: 4096,
+            ..Medium::FREE
+        });
+        queue.read(0.0, 5000, 10_000);
+        assert_eq!((queue.reads, queue.read_bytes), (1, 12_288));
+        // Its neighbors need one of its ends each, and nothing else.
+        queue.read(0.0, 4096, 800);
+        queue.read(0.0, 15_000, 1_000);
+        assert_eq!((queue.reads, queue.read_bytes), (1, 12_288));
+        queue.read(0.0, 15_000, 5_000);
+        assert_eq!((queue.reads, queue.read_bytes), (2, 16_384));
+    }
+
+    #[test]
+    fn a_file_is_read_once() {
+        let mut queue = Queue::new(Medium {
+            via_file: true,
+            ..Medium::FREE
+        });
+        queue.read(0.0, 4096, 4096);
+        queue.read(0.0, 0, 12_288);
+        assert_eq!((queue.reads, queue.read_bytes), (3, 12_288));
+    }
+
+    #[test]
+    fn requests_wait_for_their_turn_and_their_bytes() {
+        let medium = Medium {
+            request_s: 0.01,
+            bandwidth_bytes_per_s: 1e6,
+            ..Medium::FREE
+        };
+        let mut queue = Queue::new(medium);
+        near(queue.read(0.0, 0, 102_400), 0.1124);
+        // Asked for at the same time: its latency passes meanwhile.
+        near(queue.read(0.0, 102_400, 102_400), 0.2148);
+    }
+
+    #[test]
+    fn limits_let_a_slice_through_and_then_count() {
+        let medium = Medium {
+            reads_per_s: Some(100.0),
+            limit_bytes_per_s: Some(1e9),
+            ..Medium::FREE
+        };
+        let mut queue = Queue::new(medium);
+        let mut now_s = 0.0;
+        for _ in 0..10 {
+            now_s = queue.read(now_s, 0, 1);
+        }
+        near(now_s, 0.0);
+        for _ in 0..100 {
+            now_s = queue.read(now_s, 0, 1);
+        }
+        near(now_s, 1.0);
+        // After a pause, no more than a slice.
+        now_s = 10.0;
+        for _ in 0..20 {
+            now_s = queue.read(now_s, 0, 1);
+        }
+        near(now_s, 10.1);
+    }
+}

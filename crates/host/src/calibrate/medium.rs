@@ -1,0 +1,216 @@
+//! A medium, as direct reads find it.
+
+use std::io;
+use std::panic::resume_unwind;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::calibration::MediumFigures;
+use super::direct::{Dice, Direct, Room};
+use super::fit::median;
+use super::tape::Tape;
+use crate::{Cgroup, Device, Error, Janitor, LoopDevice, Via, backing_disk};
+
+const SMALL_BYTES: usize = 4 << 10;
+const LARGE_BYTES: usize = 128 << 10;
+const HUGE_BYTES: usize = 1 << 20;
+
+/// Threads that read at the same time: what an NVMe disk or a redundant array gains is there with 8, and a stick with one queue shows
+/// that it gains nothing.
+const THREADS: u32 = 8;
+/// Reads of a batch at most.
+const BATCH_MAX: u32 = 64;
+/// Kinds of batches: three random ones, one in order, one of many threads.
+const KINDS: u32 = 5;
+/// Rounds there are at least, of which every batch has an equal share of the time.
+const ROUNDS_MIN: u32 = 5;
+/// And at most: medians do not get better by more.
+const ROUNDS_MAX: usize = 100;
+
+/// Measures a medium by direct reads, and nothing but reads.
+///
+/// * `time`: about what it takes. Slow media need more for fewer than five rounds of one read of each kind.
+/// * `made_unix_ms`: when that is.
+/// * `stop`: asked before each read; ends the measurement.
+///
+/// # Errors
+///
+/// [`Error::Io`] if it cannot be read; [`Error::Stopped`].
+pub fn measure_medium(
+    tape: &Tape,
+    time: Duration,
+    made_unix_ms: u64,
+    stop: &mut dyn FnMut() -> bool,
+) -> Result<MediumFigures, Error> {
+    let batch = time / (ROUNDS_MIN * KINDS);
+    let mut session = Session::new(tape.direct(), batch, stop);
+    let mut rounds = Rounds::default();
+    let started = Instant::now();
+    while rounds.small.len() < ROUNDS_MIN as usize
+        || (rounds.small.len() < ROUNDS_MAX && started.elapsed() < time)
+    {
+        match session.round(&mut rounds) {
+            Ok(()) => {}
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => return Err(Error::Stopped),
+            Err(error) => return Err(Error::io("read", tape.named())(error)),
+        }
+    }
+    let of = |values: &[f64]| median(values).unwrap_or(f64::NAN);
+    Ok(MediumFigures {
+        made_unix_ms,
+        path: tape.named().display().to_string(),
+        request_s: of(&rounds.small),
+        large_request_s: of(&rounds.large),
+        huge_request_s: of(&rounds.huge),
+        bandwidth_bytes_per_s: of(&rounds.in_order),
+        reads_per_s: of(&rounds.together),
+        reads_in_flight: THREADS,
+        read_ahead_bytes: tape.read_ahead_bytes(),
+    })
+}
+
+/// Measures the throttle of a device, with this process in a cgroup of its own: what a start meets there.
+///
+/// For [`Via::Partition`] a loop device over the tape is throttled and read, for [`Via::File`] the disk below the tape. Needs root.
+///
+/// # Errors
+///
+/// As [`measure_medium`]; those of [`LoopDevice::attach`], [`backing_disk`] and [`Cgroup::limit`].
+pub fn measure_throttled(
+    tape: &Tape,
+    device: &Device,
+    janitor: &Janitor,
+    time: Duration,
+    made_unix_ms: u64,
+    stop: &mut dyn FnMut() -> bool,
+) -> Result<MediumFigures, Error> {
+    let cgroup = Cgroup::create("calibrate")?;
+    janitor.watch(cgroup.leftover());
+    let mut figures = match device.via {
+        Via::File => {
+            cgroup.limit(backing_disk(tape.named())?, device)?;
+            let _inside = cgroup.enter()?;
+            measure_medium(tape, time, made_unix_ms, stop)?
+        }
+        Via::Partition => {
+            let partition = LoopDevice::attach(&tape.path(), true)?;
+            cgroup.limit(partition.device_number(), device)?;
+            let seen = Tape::at(partition.path(), Duration::ZERO, stop)?;
+            let _inside = cgroup.enter()?;
+            measure_medium(&seen, time, made_unix_ms, stop)?
+        }
+    };
+    figures.path = tape.named().display().to_string();
+    Ok(figures)
+}
+
+/// What each round found: seconds, bytes per second, reads per second.
+#[derive(Debug, Default)]
+struct Rounds {
+    small: Vec<f64>,
+    large: Vec<f64>,
+    huge: Vec<f64>,
+    in_order: Vec<f64>,
+    together: Vec<f64>,
+}
+
+struct Session<'a> {
+    direct: &'a Direct,
+    /// What a batch may take.
+    batch: Duration,
+    stop: &'a mut dyn FnMut() -> bool,
+    dice: Dice,
+    /// Where the next read in order begins.
+    next: u64,
+}
+
+impl<'a> Session<'a> {
+    fn new(direct: &'a Direct, batch: Duration, stop: &'a mut dyn FnMut() -> bool) -> Self {
+        Self {
+            direct,
+            batch,
+            stop,
+            dice: Dice(direct.size_bytes()),
+            next: 0,
+        }
+    }
+
+    fn round(&mut self, rounds: &mut Rounds) -> io::Result<()> {
+        rounds.small.push(self.anywhere(SMALL_BYTES)?);
+        rounds.large.push(self.anywhere(LARGE_BYTES)?);
+        rounds.huge.push(self.anywhere(HUGE_BYTES)?);
+        rounds.in_order.push(self.in_order()?);
+        rounds.together.push(self.together()?);
+        Ok(())
+    }
+
+    /// Seconds of a read at a random place.
+    fn anywhere(&mut self, len: usize) -> io::Result<f64> {
+        let direct = self.direct;
+        let mut room = Room::new(len);
+        self.mean(|dice| Ok(direct.read_anywhere(&mut room, dice)?.wall_s))
+    }
+
+    /// Bytes per second of reads one behind the other.
+    fn in_order(&mut self) -> io::Result<f64> {
+        let (direct, mut next) = (self.direct, self.next);
+        let mut room = Room::new(HUGE_BYTES);
+        let len = room.len() as u64;
+        let read_s = self.mean(|_| {
+            if next + len > direct.size_bytes() {
+                next = 0;
+            }
+            let elapsed = direct.read(&mut room, next)?;
+            next += len;
+            Ok(elapsed.wall_s)
+        })?;
+        self.next = next;
+        #[expect(clippy::cast_precision_loss, reason = "1 MiB")]
+        Ok(len as f64 / read_s)
+    }
+
+    /// The mean of a batch: at least one read, until its time is over. A median of single reads would miss that throttled
+    /// ones wait in bursts.
+    fn mean(&mut self, mut read: impl FnMut(&mut Dice) -> io::Result<f64>) -> io::Result<f64> {
+        let started = Instant::now();
+        let (mut count, mut sum_s) = (0_u32, 0.0);
+        while count == 0 || (count < BATCH_MAX && started.elapsed() < self.batch) {
+            if (self.stop)() {
+                return Err(io::ErrorKind::Interrupted.into());
+            }
+            sum_s += read(&mut self.dice)?;
+            count += 1;
+        }
+        Ok(sum_s / f64::from(count))
+    }
+
+    /// Small reads per second of many threads.
+    fn together(&mut self) -> io::Result<f64> {
+        if (self.stop)() {
+            return Err(io::ErrorKind::Interrupted.into());
+        }
+        let (direct, batch) = (self.direct, self.batch);
+        let started = Instant::now();
+        let count = thread::scope(|scope| {
+            let readers: Vec<_> = (0..THREADS)
+                .map(|_| {
+                    let mut dice = Dice(self.dice.next());
+                    scope.spawn(move || {
+                        let mut room = Room::new(SMALL_BYTES);
+                        let mut count = 0_u32;
+                        while count == 0 || (count < BATCH_MAX && started.elapsed() < batch) {
+                            direct.read_anywhere(&mut room, &mut dice)?;
+                            count += 1;
+                        }
+                        Ok::<u32, io::Error>(count)
+                    })
+                })
+                .collect();
+            let mut counts = readers
+                .into_iter()
+                .map(|reader| reader.join().unwrap_or_else(|panic| resume_unwind(panic)));
+            counts.try_fold(0, |sum, count| Ok::<u32, io::Error>(sum + count?))
+        })?;
+        Ok(f64::from(count) / started.elapsed().as_secs_f64())
+    }
+}
