@@ -31,7 +31,7 @@ impl Line {
     /// The line that comes closest to points of positive coordinates, by the squares of relative distances: a microsecond
     /// is much for a small block and nothing for a large one.
     ///
-    /// It goes through the origin where it would start below, or would fall. `None` without points.
+    /// It goes through the origin where it would start below, or would fall, or all points are at one place. `None` without points.
     pub(super) fn through(points: &[(f64, f64)]) -> Option<Self> {
         let sum = |term: fn(f64, f64) -> f64| points.iter().map(|&(x, y)| term(x, y)).sum::<f64>();
         // With weights 1 / y^2 the sums of y are those of 1 / y.
@@ -44,8 +44,9 @@ impl Line {
         let determinant = w * wxx - wx * wx;
         let slope = (w * wxy - wx * wy) / determinant;
         let start = (wy - slope * wx) / w;
-        let lies_above = start >= 0.0 && slope > 0.0 && slope.is_finite();
-        let line = if lies_above {
+        // Points at one place give no slope, but what rounding leaves of it.
+        let is_wide = determinant > w * wxx * 1e-9;
+        let line = if is_wide && start >= 0.0 && slope > 0.0 {
             Self { start, slope }
         } else {
             let (start, slope) = (0.0, wxy / wxx);
