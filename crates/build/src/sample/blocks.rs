@@ -14,10 +14,10 @@ use super::estimate::{Part, Parts};
 pub struct SampledBlocks<'a> {
     sampling: &'a Sampling,
     parts: Parts,
-    /// The place of each file's first block.
-    first_places: HashMap<NodeId, usize>,
-    /// For each tail end that is in a fragment block how that shrinks.
-    tail_ratios: HashMap<NodeId, f64>,
+    /// The places of each file's blocks.
+    files: HashMap<NodeId, Range<usize>>,
+    /// For each tail end that is in a fragment block its length, and how that block shrinks.
+    tails: HashMap<NodeId, (f64, f64)>,
     metadata_ratio: f64,
 }
 
@@ -30,16 +30,21 @@ impl Sampling {
     pub fn blocks(&self, candidate: usize) -> SampledBlocks<'_> {
         let parts = self.parts[candidate].clone();
         let data = &self.knowledge.populations[parts.fragments.population];
-        let mut tail_ratios = HashMap::new();
+        let files = data.files();
+        let mut tails = HashMap::new();
         for place in parts.fragment_places.clone() {
             let ratio = self.ratio(&parts.fragments, place..place + 1);
-            tail_ratios.extend(data.members(place).iter().map(|node| (*node, ratio)));
+            for node in data.members(place) {
+                let last = files.get(node).and_then(|places| data.blocks[places.clone()].last());
+                let len_bytes = last.map_or(0, |block| block.len_bytes);
+                tails.insert(*node, (f64::from(len_bytes), ratio));
+            }
         }
         let metadata = &self.knowledge.populations[parts.tables.population];
         SampledBlocks {
             sampling: self,
-            first_places: data.first_places(),
-            tail_ratios,
+            files,
+            tails,
             metadata_ratio: self.ratio(&parts.tables, 0..metadata.blocks.len()),
             parts,
         }
@@ -66,13 +71,12 @@ impl SampledBlocks<'_> {
     /// * `block`: its number in the file. The one behind the last full block is the tail end, as if
     ///   it were a block of its own.
     pub fn stored_bytes(&self, file: NodeId, block: u64) -> u32 {
-        let place = self.first_places.get(&file).zip(usize::try_from(block).ok());
-        let place = place.and_then(|(first, block)| first.checked_add(block));
-        let part = &self.parts.files;
-        let knowledge = &self.sampling.knowledge;
-        let last = knowledge.populations[part.population].blocks.len();
-        let place = place.filter(|place| *place < last);
-        place.map_or(0, |place| knowledge.expected(part, place).stored_bytes)
+        let Some(places) = self.files.get(&file) else {
+            return 0;
+        };
+        let place = usize::try_from(block).ok().and_then(|block| places.clone().nth(block));
+        let expected = |place| self.sampling.knowledge.expected(&self.parts.files, place);
+        place.map_or(0, |place| expected(place).stored_bytes)
     }
 
     /// Bytes that a fragment block takes. It need not be one that was sampled: tail ends shrink as the
@@ -82,14 +86,15 @@ impl SampledBlocks<'_> {
     /// * `len_bytes`: what it holds.
     pub fn fragment_bytes(&self, members: &[NodeId], len_bytes: u32) -> u32 {
         // A tail end that was in no fragment block says nothing of it.
-        let ratios: Vec<f64> = members
-            .iter()
-            .filter_map(|node| self.tail_ratios.get(node).copied())
-            .collect();
-        if ratios.is_empty() {
-            return len_bytes;
+        let known = members.iter().filter_map(|node| self.tails.get(node));
+        let (stored_bytes, known_bytes) = known.fold((0.0, 0.0), |(stored, known), (len, ratio)| {
+            (stored + len * ratio, known + len)
+        });
+        if known_bytes > 0.0 {
+            scaled(len_bytes, stored_bytes / known_bytes)
+        } else {
+            len_bytes
         }
-        scaled(len_bytes, ratios.iter().sum::<f64>() / real(ratios.len() as u64))
     }
 
     /// Bytes that a metadata block takes, on average.

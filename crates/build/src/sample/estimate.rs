@@ -107,12 +107,12 @@ impl Adding<'_> {
             ..Estimate::default()
         };
         let mut block_count = 0;
-        let first_places = self.knowledge.populations[parts.files.population].first_places();
+        let files = self.knowledge.populations[parts.files.population].files();
         for node in self.geometry.files() {
             let count = self.geometry.block_count(node, self.source.size_bytes(node));
             let count = usize::try_from(count).unwrap_or(usize::MAX);
-            let first = first_places.get(&node).copied();
-            for place in first.into_iter().flat_map(|first| first..first + count) {
+            let places = files.get(&node).cloned().unwrap_or_default();
+            for place in places.take(count) {
                 estimate.add(self.knowledge, &parts.files, place);
             }
             block_count += count as u64;

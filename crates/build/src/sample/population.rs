@@ -1,6 +1,7 @@
 //! Blocks that are sampled together, and where their bytes are.
 
 use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
 
 use coldpress_format::BlockSize;
 use coldpress_layout::NodeId;
@@ -34,12 +35,20 @@ pub(super) enum Content {
 }
 
 impl Population {
-    /// The place of the first block of each file.
-    pub(super) fn first_places(&self) -> HashMap<NodeId, usize> {
-        match &self.content {
-            Content::Data { files, .. } => files.iter().map(|(start, node)| (*node, *start)).collect(),
-            Content::Metadata(_) => HashMap::new(),
-        }
+    /// The places of the blocks of each file. The tail end is the last one.
+    pub(super) fn files(&self) -> HashMap<NodeId, Range<usize>> {
+        let Content::Data {
+            files,
+            fragments_start,
+            ..
+        } = &self.content
+        else {
+            return HashMap::new();
+        };
+        let ends = files.iter().skip(1).map(|(start, _)| *start);
+        let ends = ends.chain([*fragments_start]);
+        let files = files.iter().zip(ends);
+        files.map(|((start, node), end)| (*node, *start..end)).collect()
     }
 
     /// The files whose tail ends a fragment block holds; none of other blocks.

@@ -121,16 +121,16 @@ impl Found<'_> {
         let mut files = vec![format::File::default(); tree.nodes.len()];
         let mut fragments: Vec<Fragment> = Vec::new();
         let mut end = SUPERBLOCK_SIZE as u64;
-        let places = self.population.first_places();
+        let file_places = self.population.files();
         let mut fragment_places = self.fragment_places.clone();
         for item in &self.geometry.order.data {
             match item {
                 Item::Blocks(node) => {
-                    let count = self.block_count(*node);
-                    let Some(first) = places.get(node) else {
+                    let Some(places) = file_places.get(node) else {
                         continue;
                     };
-                    let blocks = self.population.blocks[*first..].iter().take(count);
+                    let blocks = self.population.blocks[places.clone()].iter();
+                    let blocks = blocks.take(self.block_count(*node));
                     let file = &mut files[node.index()];
                     for block in blocks {
                         self.push_block(*node, file, block, end);
