@@ -126,7 +126,12 @@ fn source(request: &Request) -> Result<Source, coldpress_build::Error> {
 /// Builds an image; returns what it is, and the processor time in s.
 fn build(source: &Source, options: &Options) -> Result<(Summary, f64, f64), Box<dyn Error>> {
     let file = tempfile::tempfile()?;
-    let (order, _) = order(&source.tree, &Plan::default(), options.block_size, options.tails);
+    let (order, _) = order(
+        &source.tree,
+        &Plan::default(),
+        options.block_size,
+        options.tails,
+    );
     let (started, process_s) = (Instant::now(), seconds(ClockId::ProcessCPUTime));
     let go_on = &mut |_| ControlFlow::Continue(());
     let summary = write(source, &order, &file, options, go_on)?;
@@ -149,15 +154,13 @@ fn say_time(started: Instant, cpu_s: f64) {
 
 #[expect(clippy::print_stdout, reason = "a program of its own")]
 #[expect(clippy::cast_precision_loss, reason = "three digits are shown of it")]
-fn say(
-    name: &str,
-    estimate: &Estimate,
-    threads: NonZeroUsize,
-    built: Option<(Summary, f64, f64)>,
-) {
+fn say(name: &str, estimate: &Estimate, threads: NonZeroUsize, built: Option<(Summary, f64, f64)>) {
     let predicted = estimate.image_bytes;
     let error = 100.0 * estimate.error_bytes as f64 / predicted as f64;
-    let (cpu_s, build_s) = (estimate.compress_s + estimate.read_s, estimate.build_s(threads));
+    let (cpu_s, build_s) = (
+        estimate.compress_s + estimate.read_s,
+        estimate.build_s(threads),
+    );
     let decompress_s = estimate.decompress_s;
     let memory_mib = estimate.memory_bytes >> 20;
     print!(

@@ -100,7 +100,7 @@ impl Sampling {
     ///
     /// The source is read once, tail ends that are packed once more for each block size, and the
     /// samples. The processor time is that of the survey, some ns for each byte and block size, and
-    /// what `options.builds` allows. Memory is 50 bytes for each block of each size, the
+    /// what `options.builds` allows. Memory is 70 bytes for each block of each size, the
     /// metadata of an image before compression, and what the threads' encoders take.
     pub fn run(
         source: &Source,
@@ -113,7 +113,9 @@ impl Sampling {
             .iter()
             .map(|shape| Geometry::new(source, options.plan, *shape, options.threads, progress))
             .collect::<Result<Vec<_>, _>>()?;
-        let settings = candidates.iter().filter_map(|candidate| candidate.compression);
+        let settings = candidates
+            .iter()
+            .filter_map(|candidate| candidate.compression);
         let families = distinct(settings.map(|settings| Family::of(settings.compressor)));
         let mut meter = Meter::new(work_bytes(source, &geometries), progress);
         let surveyed = survey(source, &geometries, &families, options, &mut meter)?;
@@ -203,7 +205,7 @@ fn survey(
             geometry,
             population: &populations[data],
             fragment_places: fragments.clone(),
-            family: families.first().copied().unwrap_or(Family::Entropy),
+            family: families.first().copied().unwrap_or(Family::Block),
         };
         let mut tables = found.tables(&options.candidates[0])?;
         let metadata = tables.population(geometry.block_size, families)?;
@@ -230,15 +232,19 @@ impl Knowledge {
         let stored = candidate.stored();
         let mut part = |population: usize, is_stored: bool| Part {
             population,
-            curve: candidate.compression.filter(|_| !is_stored).map(|settings| {
-                let is_it =
-                    |curve: &Curve| curve.population == population && curve.settings == settings;
-                self.curves.iter().position(is_it).unwrap_or_else(|| {
-                    let family = Family::of(settings.compressor);
-                    self.curves.push(Curve::new(settings, family, population));
-                    self.curves.len() - 1
-                })
-            }),
+            curve: candidate
+                .compression
+                .filter(|_| !is_stored)
+                .map(|settings| {
+                    let is_it = |curve: &Curve| {
+                        curve.population == population && curve.settings == settings
+                    };
+                    self.curves.iter().position(is_it).unwrap_or_else(|| {
+                        let family = Family::of(settings.compressor);
+                        self.curves.push(Curve::new(settings, family, population));
+                        self.curves.len() - 1
+                    })
+                }),
         };
         Parts {
             geometry: places.geometry,

@@ -164,7 +164,11 @@ fn write_tables(
 
 /// The entries of the fragment table.
 pub(crate) fn fragment_entries(fragments: &[Fragment]) -> Vec<u8> {
-    fragments.iter().copied().flat_map(Fragment::write).collect()
+    fragments
+        .iter()
+        .copied()
+        .flat_map(Fragment::write)
+        .collect()
 }
 
 /// Appends a table of entries; returns where its index starts.

@@ -35,7 +35,9 @@ impl Sampling {
         for place in parts.fragment_places.clone() {
             let ratio = self.ratio(&parts.fragments, place..place + 1);
             for node in data.members(place) {
-                let last = files.get(node).and_then(|places| data.blocks[places.clone()].last());
+                let last = files
+                    .get(node)
+                    .and_then(|places| data.blocks[places.clone()].last());
                 let len_bytes = last.map_or(0, |block| block.len_bytes);
                 tails.insert(*node, (f64::from(len_bytes), ratio));
             }
@@ -74,7 +76,9 @@ impl SampledBlocks<'_> {
         let Some(places) = self.files.get(&file) else {
             return 0;
         };
-        let place = usize::try_from(block).ok().and_then(|block| places.clone().nth(block));
+        let place = usize::try_from(block)
+            .ok()
+            .and_then(|block| places.clone().nth(block));
         let expected = |place| self.sampling.knowledge.expected(&self.parts.files, place);
         place.map_or(0, |place| expected(place).stored_bytes)
     }
@@ -87,9 +91,10 @@ impl SampledBlocks<'_> {
     pub fn fragment_bytes(&self, members: &[NodeId], len_bytes: u32) -> u32 {
         // A tail end that was in no fragment block says nothing of it.
         let known = members.iter().filter_map(|node| self.tails.get(node));
-        let (stored_bytes, known_bytes) = known.fold((0.0, 0.0), |(stored, known), (len, ratio)| {
-            (stored + len * ratio, known + len)
-        });
+        let (stored_bytes, known_bytes) = known
+            .fold((0.0, 0.0), |(stored, known), (len, ratio)| {
+                (stored + len * ratio, known + len)
+            });
         if known_bytes > 0.0 {
             scaled(len_bytes, stored_bytes / known_bytes)
         } else {

@@ -42,7 +42,8 @@ impl Coder {
         block_size: BlockSize,
         clock: &(dyn Fn() -> f64 + Sync),
     ) -> Result<Trial, Error> {
-        let is_asked_for = |made: &Made| made.settings == *settings && made.block_size == block_size;
+        let is_asked_for =
+            |made: &Made| made.settings == *settings && made.block_size == block_size;
         let made = match self.made.take().filter(is_asked_for) {
             Some(made) => made,
             None => Made {
@@ -58,7 +59,8 @@ impl Coder {
         let compressed_s = clock();
         if is_compressed {
             self.decompressed.resize(self.input.len(), 0);
-            made.decoder.decompress(&self.compressed, &mut self.decompressed)?;
+            made.decoder
+                .decompress(&self.compressed, &mut self.decompressed)?;
         }
         let stored = if is_compressed {
             &self.compressed

@@ -63,7 +63,9 @@ impl Curve {
     /// The ranks that a density needs and that are not sampled.
     pub(super) fn missing(&self, ranking: &Ranking, density: u32) -> Vec<usize> {
         let ranks = ranking.samples(density).into_iter();
-        ranks.filter(|rank| !self.samples.contains_key(rank)).collect()
+        ranks
+            .filter(|rank| !self.samples.contains_key(rank))
+            .collect()
     }
 
     pub(super) fn add(&mut self, rank: usize, sample: Sample) {
@@ -75,7 +77,11 @@ impl Curve {
         let ranks: Vec<usize> = self.samples.keys().copied().collect();
         let samples: Vec<Sample> = self.samples.values().copied().collect();
         let firsts: Vec<usize> = std::iter::once(0)
-            .chain(ranks.windows(2).map(|pair| ranking.first_of(pair[0], pair[1])))
+            .chain(
+                ranks
+                    .windows(2)
+                    .map(|pair| ranking.first_of(pair[0], pair[1])),
+            )
             .take(ranks.len())
             .collect();
         let keys = firsts.iter().map(|first| ranking.keys[*first]);
@@ -125,7 +131,10 @@ impl Curve {
 /// The square of the standard error. A sample stands for the blocks from its first to the next
 /// one's; that they differ from it as much as its neighbors do is the assumption.
 fn variance(ranking: &Ranking, ranks: &[usize], firsts: &[usize], samples: &[Sample]) -> f64 {
-    let ends = firsts.iter().skip(1).map(|first| ranking.start_bytes(*first));
+    let ends = firsts
+        .iter()
+        .skip(1)
+        .map(|first| ranking.start_bytes(*first));
     let ends = ends.chain([ranking.total_bytes()]);
     let cells = firsts.iter().zip(ends).zip(ranks).enumerate();
     cells
@@ -134,13 +143,20 @@ fn variance(ranking: &Ranking, ranks: &[usize], firsts: &[usize], samples: &[Sam
             let sample_bytes = ranking.start_bytes(rank + 1) - ranking.start_bytes(*rank);
             let unseen_bytes = cell_bytes - sample_bytes;
             let neighbors = [place.checked_sub(1), Some(place + 1)];
-            let neighbors = neighbors.into_iter().flatten().filter_map(|at| samples.get(at));
+            let neighbors = neighbors
+                .into_iter()
+                .flatten()
+                .filter_map(|at| samples.get(at));
             let squares = neighbors.map(|other| (other.ratio - samples[place].ratio).powi(2));
             let (sum, count) = squares.fold((0.0, 0.0), |(sum, count), square| {
                 (sum + square, count + 1.0)
             });
             // The difference of two independent values has twice the variance of one.
-            let of_one: f64 = if count > 0.0 { sum / (2.0 * count) } else { 0.0 };
+            let of_one: f64 = if count > 0.0 {
+                sum / (2.0 * count)
+            } else {
+                0.0
+            };
             of_one * real(cell_bytes) * real(unseen_bytes)
         })
         .sum()
@@ -183,7 +199,7 @@ mod tests {
     fn population(count: u32) -> Population {
         let block = |number: u32| Surveyed {
             len_bytes: 4096,
-            fast_bytes: [100 + number * 7919 % 3000; 2],
+            fast_bytes: [100 + number * 7919 % 3000; 3],
             kind: Kind::Other,
         };
         Population {
@@ -198,10 +214,14 @@ mod tests {
     }
 
     /// A curve through the samples of a density, with the ratio as a function of the fast size.
-    fn drawn(population: &Population, density: u32, ratio: impl Fn(u32) -> f64) -> (Curve, Ranking) {
-        let ranking = Ranking::new(0, Family::Entropy, population);
+    fn drawn(
+        population: &Population,
+        density: u32,
+        ratio: impl Fn(u32) -> f64,
+    ) -> (Curve, Ranking) {
+        let ranking = Ranking::new(0, Family::Block, population);
         let settings = Settings::new(Compressor::Zstd, None).unwrap();
-        let mut curve = Curve::new(settings, Family::Entropy, 0);
+        let mut curve = Curve::new(settings, Family::Block, 0);
         for rank in curve.missing(&ranking, density) {
             let block = population.blocks[ranking.keys[rank].place()];
             let sample = Sample {
@@ -217,7 +237,7 @@ mod tests {
     #[test]
     fn a_denser_sample_holds_the_one_before() {
         let population = population(1000);
-        let ranking = Ranking::new(0, Family::Entropy, &population);
+        let ranking = Ranking::new(0, Family::Block, &population);
         for density in 0..12 {
             let (few, more) = (ranking.samples(density), ranking.samples(density + 1));
             assert!(few.iter().all(|rank| more.contains(rank)), "{density}");
@@ -236,8 +256,15 @@ mod tests {
             let block = &population.blocks[key.place()];
             let exact = scaled(block.fast_bytes[1], ratio(block.fast_bytes[1]));
             let expected = curve.expected(block, key.place()).stored_bytes;
-            let allowed = if curve.samples.contains_key(&rank) { 0 } else { 20 };
-            assert!(exact.abs_diff(expected) <= allowed, "{rank}: {exact} {expected}");
+            let allowed = if curve.samples.contains_key(&rank) {
+                0
+            } else {
+                20
+            };
+            assert!(
+                exact.abs_diff(expected) <= allowed,
+                "{rank}: {exact} {expected}"
+            );
         }
     }
 

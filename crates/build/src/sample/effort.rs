@@ -18,9 +18,7 @@ pub(super) const REFERENCE: Settings = Settings {
 const GZIP_NS: [f64; 13] = [
     5.0, 5.0, 6.0, 6.5, 7.0, 8.0, 10.0, 13.0, 18.0, 23.0, 60.0, 90.0, 150.0,
 ];
-const LZO_NS: [f64; 10] = [
-    4.0, 20.0, 25.0, 30.0, 35.0, 40.0, 50.0, 60.0, 77.0, 90.0,
-];
+const LZO_NS: [f64; 10] = [4.0, 20.0, 25.0, 30.0, 35.0, 40.0, 50.0, 60.0, 77.0, 90.0];
 const LZ4_NS: [f64; 13] = [
     2.0, 9.0, 10.0, 12.0, 14.0, 16.0, 18.0, 20.0, 22.0, 24.0, 40.0, 60.0, 80.0,
 ];
@@ -69,11 +67,10 @@ fn encoder_bytes(settings: &Settings, block_size: BlockSize) -> u64 {
         (Compressor::Zstd, _) => (16, 1536 * KIB),
         (Compressor::Xz | Compressor::Lzma, ..=3) => (6, 1024 * KIB),
         (Compressor::Xz | Compressor::Lzma, _) => (11, 1024 * KIB),
-        (Compressor::Gzip, ..=9) => (0, 1024 * KIB),
+        (Compressor::Gzip, ..=9) | (Compressor::Lzo, 0) => (0, 1024 * KIB),
         (Compressor::Gzip, _) => (0, 9216 * KIB),
         (Compressor::Lz4, 0) => (0, 16 * KIB),
         (Compressor::Lz4, _) => (0, 320 * KIB),
-        (Compressor::Lzo, 0) => (0, 1024 * KIB),
         // The cheapest way to each byte is found before the first instruction is written.
         (Compressor::Lzo, _) => (16, 2048 * KIB),
     };

@@ -109,7 +109,9 @@ impl Adding<'_> {
         let mut block_count = 0;
         let files = self.knowledge.populations[parts.files.population].files();
         for node in self.geometry.files() {
-            let count = self.geometry.block_count(node, self.source.size_bytes(node));
+            let count = self
+                .geometry
+                .block_count(node, self.source.size_bytes(node));
             let count = usize::try_from(count).unwrap_or(usize::MAX);
             let places = files.get(&node).cloned().unwrap_or_default();
             for place in places.take(count) {
@@ -130,7 +132,9 @@ impl Adding<'_> {
         // Files and fragment blocks have one curve, if they have any.
         let data_curve = parts.files.curve.or(parts.fragments.curve);
         let curves = [data_curve, parts.tables.curve].into_iter().flatten();
-        let variance: f64 = curves.map(|curve| self.knowledge.curves[curve].variance).sum();
+        let variance: f64 = curves
+            .map(|curve| self.knowledge.curves[curve].variance)
+            .sum();
         estimate.error_bytes = whole(variance.sqrt());
         let node_count = self.source.tree.nodes.len();
         estimate.memory_bytes = effort::writing_bytes(options, node_count, block_count);

@@ -48,7 +48,9 @@ impl Population {
         let ends = files.iter().skip(1).map(|(start, _)| *start);
         let ends = ends.chain([*fragments_start]);
         let files = files.iter().zip(ends);
-        files.map(|((start, node), end)| (*node, *start..end)).collect()
+        files
+            .map(|((start, node), end)| (*node, *start..end))
+            .collect()
     }
 
     /// The files whose tail ends a fragment block holds; none of other blocks.

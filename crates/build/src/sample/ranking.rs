@@ -57,15 +57,16 @@ impl Ranking {
             }
         }
         keys.sort_unstable();
-        let mut end_bytes = 0;
-        let ends_bytes = keys.iter().map(|key| {
-            end_bytes += u64::from(blocks.blocks[key.place()].fast_bytes(family));
-            end_bytes
+        let fast_bytes = |key: &Key| u64::from(blocks.blocks[key.place()].fast_bytes(family));
+        let mut sum_bytes = 0;
+        let sums = keys.iter().map(|key| {
+            sum_bytes += fast_bytes(key);
+            sum_bytes
         });
         Self {
             population,
             family,
-            ends_bytes: ends_bytes.collect(),
+            ends_bytes: sums.collect(),
             keys,
             incompressible_bytes,
         }
@@ -98,7 +99,8 @@ impl Ranking {
         let total_bytes = u128::from(self.total_bytes());
         let rank = |part: usize| {
             let at = (total_bytes * part as u128) >> density;
-            self.ends_bytes.partition_point(|end| u128::from(*end) <= at)
+            self.ends_bytes
+                .partition_point(|end| u128::from(*end) <= at)
         };
         let last = self.keys.len() - 1;
         let inner = (1..parts).map(|part| rank(part).min(last));

@@ -136,8 +136,8 @@ impl Sampler<'_> {
 
     fn ranking(&self, curve: &Curve) -> &Ranking {
         let mut rankings = self.rankings.iter();
-        let found = rankings
-            .find(|it| it.population == curve.population && it.family == curve.family);
+        let found =
+            rankings.find(|it| it.population == curve.population && it.family == curve.family);
         found.expect("there is one for each family and population in question")
     }
 

@@ -63,7 +63,13 @@ impl Surveying<'_> {
                     offset,
                     len_bytes,
                     ..
-                } => self.stretch(surveyor, bytes, (node, file.as_ref()), (offset, len_bytes), block_sizes),
+                } => self.stretch(
+                    surveyor,
+                    bytes,
+                    (node, file.as_ref()),
+                    (offset, len_bytes),
+                    block_sizes,
+                ),
                 Job::Fragment(..) => unreachable!("no tail end is packed"),
             },
             |stretch| {
@@ -105,7 +111,9 @@ impl Surveying<'_> {
                 _ if is_hole => holes(len_bytes, step).collect(),
                 _ => {
                     let blocks = bytes.chunks(step as usize);
-                    blocks.map(|block| surveyor.data(block)).collect::<Result<_, _>>()?
+                    blocks
+                        .map(|block| surveyor.data(block))
+                        .collect::<Result<_, _>>()?
                 }
             };
             found.push(blocks);

@@ -9,29 +9,37 @@ use crate::error::Error;
 
 /// Compressors that find the same blocks hard, and the fast one that stands for them.
 ///
-/// With one for all, sizes of lz4 spread twice as far around what is expected of them.
+/// The ratio of a slow compressor's size to a fast one's varies the less, the more they are alike:
+/// over blocks of 1 MiB of a Debian root file system with Chromium by 4.7 % from gzip 1 to gzip 9 and by
+/// 9.5 % from zstd 1, by 4.3 % from zstd 3 to zstd 15 and by 7.6 % from zstd 1, by 10.9 % from zstd 3
+/// to xz 6 and by 23 % from lz4 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Family {
-    /// They store matches and what is between them: lz4 and lzo.
+    /// Matches, and what is between them, as bytes: lz4 and lzo.
     Matches,
-    /// They code both by frequency: gzip, xz and zstd.
-    Entropy,
+    /// Matches of the last 32 KiB, coded by frequency: gzip.
+    Window,
+    /// Matches of the whole block, coded by frequency: xz and zstd.
+    Block,
 }
+
+/// How many families there are.
+const FAMILIES: usize = 3;
 
 impl Family {
     pub(super) fn of(compressor: Compressor) -> Self {
         match compressor {
             Compressor::Lz4 | Compressor::Lzo => Self::Matches,
-            Compressor::Gzip | Compressor::Lzma | Compressor::Xz | Compressor::Zstd => {
-                Self::Entropy
-            }
+            Compressor::Gzip => Self::Window,
+            Compressor::Lzma | Compressor::Xz | Compressor::Zstd => Self::Block,
         }
     }
 
     fn fast(self) -> Settings {
         let (compressor, level) = match self {
             Self::Matches => (Compressor::Lz4, 0),
-            Self::Entropy => (Compressor::Zstd, 1),
+            Self::Window => (Compressor::Gzip, 1),
+            Self::Block => (Compressor::Zstd, 3),
         };
         Settings {
             compressor,
@@ -46,7 +54,7 @@ impl Family {
 pub(super) struct Surveyed {
     pub(super) len_bytes: u32,
     /// What it takes with the fast compressor of each family, as long as it is if it does not shrink.
-    pub(super) fast_bytes: [u32; 2],
+    pub(super) fast_bytes: [u32; FAMILIES],
     pub(super) kind: Kind,
 }
 
@@ -82,7 +90,10 @@ impl Kind {
         for byte in looked_at {
             letters += usize::from(matches!(byte, b'\t' | b'\n' | b'\r' | b' '..=b'~'));
             // The commonest bytes of instructions with 64-bit operands, but for zeros.
-            opcodes += usize::from(matches!(byte, 0x48 | 0x89 | 0x8b | 0x0f | 0x24 | 0xe8 | 0xff));
+            opcodes += usize::from(matches!(
+                byte,
+                0x48 | 0x89 | 0x8b | 0x0f | 0x24 | 0xe8 | 0xff
+            ));
         }
         if letters * 16 >= count * 15 {
             Self::Text
@@ -99,7 +110,7 @@ impl Surveyed {
     pub(super) fn zeros(len_bytes: u32) -> Self {
         Self {
             len_bytes,
-            fast_bytes: [0; 2],
+            fast_bytes: [0; FAMILIES],
             kind: Kind::Zeros,
         }
     }
@@ -130,7 +141,7 @@ pub(super) struct Surveyor {
 
 impl Surveyor {
     pub(super) fn new(families: &[Family]) -> Result<Self, Error> {
-        // What these two make of a block does not depend on the block size of the image.
+        // What these make of a block does not depend on the block size of the image.
         let encoder = |family: &Family| {
             let encoder = Encoder::new(&family.fast(), BlockSize::MAX)?;
             Ok((*family, encoder))
@@ -163,7 +174,7 @@ impl Surveyor {
         if is_incompressible(bytes) {
             return Ok(Surveyed {
                 len_bytes: len(bytes),
-                fast_bytes: [len(bytes); 2],
+                fast_bytes: [len(bytes); FAMILIES],
                 kind: Kind::Incompressible,
             });
         }
@@ -171,7 +182,7 @@ impl Surveyor {
     }
 
     fn compressed(&mut self, bytes: &[u8], kind: Kind) -> Result<Surveyed, Error> {
-        let mut fast_bytes = [len(bytes); 2];
+        let mut fast_bytes = [len(bytes); FAMILIES];
         for (family, encoder) in &mut self.encoders {
             if encoder.compress(bytes, &mut self.compressed)? {
                 fast_bytes[*family as usize] = len(&self.compressed);
@@ -196,9 +207,15 @@ mod tests {
     #[test]
     fn kinds_are_told_by_the_bytes() {
         let text = b"The quick brown fox jumps over the lazy dog.\n".repeat(99);
-        let code = [0x48, 0x89, 0xe5, 0x48, 0x8b, 0x45, 0xf8, 0xe8, 0x10, 0, 0, 0].repeat(99);
-        let table: Vec<u8> = (0..9000_u32).flat_map(|number| (number * 3).to_le_bytes()).collect();
-        let mut surveyor = Surveyor::new(&[Family::Matches, Family::Entropy]).unwrap();
+        let code = [
+            0x48, 0x89, 0xe5, 0x48, 0x8b, 0x45, 0xf8, 0xe8, 0x10, 0, 0, 0,
+        ]
+        .repeat(99);
+        let table: Vec<u8> = (0..9000_u32)
+            .flat_map(|number| (number * 3).to_le_bytes())
+            .collect();
+        let mut surveyor =
+            Surveyor::new(&[Family::Matches, Family::Window, Family::Block]).unwrap();
         for (bytes, kind) in [
             (&text[..], Kind::Text),
             (&code, Kind::Code),
@@ -209,7 +226,12 @@ mod tests {
             let surveyed = surveyor.data(bytes).unwrap();
             assert_eq!(surveyed.kind, kind);
             assert_eq!(surveyed.len_bytes as usize, bytes.len());
-            assert!(surveyed.fast_bytes.iter().all(|fast| *fast <= surveyed.len_bytes));
+            assert!(
+                surveyed
+                    .fast_bytes
+                    .iter()
+                    .all(|fast| *fast <= surveyed.len_bytes)
+            );
         }
         assert!(surveyor.fragment(&[0; 5000]).unwrap().is_in_question());
     }

@@ -5,9 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use coldpress_build::{
-    Error, Estimate, Options, SampleOptions, Sampling, Source, Uncompressed,
-};
+use coldpress_build::{Error, Estimate, Options, SampleOptions, Sampling, Source, Uncompressed};
 use coldpress_codec::{Settings, Watch, Work};
 use coldpress_format::{BlockSize, Compressor};
 use coldpress_layout::{Item, Plan, Tails, order};
@@ -36,7 +34,9 @@ fn text(seed: u64, len: usize) -> Vec<u8> {
     let words: Vec<Vec<u8>> = (0..200 + random.below(3000))
         .map(|_| {
             let len = 2 + random.below(8);
-            (0..len).map(|_| b'a' + u8::try_from(random.below(26)).unwrap()).collect()
+            (0..len)
+                .map(|_| b'a' + u8::try_from(random.below(26)).unwrap())
+                .collect()
         })
         .collect();
     let mut text = Vec::new();
@@ -83,18 +83,44 @@ fn make_mixed(root: &Path, scale: usize) {
                 0 => text(seed, len),
                 1 => records(seed, len),
                 2 => noise(seed, len / 2),
-                _ => [text(seed, len / 2), records(seed, len / 3), vec![0; len / 3]].concat(),
+                _ => [
+                    text(seed, len / 2),
+                    records(seed, len / 3),
+                    vec![0; len / 3],
+                ]
+                .concat(),
             };
             fs::write(directory.join(format!("file {file}")), content).unwrap();
         }
     }
     let entries = [
-        ("twin a".to_owned(), Entry::File { seed: 4, len: 70_000 }),
-        ("twin b".to_owned(), Entry::File { seed: 4, len: 70_000 }),
-        ("linked".to_owned(), Entry::File { seed: 6, len: 9_000 }),
+        (
+            "twin a".to_owned(),
+            Entry::File {
+                seed: 4,
+                len: 70_000,
+            },
+        ),
+        (
+            "twin b".to_owned(),
+            Entry::File {
+                seed: 4,
+                len: 70_000,
+            },
+        ),
+        (
+            "linked".to_owned(),
+            Entry::File {
+                seed: 6,
+                len: 9_000,
+            },
+        ),
         ("link".to_owned(), Entry::Link),
         ("sparse".to_owned(), Entry::Sparse { len: 3_000_000 }),
-        ("symlink".to_owned(), Entry::Symlink("bin/file 0".to_owned())),
+        (
+            "symlink".to_owned(),
+            Entry::Symlink("bin/file 0".to_owned()),
+        ),
         ("empty".to_owned(), Entry::File { seed: 0, len: 0 }),
     ];
     make(root, &entries);
@@ -132,7 +158,11 @@ fn assert_close(estimate: &Estimate, image: &[u8], what: &Options) {
 fn assert_all_close(source: &Source, candidates: &[Options]) {
     let sampling = sampled(source, candidates, Sampling::BUILDS, 2);
     for (estimate, candidate) in sampling.estimates.iter().zip(candidates) {
-        assert_close(estimate, &built(source, &Plan::default(), candidate), candidate);
+        assert_close(
+            estimate,
+            &built(source, &Plan::default(), candidate),
+            candidate,
+        );
     }
 }
 
@@ -193,7 +223,11 @@ fn few_samples_of_many_blocks_are_enough() {
     let sampling = sampled(&source, &candidates, 0.02, 2);
     for (estimate, candidate) in sampling.estimates.iter().zip(&candidates) {
         assert!(estimate.error_bytes > 0, "all was sampled");
-        assert_close(estimate, &built(&source, &Plan::default(), candidate), candidate);
+        assert_close(
+            estimate,
+            &built(&source, &Plan::default(), candidate),
+            candidate,
+        );
     }
 }
 
@@ -202,7 +236,9 @@ fn many_small_files_are_mostly_metadata() {
     let directory = tempfile::tempdir().unwrap();
     let mut random = Random(3);
     for number in 0..3000 {
-        let path = directory.path().join(format!("{}/{}", number / 100, random.below(1 << 30)));
+        let path = directory
+            .path()
+            .join(format!("{}/{}", number / 100, random.below(1 << 30)));
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text(number as u64 % 900, 20 + number % 400)).unwrap();
     }
@@ -279,11 +315,21 @@ fn the_sizes_of_blocks_add_up_to_the_data_area() {
         }
         let expected_bytes = sampling.estimates[number].data_bytes;
         // Duplicate tail ends are not known to this order, so that its fragment blocks are others.
-        let parts = if candidate.tails == Tails::All { 100 } else { 10_000 };
+        let parts = if candidate.tails == Tails::All {
+            100
+        } else {
+            10_000
+        };
         let allowed_bytes = expected_bytes / parts;
-        assert!(data_bytes.abs_diff(expected_bytes) <= allowed_bytes, "{data_bytes} {expected_bytes}");
+        assert!(
+            data_bytes.abs_diff(expected_bytes) <= allowed_bytes,
+            "{data_bytes} {expected_bytes}"
+        );
         assert_eq!(blocks.stored_bytes(coldpress_layout::NodeId::ROOT, 0), 0);
-        assert_eq!(blocks.stored_bytes(coldpress_layout::NodeId(1), u64::MAX), 0);
+        assert_eq!(
+            blocks.stored_bytes(coldpress_layout::NodeId(1), u64::MAX),
+            0
+        );
         assert!(blocks.metadata_bytes(8192) < 8192);
     }
 }
@@ -301,7 +347,8 @@ struct Reads(AtomicUsize);
 
 impl Watch for Reads {
     fn begin(&self, work: Work) -> u64 {
-        self.0.fetch_add(usize::from(work == Work::Read), Ordering::Relaxed);
+        self.0
+            .fetch_add(usize::from(work == Work::Read), Ordering::Relaxed);
         0
     }
 
@@ -326,7 +373,10 @@ fn a_file_is_read_once_and_little_of_it_again() {
     // is sampled from memory, but counted here.
     let curves = 3 * 2;
     let count = reads.0.load(Ordering::Relaxed);
-    assert!((mebibytes..=mebibytes + curves * 18).contains(&count), "{count}");
+    assert!(
+        (mebibytes..=mebibytes + curves * 18).contains(&count),
+        "{count}"
+    );
     assert!(sampling.estimates[0].error_bytes > 0);
 }
 
