@@ -4,7 +4,10 @@
 //! Which they are follows from sizes alone and from what compressors cost by a table, so that it does
 //! not depend on the clock.
 
+use std::ops::RangeInclusive;
+
 use coldpress_codec::{Settings, Work, Workers, ordered};
+use coldpress_format::BlockSize;
 
 use super::SAMPLES_PER_SURVEY;
 use super::coder::Coder;
@@ -17,8 +20,11 @@ use crate::error::Error;
 use crate::progress::Meter;
 use crate::source::Source;
 
-/// Samples of the first round: 2 to the power of this.
-const FIRST_DENSITY: u32 = 4;
+/// Samples of the first round, at least and at most: 2 to the power of these. Of fewer, neighbors
+/// do not tell how much is unknown.
+const FIRST_DENSITIES: RangeInclusive<u32> = 4..=8;
+/// Bytes of the samples of the first round, if they are not too few then.
+const FIRST_BYTES: u32 = 4 << 20;
 /// Samples of a population of metadata blocks. They are kept in memory, so there are no rounds.
 pub(super) const METADATA_DENSITY: u32 = 7;
 /// The standard error of a size that is sure enough: four of them are 1 %.
@@ -107,7 +113,7 @@ impl Sampler<'_> {
             let is_metadata = matches!(population.content, Content::Metadata(_));
             let density = match curve.density {
                 None if is_metadata => METADATA_DENSITY,
-                None => FIRST_DENSITY,
+                None => first_density(population.block_size),
                 Some(_) if is_metadata || curve.is_complete(ranking) => return None,
                 Some(density) => density + 1,
             };
@@ -205,6 +211,11 @@ impl Sampler<'_> {
         };
         Ok((job, sample))
     }
+}
+
+fn first_density(block_size: BlockSize) -> u32 {
+    let density = (FIRST_BYTES / block_size.bytes()).max(1).ilog2();
+    density.clamp(*FIRST_DENSITIES.start(), *FIRST_DENSITIES.end())
 }
 
 /// The part of the work that is shown as done.
