@@ -232,7 +232,12 @@ mod tests {
     #[test]
     fn a_large_file_of_which_little_was_touched_stands_behind_the_others() {
         const MIB: u64 = 1 << 20;
-        let files = [("/large", 9 * MIB + 1), ("/a", PAGE), ("/b", 3 * PAGE), ("/full", 9 * MIB)];
+        let files = [
+            ("/large", 9 * MIB + 1),
+            ("/a", PAGE),
+            ("/b", 3 * PAGE),
+            ("/full", 9 * MIB),
+        ];
         let last = 9 * MIB / PAGE;
         let accesses = [
             (read(7, 7), "/large"),
@@ -285,17 +290,32 @@ mod tests {
             blocks("/rare/blocks"),
         ];
         assert_eq!(plan.data, data);
-        let inodes = ["/", "/often", "/rare", "/s", "/often/b", "/rare/a", "/rare/blocks", "/rare/c"];
+        let inodes = [
+            "/",
+            "/often",
+            "/rare",
+            "/s",
+            "/often/b",
+            "/rare/a",
+            "/rare/blocks",
+            "/rare/c",
+        ];
         assert_eq!(plan.inodes, inodes.map(|path| path.as_bytes().to_vec()));
         let directories = ["/", "/often", "/rare"];
-        assert_eq!(plan.directories, directories.map(|path| path.as_bytes().to_vec()));
+        assert_eq!(
+            plan.directories,
+            directories.map(|path| path.as_bytes().to_vec())
+        );
         let sure = Profile {
             recordings: 1,
             ..profile
         };
         let set = sure.working_set(0.0);
         let block_size = BlockSize::new(8192).expect("legal");
-        assert_eq!(plan_profile(&tree, &sure, block_size), super::plan(&tree, &set, block_size));
+        assert_eq!(
+            plan_profile(&tree, &sure, block_size),
+            super::plan(&tree, &set, block_size)
+        );
     }
 
     #[test]

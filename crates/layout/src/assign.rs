@@ -68,7 +68,10 @@ pub fn assign(blocks: &[BlockGain], budget_bytes: u64) -> Vec<PackingRule> {
     let ladders: Vec<Ladder> = blocks.iter().map(Ladder::new).collect();
     let freed_bytes: u64 = ladders.iter().map(Ladder::freed_bytes).sum();
     let climbed = climb(&ladders, budget_bytes.saturating_add(freed_bytes));
-    let packings = ladders.iter().zip(climbed).map(|(it, rung)| it.packing(rung));
+    let packings = ladders
+        .iter()
+        .zip(climbed)
+        .map(|(it, rung)| it.packing(rung));
     rules::rules(blocks.iter().zip(packings))
 }
 
@@ -79,7 +82,9 @@ fn climb(ladders: &[Ladder], mut free_bytes: u64) -> Vec<usize> {
         .enumerate()
         .flat_map(|(place, ladder)| ladder.steps().map(move |step| (place, step)))
         .collect();
-    steps.sort_by(|(_, left), (_, right)| right.saved_s_per_byte().total_cmp(&left.saved_s_per_byte()));
+    steps.sort_by(|(_, left), (_, right)| {
+        right.saved_s_per_byte().total_cmp(&left.saved_s_per_byte())
+    });
     let mut climbed = vec![0; ladders.len()];
     for (place, step) in steps {
         // Who could not afford a rung does not reach the next one.

@@ -24,8 +24,9 @@ pub(crate) fn place_rest(placing: &mut Placing<'_>, grouping: Grouping<'_>) {
     let begin = placing.data.len();
     let mut tails = place_blocks(placing);
     grouping.arrange(placing.tree, &mut tails);
+    let fragments = pack(placing, &tails);
     let blocks = placing.data.split_off(begin);
-    merge(&mut placing.data, blocks, pack(placing, &tails));
+    merge(&mut placing.data, blocks, fragments);
 }
 
 /// Places the blocks of files; returns the tail ends that go into fragment blocks, in the order of

@@ -206,7 +206,10 @@ mod tests {
             size_bytes: (40 << 20) + 7,
         };
         let block_size = BlockSize::DEFAULT;
-        (file.touched_blocks(block_size, 320), file.is_sparse(block_size))
+        (
+            file.touched_blocks(block_size, 320),
+            file.is_sparse(block_size),
+        )
     }
 
     #[test]

@@ -39,7 +39,10 @@ impl Ladder {
         });
         let mut rungs: Vec<PackingGain> = Vec::new();
         for choice in choices {
-            if rungs.last().is_some_and(|best| choice.saved_s <= best.saved_s) {
+            if rungs
+                .last()
+                .is_some_and(|best| choice.saved_s <= best.saved_s)
+            {
                 continue; // Larger, and saves no more.
             }
             while let [.., below, last] = rungs.as_slice()
@@ -58,7 +61,9 @@ impl Ladder {
     /// Bytes that the lowest rung takes less than the default.
     pub(super) fn freed_bytes(&self) -> u64 {
         let lowest = self.rungs.first();
-        lowest.map_or(0, |lowest| (self.default_bytes - lowest.stored_bytes).into())
+        lowest.map_or(0, |lowest| {
+            (self.default_bytes - lowest.stored_bytes).into()
+        })
     }
 
     /// The steps upwards.
@@ -72,7 +77,9 @@ impl Ladder {
     }
 
     pub(super) fn packing(&self, rung: usize) -> Packing {
-        self.rungs.get(rung).map_or(Packing::Default, |it| it.packing)
+        self.rungs
+            .get(rung)
+            .map_or(Packing::Default, |it| it.packing)
     }
 }
 

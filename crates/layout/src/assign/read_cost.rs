@@ -23,7 +23,9 @@ impl ReadCost {
     pub fn saved_s(&self, default_bytes: u32, stored_bytes: u32, decompression_s: f64) -> f64 {
         let sector_bytes = self.sector_bytes.max(1);
         let fewer_bytes = default_bytes.saturating_sub(stored_bytes) / sector_bytes * sector_bytes;
-        let more_bytes = stored_bytes.saturating_sub(default_bytes).div_ceil(sector_bytes);
+        let more_bytes = stored_bytes
+            .saturating_sub(default_bytes)
+            .div_ceil(sector_bytes);
         let more_bytes = f64::from(more_bytes) * f64::from(sector_bytes);
         let byte_s = self.bandwidth_bytes_per_s.recip()
             + self.request_s / f64::from(self.request_bytes.max(1));

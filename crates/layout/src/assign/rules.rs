@@ -37,7 +37,9 @@ fn runs(mut blocks: Vec<(u64, Packing)>) -> Vec<PackedBlocks> {
     let mut runs: Vec<PackedBlocks> = Vec::new();
     for (block, packing) in blocks {
         match runs.last_mut() {
-            Some((range, same)) if *same == packing && range.end().checked_add(1) == Some(block) => {
+            Some((range, same))
+                if *same == packing && range.end().checked_add(1) == Some(block) =>
+            {
                 *range = *range.start()..=block;
             }
             _ => runs.push((block..=block, packing)),
@@ -93,7 +95,10 @@ mod tests {
             ("/b", u64::MAX, Stored),
             ("/c", 0, Default),
         ];
-        let blocks: Vec<_> = packed.iter().map(|(path, number, _)| block(path, *number)).collect();
+        let blocks: Vec<_> = packed
+            .iter()
+            .map(|(path, number, _)| block(path, *number))
+            .collect();
         let rules = rules(blocks.iter().zip(packed.iter().map(|it| it.2)));
         let found: Vec<_> = rules
             .iter()

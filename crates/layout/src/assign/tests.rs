@@ -63,18 +63,24 @@ fn what_cold_blocks_give_up_hot_ones_may_spend() {
 #[test]
 fn choices_below_the_hull_are_passed_over() {
     let choices = [
-        gain(Level(3), 110, 0.001),  // 0.1 ms for each byte, but the next has 0.2.
+        gain(Level(3), 110, 0.001), // 0.1 ms for each byte, but the next has 0.2.
         gain(Level(1), 120, 0.004),
-        gain(Level(2), 120, 0.003),  // The same bytes for less.
+        gain(Level(2), 120, 0.003), // The same bytes for less.
         gain(Stored, 200, 0.005),
-        gain(Level(9), 300, 0.005),  // More bytes for the same.
-        gain(Level(4), 100, 0.0),    // What the default is.
-        gain(Level(5), 90, -0.001),  // Smaller, but slower.
+        gain(Level(9), 300, 0.005), // More bytes for the same.
+        gain(Level(4), 100, 0.0),   // What the default is.
+        gain(Level(5), 90, -0.001), // Smaller, but slower.
         gain(Level(6), 90, f64::NAN),
         gain(Level(7), 90, f64::INFINITY),
     ];
     let given = blocks(&[&choices]);
-    for (budget_bytes, expected) in [(0, Default), (19, Default), (20, Level(1)), (99, Level(1)), (100, Stored)] {
+    for (budget_bytes, expected) in [
+        (0, Default),
+        (19, Default),
+        (20, Level(1)),
+        (99, Level(1)),
+        (100, Stored),
+    ] {
         assert_eq!(chosen(&given, budget_bytes), [expected], "{budget_bytes}");
     }
 }

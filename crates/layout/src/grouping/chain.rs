@@ -55,7 +55,8 @@ impl Alike {
         let mut links = vec![[end; BUCKETS]; sketches.len()];
         for bucket in 0..BUCKETS {
             let minima = sketches.iter().zip(0_u32..);
-            let minima = minima.filter_map(|(it, place)| Some((it.as_ref()?.minimum(bucket)?, place)));
+            let minima =
+                minima.filter_map(|(it, place)| Some((it.as_ref()?.minimum(bucket)?, place)));
             let mut minima: Vec<_> = minima.collect();
             minima.sort_unstable();
             for pair in minima.windows(2) {

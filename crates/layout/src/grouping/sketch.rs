@@ -62,7 +62,9 @@ impl Sketch {
 
 fn magic(head: &[u8]) -> Option<[u8; 4]> {
     let first = *head.first_chunk::<4>()?;
-    let is_text = first.iter().all(|byte| byte.is_ascii_graphic() || byte.is_ascii_whitespace());
+    let is_text = first
+        .iter()
+        .all(|byte| byte.is_ascii_graphic() || byte.is_ascii_whitespace());
     (!is_text).then_some(first)
 }
 
@@ -93,7 +95,9 @@ mod tests {
     }
 
     fn numbers(range: std::ops::Range<u32>) -> Vec<u8> {
-        range.flat_map(|number| format!("line {number}\n").into_bytes()).collect()
+        range
+            .flat_map(|number| format!("line {number}\n").into_bytes())
+            .collect()
     }
 
     #[test]
@@ -107,7 +111,12 @@ mod tests {
 
     #[test]
     fn short_contents_have_few_minima_or_none() {
-        for (content, count) in [(&b""[..], 0), (b"12345", 0), (b"123456", 1), (&[0; 4096], 1)] {
+        for (content, count) in [
+            (&b""[..], 0),
+            (b"12345", 0),
+            (b"123456", 1),
+            (&[0; 4096], 1),
+        ] {
             assert_eq!(shared(content, content), count);
         }
     }

@@ -14,25 +14,31 @@ fn blocks() -> impl Strategy<Value = Vec<BlockGain>> {
     });
     let block = (0..3_u8, 0..400_u32, prop::collection::vec(choice, 0..4));
     prop::collection::vec(block, 0..7).prop_map(|blocks| {
-        let named = |((file, default_bytes, mut choices), block): ((u8, u32, Vec<PackingGain>), u64)| {
-            for (choice, level) in choices.iter_mut().zip(1..) {
-                choice.packing = Packing::Level(level);
-            }
-            BlockGain {
-                path: format!("/{file}").into_bytes(),
-                block,
-                default_bytes,
-                choices,
-            }
-        };
+        let named =
+            |((file, default_bytes, mut choices), block): ((u8, u32, Vec<PackingGain>), u64)| {
+                for (choice, level) in choices.iter_mut().zip(1..) {
+                    choice.packing = Packing::Level(level);
+                }
+                BlockGain {
+                    path: format!("/{file}").into_bytes(),
+                    block,
+                    default_bytes,
+                    choices,
+                }
+            };
         blocks.into_iter().zip(0..).map(named).collect()
     })
 }
 
 /// The choices of a block: bytes and time saved, the default first.
 fn choices(block: &BlockGain) -> Vec<(i64, f64)> {
-    let others = block.choices.iter().map(|it| (it.stored_bytes.into(), it.saved_s));
-    std::iter::once((block.default_bytes.into(), 0.0)).chain(others).collect()
+    let others = block
+        .choices
+        .iter()
+        .map(|it| (it.stored_bytes.into(), it.saved_s));
+    std::iter::once((block.default_bytes.into(), 0.0))
+        .chain(others)
+        .collect()
 }
 
 /// More bytes than without rules, and time saved; the slowest single block.
@@ -59,7 +65,10 @@ fn outcome(blocks: &[BlockGain], rules: &[PackingRule]) -> (i64, f64, f64) {
 fn best_s(blocks: &[BlockGain], budget_bytes: i64) -> f64 {
     let mut reached = vec![(0, 0.0)];
     for block in blocks {
-        let lawful: Vec<_> = choices(block).into_iter().filter(|it| it.1 >= 0.0).collect();
+        let lawful: Vec<_> = choices(block)
+            .into_iter()
+            .filter(|it| it.1 >= 0.0)
+            .collect();
         let more = |(bytes, saved_s): (i64, f64)| {
             let default_bytes = i64::from(block.default_bytes);
             let with = move |it: &(i64, f64)| (bytes + it.0 - default_bytes, saved_s + it.1);
