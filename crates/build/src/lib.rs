@@ -4,7 +4,7 @@
 //! select  which of it the image holds                    select.rs
 //! gather  what there is: names, metadata, sizes          gather.rs, scan.rs, draft.rs, source.rs
 //! change  owners, modes, times, xattrs to be replaced    overrides.rs
-//! order   what goes where: coldpress_layout              (not here)
+//! order   what goes where: coldpress_layout              (not here, but sketches.rs)
 //! write   duplicates, data area, tables, superblock      write.rs, then duplicates, data, tables
 //! verify  the image holds what the source holds          verify.rs
 //! judge   which tool made an image, with which settings  identify.rs
@@ -40,6 +40,7 @@ mod reuse;
 mod scan;
 mod select;
 mod sink;
+mod sketches;
 mod source;
 mod tables;
 mod tar;

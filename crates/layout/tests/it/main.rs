@@ -3,6 +3,7 @@
 
 mod assignments;
 mod document;
+mod groups;
 mod laws;
 mod orders;
 mod plans;
