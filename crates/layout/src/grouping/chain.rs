@@ -5,11 +5,15 @@ use super::sketch::{BUCKETS, Sketch};
 /// Contents with the same minimum that are looked at, in front of one and behind it. Each has up
 /// to 16 minima, so 256 are compared for each content at most.
 const REACH: usize = 8;
+/// Minima that similar contents have in common at least. Texts of one vocabulary have some: at 1 a
+/// tree of them grew by 0.3 %, at 7 by 0.06 %, and a Debian root file system with Python shrinks by 3.7 instead of 5.2 % of
+/// its fragment blocks, but a walk reads them 2.2 instead of 4.4 times as often.
+const SHARED_MIN: usize = 7;
 /// The end of a chain.
 const END: u32 = u32::MAX;
 
 /// The places of sketches, each followed by that of the one of its neighbors that has most minima in
-/// common with it; if none has any, by the first that is left.
+/// common with it; if none has enough, by the first that is left.
 ///
 /// # Cost
 ///
@@ -74,7 +78,7 @@ impl Alike {
         }
     }
 
-    /// The content that has most minima in common; of several the first.
+    /// The content that has most minima in common, if it has enough; of several the first.
     fn most_similar(&mut self, place: usize) -> Option<usize> {
         self.met.clear();
         for bucket in 0..BUCKETS {
@@ -89,7 +93,7 @@ impl Alike {
         self.met.sort_unstable();
         let mut best: &[u32] = &[];
         for same in self.met.chunk_by(|left, right| left == right) {
-            if same.len() > best.len() {
+            if same.len() >= SHARED_MIN && same.len() > best.len() {
                 best = same;
             }
         }
