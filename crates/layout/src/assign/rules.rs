@@ -9,11 +9,14 @@ use crate::packing::{PackedBlocks, Packing, PackingRule};
 /// of a plan stays below its 64 KiB.
 const RANGES_MAX: usize = 1000;
 
+/// Blocks of one file by number, in any order.
+type Blocks = Vec<(u64, Packing)>;
+
 /// The rules for blocks: file by file as they come, for each packing the ranges.
 pub(super) fn rules<'a>(
     packed: impl Iterator<Item = (&'a BlockGain, Packing)>,
 ) -> Vec<PackingRule> {
-    let mut files: Vec<(&[u8], Vec<(u64, Packing)>)> = Vec::new();
+    let mut files: Vec<(&[u8], Blocks)> = Vec::new();
     let mut places: HashMap<&[u8], usize> = HashMap::new();
     for (block, packing) in packed {
         let path = block.path.as_slice();
@@ -30,7 +33,7 @@ pub(super) fn rules<'a>(
 }
 
 /// Blocks that follow each other and are packed alike, ascending, without the default.
-fn runs(mut blocks: Vec<(u64, Packing)>) -> Vec<PackedBlocks> {
+fn runs(mut blocks: Blocks) -> Vec<PackedBlocks> {
     // Stable: of a block that comes twice the first counts.
     blocks.sort_by_key(|(block, _)| *block);
     blocks.dedup_by_key(|(block, _)| *block);

@@ -58,19 +58,7 @@ impl Alike {
         };
         let mut links = vec![[end; BUCKETS]; sketches.len()];
         for bucket in 0..BUCKETS {
-            let minima = sketches.iter().zip(0_u32..);
-            let minima =
-                minima.filter_map(|(it, place)| Some((it.as_ref()?.minimum(bucket)?, place)));
-            let mut minima: Vec<_> = minima.collect();
-            minima.sort_unstable();
-            for pair in minima.windows(2) {
-                if let [(value, place), (next_value, next)] = pair
-                    && value == next_value
-                {
-                    links[*place as usize][bucket].behind = *next;
-                    links[*next as usize][bucket].before = *place;
-                }
-            }
+            link(&mut links, bucket, sketches);
         }
         Self {
             links,
@@ -110,6 +98,22 @@ impl Alike {
             if let Some(links) = self.links.get_mut(behind as usize) {
                 links[bucket].before = before;
             }
+        }
+    }
+}
+
+/// Links the contents that have the same minimum in a bucket.
+fn link(links: &mut [[Link; BUCKETS]], bucket: usize, sketches: &[Option<&Sketch>]) {
+    let minima = sketches.iter().zip(0_u32..);
+    let minima = minima.filter_map(|(it, place)| Some((it.as_ref()?.minimum(bucket)?, place)));
+    let mut minima: Vec<_> = minima.collect();
+    minima.sort_unstable();
+    for pair in minima.windows(2) {
+        if let [(value, place), (next_value, next)] = pair
+            && value == next_value
+        {
+            links[*place as usize][bucket].behind = *next;
+            links[*next as usize][bucket].before = *place;
         }
     }
 }
