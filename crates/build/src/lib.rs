@@ -6,6 +6,7 @@
 //! change  owners, modes, times, xattrs to be replaced    overrides.rs
 //! order   what goes where: coldpress_layout              (not here)
 //! sample  what candidates would give, without writing    sample.rs
+//! order   what goes where: coldpress_layout              (not here, but sketches.rs)
 //! write   duplicates, data area, tables, superblock      write.rs, then duplicates, data, tables
 //! verify  the image holds what the source holds          verify.rs
 //! judge   which tool made an image, with which settings  identify.rs
@@ -42,6 +43,7 @@ mod sample;
 mod scan;
 mod select;
 mod sink;
+mod sketches;
 mod source;
 mod tables;
 mod tar;
