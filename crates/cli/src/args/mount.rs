@@ -46,17 +46,18 @@ pub(crate) struct MountArgs {
     )]
     pub(crate) cache: u64,
 
-    /// Threads that answer and decompress [default: as many as this process may use]
+    /// Threads that answer [default: as many as this process may use]
     ///
-    /// Two at least unless told otherwise, so that a small file need not wait for a large one.
+    /// As many more help them to decompress. Two at least unless told otherwise, so that a small file need not wait for a
+    /// large one.
     #[arg(short = 'j', long, value_name = "N", value_parser = parse_positive::<NonZeroUsize>)]
     pub(crate) threads: Option<NonZeroUsize>,
 
-    /// Decompress ahead what this profile or trace names [default: IMAGE.profile, if it is there]
+    /// Decompress ahead what this profile names [default: IMAGE.profile]
     ///
-    /// In the order in which it was needed, as far as at least half of the recordings needed it; by all processors that
-    /// no program needs answers of, and into half of the cache at most. It is given up if less than a fourth of it is
-    /// asked for.
+    /// A trace will do as well; the one beside the image is used if it is there. What at least half of the recordings
+    /// needed is decompressed in that order, by all processors that are not busy with answers, into half of the cache at
+    /// most. It is given up if less than a fourth of it is asked for.
     #[arg(long, value_name = "FILE")]
     pub(crate) profile: Option<PathBuf>,
 
@@ -73,7 +74,7 @@ pub(crate) struct MountArgs {
     )]
     pub(crate) prefetch_bandwidth: Option<NonZeroU64>,
 
-    /// Tell at the end what was asked for, found and decompressed, and what prefetching was worth
+    /// Tell at the end how it was used, and what prefetching was worth
     ///
     /// On standard error with --foreground, else in the system log. SIGUSR1 makes any mount tell it.
     #[arg(long)]
