@@ -11,7 +11,7 @@ use crate::skip;
 
 /// Of everything that the stage's image has, and of something else.
 const PROFILE: &str = "coldpress-profile 1\n# recordings: 2\nR 100-130,0-99 /large\nR 0 /directory/file\n\
-                       R 7 *1 /directory/file\nR 0 /none\n";
+                       R 7*1 /directory/file\nR 0 /none\n";
 
 /// Standard error of a mount all of which was read.
 fn told(stage: &MountStage, args: &[&str]) -> String {
