@@ -6,14 +6,21 @@ use std::sync::Arc;
 use coldpress_format::{Corrupt, Part, Rule};
 use coldpress_image::{Error, Image, StoredBlock};
 
+use crate::block::{Block, BlockKey, key};
 use crate::cache::{Cache, CacheCounts};
 use crate::content::Content;
 use crate::file_map::{FileMap, Piece};
+use crate::helpers::Offers;
+use crate::ledger::{Ledger, Over, Ticket};
+
+/// How far ahead of a read that goes on helpers may be.
+const AHEAD_BYTES: u64 = 1 << 20;
 
 /// Decompressed data and fragment blocks.
 pub(crate) struct Blocks {
-    /// By image byte and word: a damaged image may read the same bytes in two ways.
-    cache: Cache<(u64, u32), Vec<u8>>,
+    cache: Cache<BlockKey, Block>,
+    pub(crate) offers: Offers,
+    pub(crate) ledger: Arc<Ledger>,
 }
 
 impl Blocks {
@@ -21,11 +28,17 @@ impl Blocks {
         let block_bytes = image.superblock().block_size.bytes();
         Self {
             cache: Cache::new(limit_bytes, block_bytes.into()),
+            offers: Offers::default(),
+            ledger: Arc::default(),
         }
     }
 
     pub(crate) fn counts(&self) -> CacheCounts {
         self.cache.counts()
+    }
+
+    pub(crate) fn kept_bytes(&self) -> u64 {
+        self.cache.kept_bytes()
     }
 
     /// Reads a range of a file; what is behind its end is left out.
@@ -35,6 +48,8 @@ impl Blocks {
         map: &FileMap,
         range: Range<u64>,
     ) -> Result<Content, Error> {
+        let _answering = self.ledger.request();
+        self.hand_over(map, &range);
         let len = range.end.min(map.size_bytes()).saturating_sub(range.start);
         let len = usize::try_from(len).unwrap_or(usize::MAX);
         let mut joined = Vec::new();
@@ -42,6 +57,7 @@ impl Blocks {
             match piece {
                 Piece::Zeros(zeros) => joined.resize(joined.len() + zeros, 0),
                 Piece::Block(block, within) => {
+                    self.ledger.asked(key(&block));
                     let content = self.block(image, &block)?;
                     let bytes = within_block(&block, &content, within.clone())?;
                     if bytes.len() == len {
@@ -55,14 +71,56 @@ impl Blocks {
         Ok(Content::joined(joined))
     }
 
-    fn block(&self, image: &Image, block: &StoredBlock) -> Result<Arc<Vec<u8>>, Error> {
-        let key = (block.start, block.word.word());
-        self.cache.get(key, || {
-            let (mut stored, mut content) = (Vec::new(), Vec::new());
-            image.read_stored(block, &mut stored, &mut content)?;
-            Ok(content)
-        })
+    /// Lets helpers that have nothing to do decompress all blocks of a range but the first, and what
+    /// follows a range that goes on.
+    fn hand_over(&self, map: &FileMap, range: &Range<u64>) {
+        let ahead_bytes = if map.goes_on(range) { AHEAD_BYTES } else { 0 };
+        let end = range.end.saturating_add(ahead_bytes);
+        for piece in map.pieces(map.block_end(range.start)..end) {
+            if let Piece::Block(block, _) = piece
+                && !self.cache.has(&key(&block))
+                && !self.offers.offer(block)
+            {
+                return;
+            }
+        }
     }
+
+    /// What a block holds.
+    pub(crate) fn block(&self, image: &Image, block: &StoredBlock) -> Result<Arc<Block>, Error> {
+        self.cache
+            .get(key(block), || decompressed(image, block, None))
+    }
+
+    /// Decompresses a block as soon as that is no hindrance, unless it was asked for before.
+    ///
+    /// # Errors
+    ///
+    /// If nothing is prefetched any more.
+    pub(crate) fn prefetch(&self, image: &Image, block: &StoredBlock) -> Result<(), Over> {
+        if self.cache.has(&key(block)) {
+            return Ok(());
+        }
+        if let Some((ticket, _fetching)) = self.ledger.take(block)? {
+            let make = || decompressed(image, block, Some(ticket));
+            // Damage is told when a request meets it.
+            let _ = self.cache.prepare(key(block), make);
+        }
+        Ok(())
+    }
+}
+
+fn decompressed(
+    image: &Image,
+    block: &StoredBlock,
+    ticket: Option<Ticket>,
+) -> Result<Block, Error> {
+    let (mut stored, mut bytes) = (Vec::new(), Vec::new());
+    image.read_stored(block, &mut stored, &mut bytes)?;
+    Ok(Block {
+        bytes,
+        _ticket: ticket,
+    })
 }
 
 /// The bytes of a block that are wanted.
@@ -71,9 +129,10 @@ impl Blocks {
 /// that the one who decompressed it found its own.
 fn within_block<'a>(
     block: &StoredBlock,
-    content: &'a [u8],
+    content: &'a Block,
     within: Range<usize>,
 ) -> Result<&'a [u8], Corrupt> {
+    let content = &content.bytes;
     let (found, expected) = (content.len() as u64, u64::from(block.len_bytes));
     if !block.is_fragment && found != expected {
         let field = "decompressed length";

@@ -17,12 +17,6 @@ pub(crate) trait Weight {
     fn weight_bytes(&self) -> u64;
 }
 
-impl Weight for Vec<u8> {
-    fn weight_bytes(&self) -> u64 {
-        self.len() as u64
-    }
-}
-
 /// How a cache was used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CacheCounts {
@@ -108,8 +102,9 @@ impl<K: Copy + Eq + Hash, V: Weight> Cache<K, V> {
                 let new = Arc::clone(value.insert(Arc::new(new)));
                 drop(value);
                 self.made.fetch_add(1, Ordering::Relaxed);
-                // What is thrown out is freed outside the lock.
-                drop(self.shard(&key).keep(key, slot, new.weight_bytes()));
+                let gone = self.shard(&key).keep(key, slot, new.weight_bytes());
+                // Freed outside the lock.
+                drop(gone);
                 Ok(new)
             }
             Err(error) => {
@@ -118,6 +113,29 @@ impl<K: Copy + Eq + Hash, V: Weight> Cache<K, V> {
                 Err(error)
             }
         }
+    }
+
+    /// Makes a value that will be asked for: it stays as long as one that was.
+    ///
+    /// # Errors
+    ///
+    /// That of `make`.
+    pub(crate) fn prepare<E>(&self, key: K, make: impl FnOnce() -> Result<V, E>) -> Result<(), E> {
+        self.get(key, make)?;
+        if let Some(slot) = self.shard(&key).slots.get(&key) {
+            slot.was_used.store(true, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
+    /// Whether a value is there, or being made.
+    pub(crate) fn has(&self, key: &K) -> bool {
+        self.shard(key).slots.contains_key(key)
+    }
+
+    /// What all values weigh.
+    pub(crate) fn kept_bytes(&self) -> u64 {
+        self.shards.iter().map(|shard| lock(shard).bytes).sum()
     }
 
     fn shard(&self, key: &K) -> MutexGuard<'_, Shard<K, V>> {
@@ -215,10 +233,6 @@ mod tests {
         was_made
     }
 
-    fn bytes(cache: &Cache<u32, u64>) -> u64 {
-        cache.shards.iter().map(|shard| lock(shard).bytes).sum()
-    }
-
     #[test]
     fn there_are_as_many_shards_as_have_room() {
         for (limit_bytes, largest_bytes, shards) in [
@@ -242,7 +256,7 @@ mod tests {
         }
         assert!(!made(&cache, 0, 10));
         assert!(made(&cache, 10, 10));
-        assert_eq!(bytes(&cache), 100);
+        assert_eq!(cache.kept_bytes(), 100);
         // The first had a second chance, so the second went.
         assert!(!made(&cache, 0, 10));
         assert!(made(&cache, 1, 10));
@@ -251,18 +265,32 @@ mod tests {
     }
 
     #[test]
+    fn what_will_be_asked_for_stays_as_long_as_what_was() {
+        let cache = Cache::new(100, 100);
+        assert!(!cache.has(&0));
+        assert_eq!(cache.prepare::<()>(0, || Ok(10)), Ok(()));
+        for key in 1..15 {
+            assert!(cache.has(&0), "{key}");
+            assert!(made(&cache, key, 10));
+        }
+        assert!(!made(&cache, 0, 10));
+        assert_eq!(cache.prepare(20, || Err("damaged")), Err("damaged"));
+        assert!(!cache.has(&20));
+    }
+
+    #[test]
     fn memory_is_bounded_but_for_the_newest_value() {
         let cache = Cache::new(100, 100);
         for key in 0..1000 {
             made(&cache, key, u64::from(key % 90));
-            assert!(bytes(&cache) <= 100, "{key}");
+            assert!(cache.kept_bytes() <= 100, "{key}");
         }
         made(&cache, 1000, 5000);
-        assert_eq!(bytes(&cache), 5000);
+        assert_eq!(cache.kept_bytes(), 5000);
         assert!(!made(&cache, 1000, 5000));
         made(&cache, 1001, 1);
         made(&cache, 1002, 1);
-        assert!(bytes(&cache) <= 100);
+        assert!(cache.kept_bytes() <= 100);
         let slots: usize = cache
             .shards
             .iter()
@@ -309,7 +337,7 @@ mod tests {
             }
         });
         assert!(made(&cache, 1, 10));
-        assert_eq!((bytes(&cache), cache.counts().made), (10, 1));
+        assert_eq!((cache.kept_bytes(), cache.counts().made), (10, 1));
         assert_eq!(lock(&cache.shards[0]).slots.len(), 1);
     }
 }

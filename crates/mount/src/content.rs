@@ -3,6 +3,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use crate::block::Block;
+
 /// Bytes that were read.
 ///
 /// What lies in one block is not copied: the block is held until the answer was sent.
@@ -11,13 +13,13 @@ pub struct Content(Held);
 
 #[derive(Debug)]
 enum Held {
-    Shared(Arc<Vec<u8>>, Range<usize>),
+    Shared(Arc<Block>, Range<usize>),
     Joined(Vec<u8>),
 }
 
 impl Content {
     /// A range of a block; empty if the block has no such range.
-    pub(crate) fn shared(block: Arc<Vec<u8>>, within: Range<usize>) -> Self {
+    pub(crate) fn shared(block: Arc<Block>, within: Range<usize>) -> Self {
         Self(Held::Shared(block, within))
     }
 
@@ -29,7 +31,7 @@ impl Content {
     /// The bytes.
     pub fn bytes(&self) -> &[u8] {
         match &self.0 {
-            Held::Shared(block, within) => block.get(within.clone()).unwrap_or_default(),
+            Held::Shared(block, within) => block.bytes.get(within.clone()).unwrap_or_default(),
             Held::Joined(bytes) => bytes,
         }
     }

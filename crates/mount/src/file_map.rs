@@ -1,6 +1,7 @@
 //! Where the blocks of a file lie.
 
 use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use coldpress_format::{BlockSize, Corrupt, File, Part, Rule, TailEnd};
 use coldpress_image::{Image, StoredBlock};
@@ -18,6 +19,8 @@ pub(crate) struct FileMap {
     /// Where each [`MARK_BLOCKS`]th block starts.
     marks: Vec<u64>,
     tail: Option<(StoredBlock, TailEnd)>,
+    /// Where the read that came last ended.
+    read_end: AtomicU64,
 }
 
 /// Bytes of a file that follow each other.
@@ -63,6 +66,7 @@ impl FileMap {
             block_size,
             marks,
             tail: tail.transpose()?,
+            read_end: AtomicU64::new(0),
             file,
         })
     }
@@ -70,6 +74,21 @@ impl FileMap {
     /// Length of the file.
     pub(crate) fn size_bytes(&self) -> u64 {
         self.file.size_bytes
+    }
+
+    /// Notes a read; returns whether it goes on where the one before it ended. The first one does
+    /// not: most programs look at the beginning of a file only.
+    pub(crate) fn goes_on(&self, read: &Range<u64>) -> bool {
+        let before = self.read_end.swap(read.end, Ordering::Relaxed);
+        before > 0 && before == read.start
+    }
+
+    /// Where the block ends in which a byte of the file lies.
+    pub(crate) fn block_end(&self, offset: u64) -> u64 {
+        let block_bytes = u64::from(self.block_size.bytes());
+        (offset / block_bytes)
+            .saturating_add(1)
+            .saturating_mul(block_bytes)
     }
 
     /// What makes up a range of the file, in order; what is behind its end is left out.
@@ -155,6 +174,24 @@ mod tests {
         };
         let image = coldpress_nasty::image(false).bytes;
         FileMap::new(&Image::new(Box::new(image)).unwrap(), file).unwrap()
+    }
+
+    #[test]
+    fn a_read_goes_on_where_the_one_before_ended() {
+        let map = map(4096 * 1000, 1000);
+        for (range, expected) in [
+            (0..4096, false),
+            (4096..5000, true),
+            (5000..9000, true),
+            (5000..9000, false),
+            (0..4096, false),
+            (8192..9000, false),
+        ] {
+            assert_eq!(map.goes_on(&range), expected, "{range:?}");
+        }
+        for (offset, end) in [(0, 4096), (4095, 4096), (4096, 8192), (u64::MAX, u64::MAX)] {
+            assert_eq!(map.block_end(offset), end);
+        }
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use coldpress_format::{Body, Inode, InodeRef, NAME_MAX_BYTES};
-use coldpress_image::{Error, Image};
+use coldpress_image::{Error, Image, StoredBlock};
 
 use crate::attributes::{Attributes, Volume};
 use crate::blocks::Blocks;
@@ -12,8 +12,11 @@ use crate::cache::{Cache, CacheCounts};
 use crate::content::Content;
 use crate::failure::{Failure, Fault};
 use crate::file_map::FileMap;
+use crate::helpers::Offers;
+use crate::ledger::{Ledger, Over};
 use crate::listing::{Directory, Listing};
 use crate::node::{NodeId, Nodes, Place};
+use crate::stats::{Reads, Stats};
 use crate::trouble::{Tell, Troubles};
 
 /// Memory for listings of directories: some 100,000 names.
@@ -47,6 +50,7 @@ pub struct FileSystem {
     listings: Cache<InodeRef, Listing>,
     maps: Cache<InodeRef, FileMap>,
     blocks: Blocks,
+    reads: Reads,
     troubles: Troubles,
 }
 
@@ -68,6 +72,7 @@ impl FileSystem {
             listings: Cache::new(LISTINGS_BYTES, USUAL_BYTES),
             maps: Cache::new(MAPS_BYTES, USUAL_BYTES),
             blocks: Blocks::new(&image, options.cache_bytes),
+            reads: Reads::default(),
             troubles: Troubles::new(tell),
             image,
             options,
@@ -181,18 +186,16 @@ impl FileSystem {
     ///
     /// # Cost
     ///
-    /// Decompresses the blocks that are not kept; copies only what lies in several.
+    /// Decompresses the blocks that are not kept, with [`Helpers`](crate::Helpers) all at once;
+    /// copies only what lies in several.
     pub fn read(&self, node: NodeId, offset: u64, len_bytes: u32) -> Result<Content, Failure> {
         let at = self.nodes.at(node).ok_or(Failure::Unknown)?;
-        let map = self.maps.get(at, || match self.image.inode(at)?.body {
-            Body::File(file) => Ok(FileMap::new(&self.image, file).map_err(Error::from)?),
-            Body::Directory(_) => Err(Fault::Refused(Failure::IsDirectory)),
-            _ => Err(Fault::Refused(Failure::OtherType)),
-        });
-        let map = map.map_err(|fault| self.tell(node, fault))?;
+        let map = self.map(at).map_err(|fault| self.tell(node, fault))?;
         let range = offset..offset.saturating_add(len_bytes.into());
         let read = self.blocks.read(&self.image, &map, range);
-        read.map_err(|error| self.tell(node, error.into()))
+        let content = read.map_err(|error| self.tell(node, error.into()))?;
+        self.reads.note(content.bytes().len());
+        Ok(content)
     }
 
     /// What the image takes.
@@ -209,6 +212,72 @@ impl FileSystem {
     /// How often blocks of files were found decompressed, and how often they were decompressed.
     pub fn block_counts(&self) -> CacheCounts {
         self.blocks.counts()
+    }
+
+    /// How it was used so far.
+    pub fn stats(&self) -> Stats {
+        Stats {
+            reads: self.reads.count(),
+            read_bytes: self.reads.bytes(),
+            blocks: self.blocks.counts(),
+            kept_bytes: self.blocks.kept_bytes(),
+            handed_over: self.blocks.offers.taken(),
+            listings: self.listings.counts(),
+            block_lists: self.maps.counts(),
+            prefetch: self.blocks.ledger.counts(),
+        }
+    }
+
+    /// Decompresses what is handed over to a helper, until it is over.
+    pub(crate) fn help(&self) {
+        while let Some(block) = self.offers().take() {
+            // Damage is told when a request meets it.
+            let _ = self.blocks.block(&self.image, &block);
+        }
+    }
+
+    /// Decompresses a block of a profile when it is time to, unless it was asked for before.
+    ///
+    /// # Errors
+    ///
+    /// If nothing is prefetched any more.
+    pub(crate) fn prefetch(&self, block: &StoredBlock) -> Result<(), Over> {
+        self.blocks.prefetch(&self.image, block)
+    }
+
+    pub(crate) fn offers(&self) -> &Offers {
+        &self.blocks.offers
+    }
+
+    pub(crate) fn ledger(&self) -> &Ledger {
+        &self.blocks.ledger
+    }
+
+    pub(crate) fn cache_bytes(&self) -> u64 {
+        self.options.cache_bytes
+    }
+
+    /// Where the blocks of a file lie; `None` if the image has no such file, or it is damaged.
+    ///
+    /// * `path`: from the root of the image; no link is followed.
+    pub(crate) fn file_at(&self, path: &[u8]) -> Option<Arc<FileMap>> {
+        let mut at = self.image.superblock().root_inode;
+        for name in path.split(|&byte| byte == b'/') {
+            if !name.is_empty() {
+                let listing = self.listing(at).ok()?;
+                at = listing.entries.get(listing.find(name)?)?.inode;
+            }
+        }
+        self.map(at).ok()
+    }
+
+    /// Where the blocks of the file lie whose inode lies there.
+    fn map(&self, at: InodeRef) -> Result<Arc<FileMap>, Fault> {
+        self.maps.get(at, || match self.image.inode(at)?.body {
+            Body::File(file) => Ok(FileMap::new(&self.image, file).map_err(Error::from)?),
+            Body::Directory(_) => Err(Failure::IsDirectory.into()),
+            _ => Err(Failure::OtherType.into()),
+        })
     }
 
     /// The number that the image gives an inode; `None` if it has no proper one.

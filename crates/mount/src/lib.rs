@@ -9,6 +9,10 @@
 //! NodeId --Nodes--> InodeRef --Listing | FileMap--> StoredBlock --Blocks--> Content
 //! ```
 //!
+//! [`Helpers`] decompress the blocks of one read, or of one that goes on where the one before it
+//! ended, at the same time. A [`Prefetch`] goes ahead of all reads by what an earlier start needed.
+//! Both only fill the cache of blocks: what they do not come to, who asks does.
+//!
 //! Nothing belongs to an open file: the kernel names inodes only, and is told that opening needs no
 //! request. Listings, block lists and decompressed blocks are kept in bounded caches, in which
 //! threads that need the same thing wait for the one that makes it.
@@ -18,18 +22,25 @@
 //! by itself, and so what a start accesses.
 
 mod attributes;
+mod block;
 mod blocks;
 mod cache;
 mod content;
+mod course;
 mod failure;
 mod file_map;
 mod file_system;
+mod helpers;
+mod ledger;
 mod listing;
 mod node;
+mod pace;
 mod path;
+mod prefetch;
 mod recorder;
 #[cfg(feature = "fuse")]
 mod server;
+mod stats;
 mod trouble;
 mod xattrs;
 
@@ -38,9 +49,13 @@ pub use cache::CacheCounts;
 pub use content::Content;
 pub use failure::Failure;
 pub use file_system::{FileSystem, Options};
+pub use helpers::Helpers;
+pub use ledger::{PrefetchCounts, PrefetchStage};
 pub use listing::{Directory, Name};
 pub use node::NodeId;
+pub use prefetch::{Prefetch, PrefetchLimits};
 pub use recorder::{Recorded, Recorder};
 #[cfg(feature = "fuse")]
 pub use server::{Activity, Manner, Server};
+pub use stats::Stats;
 pub use trouble::{Tell, Trouble};

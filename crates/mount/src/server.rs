@@ -17,6 +17,7 @@ pub use activity::Activity;
 use adapter::Adapter;
 
 use crate::file_system::FileSystem;
+use crate::helpers::Helpers;
 use crate::recorder::Recorder;
 
 /// Where a connection to the kernel is opened, and cloned for each thread.
@@ -25,7 +26,8 @@ const DEVICE: &str = "/dev/fuse";
 /// How the kernel is answered.
 #[derive(Clone, Debug)]
 pub struct Manner {
-    /// Threads that answer requests, each of which decompresses what it answers with.
+    /// Threads that answer requests, each of which decompresses what it answers with; unless there is
+    /// a recorder, as many help them.
     pub threads: NonZeroUsize,
     /// Whether users other than the one who mounted are answered; the mount must allow it, too.
     pub everyone: bool,
@@ -38,6 +40,9 @@ pub struct Manner {
 pub struct Server {
     session: Session<Adapter>,
     activity: Arc<Activity>,
+    file_system: Arc<FileSystem>,
+    /// How many, if the kernel reads ahead.
+    helpers: Option<NonZeroUsize>,
 }
 
 impl Server {
@@ -61,9 +66,19 @@ impl Server {
         let device_opens = || File::options().read(true).write(true).open(DEVICE).is_ok();
         config.clone_fd = manner.threads.get() > 1 && device_opens();
         let activity = Arc::new(Activity::new());
-        let adapter = Adapter::new(file_system, Arc::clone(&activity), manner.recorder);
+        let helpers = manner.recorder.is_none().then_some(manner.threads);
+        let adapter = Adapter::new(
+            Arc::clone(&file_system),
+            Arc::clone(&activity),
+            manner.recorder,
+        );
         let session = Session::from_fd(adapter, device, acl, config)?;
-        Ok(Self { session, activity })
+        Ok(Self {
+            session,
+            activity,
+            file_system,
+            helpers,
+        })
     }
 
     /// When the last request came.
@@ -75,8 +90,10 @@ impl Server {
     ///
     /// # Errors
     ///
-    /// If the connection to the kernel is lost in another way.
+    /// If the connection to the kernel is lost in another way, or there are no threads to be had.
     pub fn run(self) -> io::Result<()> {
+        let start = |count| Helpers::start(&self.file_system, count);
+        let _helpers = self.helpers.map(start).transpose()?;
         self.session.run()
     }
 }

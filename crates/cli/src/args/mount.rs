@@ -1,7 +1,7 @@
 //! `coldpress mount`.
 
 use std::ffi::OsString;
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -46,11 +46,39 @@ pub(crate) struct MountArgs {
     )]
     pub(crate) cache: u64,
 
-    /// Threads that answer and decompress [default: as many as this process may use]
+    /// Threads that answer [default: as many as this process may use]
     ///
-    /// Two at least unless told otherwise, so that a small file need not wait for a large one.
+    /// As many more help them to decompress. Two at least unless told otherwise, so that a small file need not wait for a
+    /// large one.
     #[arg(short = 'j', long, value_name = "N", value_parser = parse_positive::<NonZeroUsize>)]
     pub(crate) threads: Option<NonZeroUsize>,
+
+    /// Decompress ahead what this profile names [default: IMAGE.profile]
+    ///
+    /// A trace will do as well; the one beside the image is used if it is there. What at least half of the recordings
+    /// needed is decompressed in that order, by all processors that are not busy with answers, into half of the cache at
+    /// most. It is given up if less than a fourth of it is asked for.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) profile: Option<PathBuf>,
+
+    /// Decompress nothing ahead, whatever lies beside the image
+    #[arg(long, conflicts_with = "profile", hide_short_help = true)]
+    pub(crate) no_profile: bool,
+
+    /// Bytes of the image that are read ahead in a second, on average [default: as many as can be]
+    #[arg(
+        long,
+        value_name = "SIZE",
+        value_parser = parse_some_bytes,
+        hide_short_help = true
+    )]
+    pub(crate) prefetch_bandwidth: Option<NonZeroU64>,
+
+    /// Tell at the end how it was used, and what prefetching was worth
+    ///
+    /// On standard error with --foreground, else in the system log. SIGUSR1 makes any mount tell it.
+    #[arg(long)]
+    pub(crate) stats: bool,
 
     /// The directory of the image that becomes the root of the mount
     #[arg(long, value_name = "PATH")]
@@ -67,6 +95,11 @@ pub(crate) struct MountArgs {
 
     #[command(flatten)]
     pub(crate) place: PlaceArgs,
+}
+
+fn parse_some_bytes(text: &str) -> Result<NonZeroU64, String> {
+    let none = || "must be more than nothing".to_owned();
+    NonZeroU64::new(parse_size_bytes(text)?).ok_or_else(none)
 }
 
 /// One of the words behind `-o`.

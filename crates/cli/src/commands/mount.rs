@@ -3,15 +3,18 @@
 mod background;
 mod end;
 mod log;
+mod prefetch;
 mod settings;
+mod stats;
 
 use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context as _, anyhow, bail};
 use coldpress_host::FuseConnection;
-use coldpress_mount::{FileSystem, Server};
+use coldpress_mount::{FileSystem, Prefetch, Server};
 
+use self::log::Log;
 use self::settings::Settings;
 use crate::args::MountArgs;
 use crate::exit::Exit;
@@ -30,28 +33,53 @@ pub(super) fn run(args: &MountArgs, ui: &Ui) -> anyhow::Result<Exit> {
     if in_background {
         background::leave_terminal()?;
     }
-    let (connection, server) = mount(args, &settings, in_background)?;
-    let answered = answer(&connection, server, &settings, in_background, ui);
+    let log = Arc::new(Log::new(in_background));
+    let mounted = mount(args, &settings, &log, ui)?;
+    let (connection, file_system) = (mounted.connection, mounted.file_system);
+    let answered = answer(&connection, mounted.server, &settings, in_background, ui);
     // Threads that may end the mount hold the connection, too: it would not be dropped.
     connection.detach()?;
+    if args.stats {
+        stats::tell(&file_system.stats(), &log);
+    }
+    drop(mounted.prefetch);
     answered.map(|()| Exit::Done)
+}
+
+/// An image that is mounted.
+struct Mounted {
+    connection: Arc<FuseConnection>,
+    server: Server,
+    file_system: Arc<FileSystem>,
+    prefetch: Option<Prefetch>,
 }
 
 /// Opens the image and mounts it; it is in use from here on, and answered once the server runs.
 fn mount(
     args: &MountArgs,
     settings: &Settings,
-    in_background: bool,
-) -> anyhow::Result<(Arc<FuseConnection>, Server)> {
+    log: &Arc<Log>,
+    ui: &Ui,
+) -> anyhow::Result<Mounted> {
     let image = image_file::open(&args.image, &settings.place)?.image;
     let options = settings.file_system(&image)?;
     check_directory(&args.directory)?;
-    let file_system = FileSystem::new(image, options, log::teller(in_background))
+    let working_set = prefetch::working_set(args, ui)?;
+    let file_system = FileSystem::new(image, options, log::teller(log))
         .with_context(|| format!("cannot mount {}", quoted(&args.image)))?;
+    let file_system = Arc::new(file_system);
+    stats::on_signal(&file_system, log)?;
     let (connection, device) = FuseConnection::mount(&args.directory, &settings.fuse(&args.image))?;
-    let server = Server::new(Arc::new(file_system), device, settings.manner())
+    let server = Server::new(Arc::clone(&file_system), device, settings.manner())
         .context("the kernel cannot be answered")?;
-    Ok((Arc::new(connection), server))
+    let start = |set| Prefetch::start(&file_system, set, settings.prefetch());
+    let prefetch = working_set.map(start).transpose();
+    Ok(Mounted {
+        connection: Arc::new(connection),
+        server,
+        prefetch: prefetch.context("cannot start a thread")?,
+        file_system,
+    })
 }
 
 /// Answers for the mount until it ends.

@@ -1,12 +1,13 @@
 //! Several threads: each block is decompressed once, and nothing is mixed up.
 
 use std::io;
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use coldpress_image::{Image, ReadAt};
-use coldpress_mount::{Failure, NodeId};
+use coldpress_mount::{Failure, Helpers, NodeId};
 
 use crate::tree::{OPTIONS, content, mounted, open};
 
@@ -47,6 +48,41 @@ fn blocks_that_do_not_fit_are_decompressed_again() {
             file_system.read(file, offset + 20, 10).unwrap();
         }
         assert_eq!(file_system.block_counts().made, reads * BLOCKS);
+    }
+}
+
+#[test]
+fn helpers_change_neither_what_is_read_nor_how_often_it_is_decompressed() {
+    for _ in 0..20 {
+        let (file_system, _) = mounted(open(&coldpress_nasty::image(true).bytes), OPTIONS);
+        let file_system = Arc::new(file_system);
+        let helpers = Helpers::start(&file_system, NonZeroUsize::new(3).unwrap()).unwrap();
+        let dir = file_system.lookup(NodeId::ROOT, b"dir").unwrap().node;
+        let file = file_system.lookup(dir, b"file").unwrap().node;
+        let read = file_system.read(file, 0, 100_000).unwrap();
+        assert_eq!(read.bytes(), coldpress_nasty::file_content());
+        drop(helpers);
+        assert_eq!(file_system.block_counts().made, BLOCKS);
+    }
+}
+
+#[test]
+fn what_follows_a_read_that_goes_on_is_decompressed_by_a_helper() {
+    // One block is kept, so that the next is never there.
+    let options = coldpress_mount::Options {
+        cache_bytes: 0,
+        ..OPTIONS
+    };
+    let (file_system, _) = mounted(open(&coldpress_nasty::image(true).bytes), options);
+    let file_system = Arc::new(file_system);
+    let _helpers = Helpers::start(&file_system, NonZeroUsize::MIN).unwrap();
+    let dir = file_system.lookup(NodeId::ROOT, b"dir").unwrap().node;
+    let file = file_system.lookup(dir, b"file").unwrap().node;
+    // Until the helper has come to wait.
+    while file_system.stats().handed_over == 0 {
+        for offset in [0, 4096] {
+            file_system.read(file, offset, 4096).unwrap();
+        }
     }
 }
 

@@ -1,29 +1,58 @@
-//! Who is told of damage that programs meet.
+//! Who is told of damage that programs meet, and how a mount was used.
 
 use std::io::{self, Write as _};
 use std::os::unix::net::UnixDatagram;
 use std::process;
+use std::sync::Arc;
 
 use coldpress_mount::Tell;
 
 /// Where the system log listens.
 const SYSTEM_LOG: &str = "/dev/log";
 /// Facility daemon, severity error.
-const PRIORITY: u8 = 3 << 3 | 3;
+const ERROR: u8 = 3 << 3 | 3;
+/// Facility daemon, severity informational.
+const NOTE: u8 = 3 << 3 | 6;
 
-/// Tells the terminal, or the system log if there is no terminal any more. Without a system log
-/// nobody is told; programs meet I/O errors in any case.
-pub(super) fn teller(in_background: bool) -> Tell {
-    let log = in_background
-        .then(|| UnixDatagram::unbound().ok())
-        .flatten();
-    Box::new(move |trouble| match &log {
-        Some(log) => {
-            let line = format!("<{PRIORITY}>coldpress[{}]: {trouble}", process::id());
-            let _ = log.send_to(line.as_bytes(), SYSTEM_LOG);
+/// The terminal, or the system log if there is no terminal any more. Without a system log nobody is
+/// told; programs meet I/O errors in any case.
+#[derive(Debug)]
+pub(super) struct Log {
+    system: Option<UnixDatagram>,
+}
+
+impl Log {
+    pub(super) fn new(in_background: bool) -> Self {
+        let system = in_background.then(|| UnixDatagram::unbound().ok());
+        Self {
+            system: system.flatten(),
         }
-        None => {
-            let _ = writeln!(io::stderr().lock(), "error: {trouble}");
+    }
+
+    fn error(&self, text: &str) {
+        self.write(ERROR, "error: ", text);
+    }
+
+    /// Tells what is no error.
+    pub(super) fn note(&self, line: &str) {
+        self.write(NOTE, "", line);
+    }
+
+    fn write(&self, priority: u8, label: &str, text: &str) {
+        match &self.system {
+            Some(log) => {
+                let line = format!("<{priority}>coldpress[{}]: {text}", process::id());
+                let _ = log.send_to(line.as_bytes(), SYSTEM_LOG);
+            }
+            None => {
+                let _ = writeln!(io::stderr().lock(), "{label}{text}");
+            }
         }
-    })
+    }
+}
+
+/// Tells a log of damage.
+pub(super) fn teller(log: &Arc<Log>) -> Tell {
+    let log = Arc::clone(log);
+    Box::new(move |trouble| log.error(&trouble.to_string()))
 }

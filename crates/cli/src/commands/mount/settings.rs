@@ -1,7 +1,7 @@
 //! How an image is mounted, checked.
 
 use std::ffi::OsString;
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::Path;
 use std::thread;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use anyhow::{Context as _, anyhow, bail};
 use coldpress_format::Body;
 use coldpress_host::{FuseOptions, is_root};
 use coldpress_image::Image;
-use coldpress_mount::{Manner, Options};
+use coldpress_mount::{Manner, Options, PrefetchLimits};
 
 use crate::args::{MountArgs, MountOption, PlaceArgs};
 use crate::image_path;
@@ -32,6 +32,7 @@ pub(super) struct Settings {
     checks_permissions: bool,
     cache_bytes: u64,
     threads: NonZeroUsize,
+    prefetch_bytes_per_s: Option<NonZeroU64>,
 }
 
 impl Settings {
@@ -52,6 +53,7 @@ impl Settings {
             checks_permissions: is_root(),
             cache_bytes: args.cache,
             threads: args.threads.unwrap_or_else(threads),
+            prefetch_bytes_per_s: args.prefetch_bandwidth,
         };
         for option in &args.options {
             match option {
@@ -117,6 +119,15 @@ impl Settings {
         }
     }
 
+    /// What prefetching may take.
+    pub(super) fn prefetch(&self) -> PrefetchLimits {
+        PrefetchLimits {
+            // One processor has nothing left when it answers, however many threads there are.
+            threads: self.threads.min(available()),
+            bytes_per_s: self.prefetch_bytes_per_s,
+        }
+    }
+
     /// How requests are answered.
     pub(super) fn manner(&self) -> Manner {
         Manner {
@@ -128,6 +139,9 @@ impl Settings {
 }
 
 fn threads() -> NonZeroUsize {
-    let available = thread::available_parallelism().map_or(1, NonZeroUsize::get);
-    NonZeroUsize::new(available.max(THREADS_MIN)).unwrap_or(NonZeroUsize::MIN)
+    NonZeroUsize::new(available().get().max(THREADS_MIN)).unwrap_or(NonZeroUsize::MIN)
+}
+
+fn available() -> NonZeroUsize {
+    thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)
 }
