@@ -37,6 +37,7 @@ mod report;
 mod resquash;
 mod source;
 mod sqlite;
+mod squashfuse;
 mod stat;
 mod study;
 mod tar;
@@ -83,6 +84,7 @@ pub(crate) use report::ReportArgs;
 pub(crate) use resquash::{ResquashArgs, RulesName};
 pub(crate) use source::{MetadataArgs, OtherFileSystems, SourceArgs, Syntax};
 pub(crate) use sqlite::SqliteArgs;
+pub(crate) use squashfuse::{SquashfuseArgs, SquashfuseLlArgs};
 pub(crate) use stat::StatArgs;
 pub(crate) use study::StudyArgs;
 pub(crate) use tar::TarArgs;
@@ -174,6 +176,9 @@ pub(crate) enum Verb {
     Sqfstar(SqfstarArgs),
     Unsquashfs(UnsquashfsArgs),
     Sqfscat(SqfscatArgs),
+    Squashfuse(SquashfuseArgs),
+    #[command(name = "squashfuse_ll", hide = true)]
+    SquashfuseLl(SquashfuseLlArgs),
     Man(ManArgs),
     Completions(CompletionsArgs),
 }

@@ -33,6 +33,7 @@ mod tree;
 use crate::args::Verb;
 use crate::exit::Exit;
 use crate::squashfs_tools::{self, Tool};
+use crate::squashfuse::{self, Program};
 use crate::timing::{Deed, kept};
 use crate::ui::Ui;
 
@@ -82,6 +83,8 @@ fn act(verb: &Verb, ui: &Ui) -> anyhow::Result<Exit> {
         Verb::Sqfstar(args) => squashfs_tools::verb(Tool::Sqfstar, &args.words, ui),
         Verb::Unsquashfs(args) => squashfs_tools::verb(Tool::Unsquashfs, &args.words, ui),
         Verb::Sqfscat(args) => squashfs_tools::verb(Tool::Sqfscat, &args.words, ui),
+        Verb::Squashfuse(args) => squashfuse::verb(Program::Squashfuse, &args.words, ui),
+        Verb::SquashfuseLl(args) => squashfuse::verb(Program::SquashfuseLl, &args.words, ui),
         Verb::Man(args) => generate::man(args, ui),
         Verb::Completions(args) => generate::completions(args, ui),
     }

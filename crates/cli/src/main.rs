@@ -34,6 +34,7 @@ mod recording;
 mod remake;
 mod resolve;
 mod squashfs_tools;
+mod squashfuse;
 mod state;
 mod steps;
 mod study;
@@ -53,6 +54,9 @@ use crate::ui::Ui;
 fn main() -> ExitCode {
     if let Some((tool, words)) = squashfs_tools::called() {
         return squashfs_tools::main(tool, &words);
+    }
+    if let Some((program, words)) = squashfuse::called() {
+        return squashfuse::main(program, &words);
     }
     let cli = Cli::parse();
     let ui = Ui::new(cli.quiet);

@@ -3,6 +3,7 @@
 mod background;
 mod end;
 mod log;
+mod notice;
 mod settings;
 
 use std::path::Path;
@@ -12,6 +13,7 @@ use anyhow::{Context as _, anyhow, bail};
 use coldpress_host::FuseConnection;
 use coldpress_mount::{FileSystem, Server};
 
+use self::notice::Notice;
 use self::settings::Settings;
 use crate::args::MountArgs;
 use crate::exit::Exit;
@@ -21,6 +23,15 @@ use crate::text::quoted;
 use crate::ui::Ui;
 
 pub(super) fn run(args: &MountArgs, ui: &Ui) -> anyhow::Result<Exit> {
+    let notice = Notice::of(&args.options, ui)?;
+    let ended = mount_and_answer(args, &notice, ui);
+    if ended.is_err() {
+        notice.failed();
+    }
+    ended
+}
+
+fn mount_and_answer(args: &MountArgs, notice: &Notice, ui: &Ui) -> anyhow::Result<Exit> {
     let settings = Settings::resolve(args)?;
     let in_background = background::is_here();
     if !args.foreground && !in_background {
@@ -31,6 +42,7 @@ pub(super) fn run(args: &MountArgs, ui: &Ui) -> anyhow::Result<Exit> {
         background::leave_terminal()?;
     }
     let (connection, server) = mount(args, &settings, in_background)?;
+    notice.mounted()?;
     let answered = answer(&connection, server, &settings, in_background, ui);
     // Threads that may end the mount hold the connection, too: it would not be dropped.
     connection.detach()?;

@@ -4,6 +4,7 @@
 mod damage;
 mod end;
 mod options;
+mod squashfuse;
 mod stage;
 mod tree;
 mod users;
