@@ -27,6 +27,7 @@ mod mount;
 mod number;
 mod place;
 mod plan;
+mod prefetch;
 mod press;
 mod profile;
 mod profile_import;
@@ -35,6 +36,7 @@ mod reading;
 mod record;
 mod report;
 mod resquash;
+mod run;
 mod source;
 mod sqlite;
 mod squashfuse;
@@ -71,6 +73,7 @@ pub(crate) use image::{CompressorName, ImageArgs, PartName, TailsName, TuningArg
 pub(crate) use mount::{MountArgs, MountOption};
 pub(crate) use place::{ImageOffset, PlaceArgs};
 pub(crate) use plan::{ConvertArgs, FormatName, LintArgs, PlanArgs, PlanVerb};
+pub(crate) use prefetch::PrefetchArgs;
 pub(crate) use press::PressArgs;
 pub(crate) use profile::{
     OrderingProfileArgs, ProfileArgs, ProfileCheckArgs, ProfileMergeArgs, ProfilePlanArgs,
@@ -82,6 +85,7 @@ pub(crate) use reading::ReadingArgs;
 pub(crate) use record::{CommandArgs, RecordArgs, RecorderArgs, RecorderName};
 pub(crate) use report::ReportArgs;
 pub(crate) use resquash::{ResquashArgs, RulesName};
+pub(crate) use run::{OverlayArg, RunArgs};
 pub(crate) use source::{MetadataArgs, OtherFileSystems, SourceArgs, Syntax};
 pub(crate) use sqlite::SqliteArgs;
 pub(crate) use squashfuse::{SquashfuseArgs, SquashfuseLlArgs};
@@ -159,6 +163,8 @@ pub(crate) enum Verb {
     Cat(CatArgs),
     Info(InfoArgs),
     Mount(MountArgs),
+    Run(RunArgs),
+    Prefetch(PrefetchArgs),
     Check(CheckArgs),
     Doctor(DoctorArgs),
     Dump(DumpArgs),

@@ -20,11 +20,13 @@ mod info;
 mod ls;
 mod mount;
 mod plan;
+mod prefetch;
 mod press;
 mod profile;
 mod record;
 mod report;
 mod resquash;
+mod run;
 mod sqlite;
 mod stat;
 mod timings;
@@ -66,6 +68,8 @@ fn act(verb: &Verb, ui: &Ui) -> anyhow::Result<Exit> {
         Verb::Cat(args) => cat::run(args, ui),
         Verb::Info(args) => info::run(args, ui),
         Verb::Mount(args) => mount::run(args, ui),
+        Verb::Run(args) => run::run(args, ui),
+        Verb::Prefetch(args) => prefetch::run(args, ui),
         Verb::Check(args) => check::run(args, ui),
         Verb::Doctor(args) => doctor::run(args, ui),
         Verb::Dump(args) => dump::run(args, ui),

@@ -27,6 +27,7 @@ mod mksquashfs;
 mod names;
 mod ordering;
 mod peer;
+mod prefetching;
 mod privileges;
 mod profiles;
 mod program;
@@ -41,6 +42,7 @@ mod study;
 mod text;
 mod timing;
 mod ui;
+mod unit_text;
 mod unsquashfs;
 mod work_dir;
 

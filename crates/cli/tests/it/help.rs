@@ -18,6 +18,8 @@ const VERBS: &[&str] = &[
     "cat",
     "info",
     "mount",
+    "run",
+    "prefetch",
     "check",
     "doctor",
     "dump",
