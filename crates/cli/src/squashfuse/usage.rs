@@ -23,7 +23,7 @@ pub(super) fn text(program: Program) -> String {
 }
 
 const OPTIONS: &str = "    \
-    -o offset=N            begin at byte N of ARCHIVE; `auto` looks for the image
+    -o offset=N            begin at byte N of ARCHIVE; `auto` looks for it
     -o subdir=PATH         mount the directory PATH of ARCHIVE
     -o notify_pipe=PATH    write 's' (success) or 'f' (failure) to a named pipe
                            as soon as it is known whether it is mounted

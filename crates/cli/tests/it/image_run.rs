@@ -290,7 +290,7 @@ fn who_is_killed_leaves_nothing() {
             continue;
         }
         let words = [
-            &["run", "image"],
+            &["run", "image"][..],
             args,
             &["--", "sh", "-c", "echo {root} > ready; exec sleep 100"],
         ]
@@ -376,7 +376,7 @@ fn launches_with_and_without_prefetch_take_turns_until_it_is_decided() {
     fs::write(session.at("profile"), trace).unwrap();
     let words = ["run", "image", "--profile", "profile", "--prove", "--"];
     let launch = |command: &[&str]| {
-        let mut launch = session.command([&words, command].concat());
+        let mut launch = session.command([&words[..], command].concat());
         launch.env("COLDPRESS_HISTORY", session.at("history"));
         let child = session.start(&mut launch);
         Ran::of(child.wait_with_output().unwrap())

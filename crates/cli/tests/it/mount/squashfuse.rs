@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::io::Read as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::symlink;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::stage::MountStage;
@@ -23,7 +23,7 @@ fn stage(name: &str) -> (MountStage, PathBuf) {
 impl MountStage {
     fn call<S: AsRef<OsStr>>(
         &self,
-        program: &PathBuf,
+        program: &Path,
         args: impl IntoIterator<Item = S>,
     ) -> Command {
         let mut called = Command::new(program);
@@ -32,7 +32,7 @@ impl MountStage {
         called
     }
 
-    fn ran<S: AsRef<OsStr>>(&self, program: &PathBuf, args: impl IntoIterator<Item = S>) -> Ran {
+    fn ran<S: AsRef<OsStr>>(&self, program: &Path, args: impl IntoIterator<Item = S>) -> Ran {
         let child = self.session.start(&mut self.call(program, args));
         Ran::of(child.wait_with_output().unwrap())
     }
@@ -46,7 +46,7 @@ impl MountStage {
 }
 
 /// The first byte that comes.
-fn heard(pipe: &PathBuf) -> u8 {
+fn heard(pipe: &Path) -> u8 {
     let mut byte = [0];
     File::open(pipe).unwrap().read_exact(&mut byte).unwrap();
     byte[0]
