@@ -64,8 +64,8 @@ pub use holders::{Holder, holders};
 pub use janitor::{Janitor, Leftover};
 pub use kernel_config::KernelConfig;
 pub use launch::{
-    Bus, Command, Display, Foreground, Outcome, Pattern, Ready, Running, Status, furnish_root, launch,
-    start, wait_until,
+    Bus, Command, Display, Foreground, Outcome, Pattern, Ready, Running, Status, furnish_root,
+    launch, start, wait_until,
 };
 pub use loop_device::{Counters, LoopDevice};
 pub use machine::{Machine, machine};

@@ -39,7 +39,8 @@ pub(crate) struct RunArgs {
 
     /// Let COMMAND see the file or directory SRC of this machine as DST; repeatable
     ///
-    /// DST is a path as COMMAND sees it, and must be there; with --overlay it is made. Without DST it is SRC.
+    /// DST is a path as COMMAND sees it, and must be there; with --chroot and --overlay it is made.
+    /// Without DST it is SRC.
     #[arg(long, value_name = "SRC:DST", value_parser = OsStringValueParser::new().try_map(|text| BindArg::parse(&text)))]
     pub(crate) bind: Vec<BindArg>,
 

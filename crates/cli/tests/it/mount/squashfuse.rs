@@ -21,11 +21,7 @@ fn stage(name: &str) -> (MountStage, PathBuf) {
 }
 
 impl MountStage {
-    fn call<S: AsRef<OsStr>>(
-        &self,
-        program: &Path,
-        args: impl IntoIterator<Item = S>,
-    ) -> Command {
+    fn call<S: AsRef<OsStr>>(&self, program: &Path, args: impl IntoIterator<Item = S>) -> Command {
         let mut called = Command::new(program);
         called.args(args).current_dir(self.session.directory());
         called.env("COLDPRESS_HISTORY", "off");
