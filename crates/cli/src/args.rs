@@ -29,6 +29,7 @@ mod number;
 mod place;
 mod plan;
 mod predict;
+mod prefetch;
 mod press;
 mod profile;
 mod profile_import;
@@ -37,8 +38,10 @@ mod reading;
 mod record;
 mod report;
 mod resquash;
+mod run;
 mod source;
 mod sqlite;
+mod squashfuse;
 mod stat;
 mod study;
 mod tar;
@@ -74,6 +77,7 @@ pub(crate) use mount::{MountArgs, MountOption};
 pub(crate) use place::{ImageOffset, PlaceArgs};
 pub(crate) use plan::{ConvertArgs, FormatName, LintArgs, PlanArgs, PlanVerb};
 pub(crate) use predict::{PredictArgs, ReaderName};
+pub(crate) use prefetch::PrefetchArgs;
 pub(crate) use press::PressArgs;
 pub(crate) use profile::{
     OrderingProfileArgs, ProfileArgs, ProfileCheckArgs, ProfileMergeArgs, ProfilePlanArgs,
@@ -85,8 +89,10 @@ pub(crate) use reading::ReadingArgs;
 pub(crate) use record::{CommandArgs, RecordArgs, RecorderArgs, RecorderName};
 pub(crate) use report::ReportArgs;
 pub(crate) use resquash::{ResquashArgs, RulesName};
+pub(crate) use run::{OverlayArg, RunArgs};
 pub(crate) use source::{MetadataArgs, OtherFileSystems, SourceArgs, Syntax};
 pub(crate) use sqlite::SqliteArgs;
+pub(crate) use squashfuse::{SquashfuseArgs, SquashfuseLlArgs};
 pub(crate) use stat::StatArgs;
 pub(crate) use study::StudyArgs;
 pub(crate) use tar::TarArgs;
@@ -164,6 +170,8 @@ pub(crate) enum Verb {
     Cat(CatArgs),
     Info(InfoArgs),
     Mount(MountArgs),
+    Run(RunArgs),
+    Prefetch(PrefetchArgs),
     Check(CheckArgs),
     Doctor(DoctorArgs),
     Dump(DumpArgs),
@@ -182,6 +190,9 @@ pub(crate) enum Verb {
     Sqfstar(SqfstarArgs),
     Unsquashfs(UnsquashfsArgs),
     Sqfscat(SqfscatArgs),
+    Squashfuse(SquashfuseArgs),
+    #[command(name = "squashfuse_ll", hide = true)]
+    SquashfuseLl(SquashfuseLlArgs),
     Man(ManArgs),
     Completions(CompletionsArgs),
 }

@@ -22,11 +22,13 @@ mod ls;
 mod mount;
 mod plan;
 mod predict;
+mod prefetch;
 mod press;
 mod profile;
 mod record;
 mod report;
 mod resquash;
+mod run;
 mod sqlite;
 mod stat;
 mod timings;
@@ -35,6 +37,7 @@ mod tree;
 use crate::args::Verb;
 use crate::exit::Exit;
 use crate::squashfs_tools::{self, Tool};
+use crate::squashfuse::{self, Program};
 use crate::timing::{Deed, kept};
 use crate::ui::Ui;
 
@@ -68,6 +71,8 @@ fn act(verb: &Verb, ui: &Ui) -> anyhow::Result<Exit> {
         Verb::Cat(args) => cat::run(args, ui),
         Verb::Info(args) => info::run(args, ui),
         Verb::Mount(args) => mount::run(args, ui),
+        Verb::Run(args) => run::run(args, ui),
+        Verb::Prefetch(args) => prefetch::run(args, ui),
         Verb::Check(args) => check::run(args, ui),
         Verb::Doctor(args) => doctor::run(args, ui),
         Verb::Dump(args) => dump::run(args, ui),
@@ -86,6 +91,8 @@ fn act(verb: &Verb, ui: &Ui) -> anyhow::Result<Exit> {
         Verb::Sqfstar(args) => squashfs_tools::verb(Tool::Sqfstar, &args.words, ui),
         Verb::Unsquashfs(args) => squashfs_tools::verb(Tool::Unsquashfs, &args.words, ui),
         Verb::Sqfscat(args) => squashfs_tools::verb(Tool::Sqfscat, &args.words, ui),
+        Verb::Squashfuse(args) => squashfuse::verb(Program::Squashfuse, &args.words, ui),
+        Verb::SquashfuseLl(args) => squashfuse::verb(Program::SquashfuseLl, &args.words, ui),
         Verb::Man(args) => generate::man(args, ui),
         Verb::Completions(args) => generate::completions(args, ui),
     }

@@ -9,8 +9,8 @@ pub(crate) enum Exit {
     Done,
     /// It was done, but something was wrong: damage, or a part that could not be kept.
     Wrong,
-    /// It could not be done, and why was said by another process.
-    Told,
+    /// As another process ended, which has said what there was to say: exit status.
+    As(u8),
 }
 
 impl Exit {
@@ -30,7 +30,7 @@ impl From<Exit> for ExitCode {
         match exit {
             Exit::Done => Self::SUCCESS,
             Exit::Wrong => Self::from(1),
-            Exit::Told => Self::from(CANNOT_RUN),
+            Exit::As(status) => Self::from(status),
         }
     }
 }

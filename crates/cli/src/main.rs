@@ -29,6 +29,7 @@ mod mksquashfs;
 mod names;
 mod ordering;
 mod peer;
+mod prefetching;
 mod privileges;
 mod profiles;
 mod program;
@@ -36,12 +37,14 @@ mod recording;
 mod remake;
 mod resolve;
 mod squashfs_tools;
+mod squashfuse;
 mod state;
 mod steps;
 mod study;
 mod text;
 mod timing;
 mod ui;
+mod unit_text;
 mod unsquashfs;
 mod work_dir;
 
@@ -55,6 +58,9 @@ use crate::ui::Ui;
 fn main() -> ExitCode {
     if let Some((tool, words)) = squashfs_tools::called() {
         return squashfs_tools::main(tool, &words);
+    }
+    if let Some((program, words)) = squashfuse::called() {
+        return squashfuse::main(program, &words);
     }
     let cli = Cli::parse();
     let ui = Ui::new(cli.quiet);

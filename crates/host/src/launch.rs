@@ -6,6 +6,7 @@
 //! close.
 
 mod cpu_time;
+mod foreground;
 mod output;
 mod prepare;
 mod ready;
@@ -15,15 +16,16 @@ use std::ffi::OsString;
 use std::io::Read;
 use std::os::fd::OwnedFd;
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{self, Child, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use crate::{Cgroup, Error, syscall};
 pub(crate) use cpu_time::cpu_time_ns;
+pub use foreground::{Foreground, furnish_root};
 use output::Output;
+pub(crate) use prepare::{Identity, Step, Told, furnished, may_become_root};
 use prepare::{Prepared, prepare};
-pub(crate) use prepare::{Step, Told, furnished, may_become_root};
 pub use ready::{Bus, Display, Pattern, Ready};
 use ready::{Seen, Watch};
 pub use running::Running;
@@ -135,35 +137,11 @@ pub(crate) fn start_told(
         program,
         steps,
     } = prepare(command, root, cgroup, told)?;
-    let (mut failed, failed_in_child) = pipe()?;
     process
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
-    let names: Vec<&'static str> = steps.iter().map(Step::name).collect();
-    syscall::before_exec(&mut process, steps, Some(failed_in_child));
-
-    let spawned = process.spawn();
-    // Closes our copy of the child's end of the pipe too.
-    drop(process);
-    let mut child = spawned.map_err(|source| {
-        let mut index = [0];
-        match failed.read_exact(&mut index) {
-            Ok(()) => Error::System {
-                action: names.get(usize::from(index[0])).copied().unwrap_or("start"),
-                source,
-            },
-            Err(_) => Error::CannotRun {
-                program,
-                place: if command.chroot {
-                    "it and its interpreter are looked up inside the image"
-                } else {
-                    "it is looked up on this machine: write `{root}/...` for one of the image, or use chroot"
-                },
-                source,
-            },
-        }
-    })?;
+    let mut child = spawn(process, steps, program, command.chroot)?;
     let pipes = (child.stdout.take(), child.stderr.take());
     watch.follow(child.id());
     Running::new(
@@ -174,6 +152,41 @@ pub(crate) fn start_told(
         watch,
         Output::of(pipes, command.ready.line()),
     )
+}
+
+/// Starts a process that takes these steps before it becomes the program.
+///
+/// * `program`: its name, for errors.
+fn spawn(
+    mut process: process::Command,
+    steps: Vec<Step>,
+    program: String,
+    chroot: bool,
+) -> Result<Child, Error> {
+    let (mut failed, failed_in_child) = pipe()?;
+    let names: Vec<&'static str> = steps.iter().map(Step::name).collect();
+    syscall::before_exec(&mut process, steps, Some(failed_in_child));
+    let spawned = process.spawn();
+    // Closes our copy of the child's end of the pipe too.
+    drop(process);
+    spawned.map_err(|source| {
+        let mut index = [0];
+        match failed.read_exact(&mut index) {
+            Ok(()) => Error::System {
+                action: names.get(usize::from(index[0])).copied().unwrap_or("start"),
+                source,
+            },
+            Err(_) => Error::CannotRun {
+                program,
+                place: if chroot {
+                    "it and its interpreter are looked up inside the image"
+                } else {
+                    "it is looked up on this machine: write `{root}/...` for one of the image, or use chroot"
+                },
+                source,
+            },
+        }
+    })
 }
 
 /// Waits until a condition comes true of the machine, without a program of which it is expected.

@@ -2,6 +2,7 @@
 //!
 //! A cold start is only worth recording or timing if it is really cold, if the medium is the one
 //! that users have, and if nothing of it stays behind. So this crate has six kinds of parts:
+//! that users have, and if nothing of it stays behind. So this crate has five kinds of parts:
 //!
 //! * the stage: [`LoopDevice`], [`Mount`], [`FuseConnection`] for mounts that this process answers, [`Cgroup`]
 //!   with the throttle of a [`Device`], and [`launch`] for the program;
@@ -13,6 +14,8 @@
 //! * the yardstick: [`measure_medium`], [`measure_memory`] and [`measure_reader`], whose figures a [`Calibration`] keeps;
 //! * plain files: where they lie on the disk ([`Extents`], [`seeks`]), and files put in the place of others that nobody
 //!   has open ([`Held`], [`defragment`]);
+//! * a program that is run for its own sake from an image: [`enter_own_namespaces`], [`mount_overlay`], [`bind`],
+//!   [`Foreground`];
 //! * the way out: [`enter_private_namespace`] makes mounts vanish with the process, loop devices
 //!   detach with their last user, and the [`Janitor`] removes the rest, also after `kill -9`.
 //!
@@ -41,6 +44,7 @@ mod memory_file;
 mod mount;
 mod namespace;
 mod opens;
+mod overlay;
 mod privileges;
 mod process;
 mod qemu;
@@ -69,14 +73,16 @@ pub use holders::{Holder, holders};
 pub use janitor::{Janitor, Leftover};
 pub use kernel_config::KernelConfig;
 pub use launch::{
-    Bus, Command, Display, Outcome, Pattern, Ready, Running, Status, launch, start, wait_until,
+    Bus, Command, Display, Foreground, Outcome, Pattern, Ready, Running, Status, furnish_root,
+    launch, start, wait_until,
 };
 pub use loop_device::{Counters, LoopDevice};
 pub use machine::{Machine, machine};
 pub use memory_file::{memory_file, path_of_open};
 pub use mount::Mount;
-pub use namespace::enter_private_namespace;
+pub use namespace::{detach, enter_own_namespaces, enter_private_namespace, mount_empty};
 pub use opens::{Opens, OpensRecorder, cannot_record_opens};
+pub use overlay::{bind, mount_overlay};
 pub use privileges::{Missing, is_root, missing_privileges};
 pub use process::ProcessId;
 pub use qemu::{

@@ -89,7 +89,8 @@ pub(crate) struct MountArgs {
     /// offset=BYTES and subdir=PATH, as --offset and --subdir. uid=N and gid=N: whom everything belongs to. timeout=SECONDS:
     /// unmount it when nobody asked for anything so long and nobody uses it. `allow_other`: let other users in;
     /// /etc/fuse.conf must say `user_allow_other`, and owner and mode of files then count. `default_permissions`: let them
-    /// count for oneself, too. ro, nodev and nosuid are always on.
+    /// count for oneself, too. `notify_pipe=PATH`: write `s` to this named pipe once it is mounted, `f` if it cannot be;
+    /// `notify_fd=N`: the same for a pipe that is open. ro, nodev and nosuid are always on.
     #[arg(short = 'o', value_name = "OPTIONS", value_delimiter = ',')]
     pub(crate) options: Vec<MountOption>,
 
@@ -113,6 +114,8 @@ pub(crate) enum MountOption {
     Timeout(u64),
     AllowOther,
     DefaultPermissions,
+    /// The pipe that hears whether it is mounted.
+    NotifyPipe(PathBuf),
     /// What is so in any case.
     Usual,
 }
@@ -135,12 +138,16 @@ impl FromStr for MountOption {
             Some(("uid", value)) => number(value).map(Self::Uid),
             Some(("gid", value)) => number(value).map(Self::Gid),
             Some(("timeout", value)) => seconds(value).map(Self::Timeout),
+            Some(("notify_pipe", value)) => Ok(Self::NotifyPipe(value.into())),
+            Some(("notify_fd", value)) => {
+                number(value).map(|fd| Self::NotifyPipe(format!("/proc/self/fd/{fd}").into()))
+            }
             None if text == "allow_other" => Ok(Self::AllowOther),
             None if text == "default_permissions" => Ok(Self::DefaultPermissions),
             None if ["ro", "nodev", "nosuid"].contains(&text) => Ok(Self::Usual),
             _ => Err(
-                "is none of offset=, subdir=, uid=, gid=, timeout=, allow_other, \
-                      default_permissions, ro, nodev, nosuid"
+                "is none of offset=, subdir=, uid=, gid=, timeout=, notify_pipe=, notify_fd=, \
+                      allow_other, default_permissions, ro, nodev, nosuid"
                     .to_owned(),
             ),
         }
@@ -166,6 +173,14 @@ mod tests {
             ("uid=4294967295", Some(MountOption::Uid(u32::MAX))),
             ("gid=0", Some(MountOption::Gid(0))),
             ("timeout=60", Some(MountOption::Timeout(60))),
+            (
+                "notify_pipe=a=b",
+                Some(MountOption::NotifyPipe("a=b".into())),
+            ),
+            (
+                "notify_fd=3",
+                Some(MountOption::NotifyPipe("/proc/self/fd/3".into())),
+            ),
             ("allow_other", Some(MountOption::AllowOther)),
             ("default_permissions", Some(MountOption::DefaultPermissions)),
             ("ro", Some(MountOption::Usual)),
@@ -173,6 +188,7 @@ mod tests {
             ("uid=", None),
             ("uid=-1", None),
             ("timeout=1.5", None),
+            ("notify_fd=-1", None),
             ("offset=", None),
             ("allow_other=1", None),
             ("suid", None),

@@ -4,6 +4,7 @@ mod background;
 mod end;
 mod log;
 mod prefetch;
+mod notice;
 mod settings;
 mod stats;
 
@@ -15,6 +16,7 @@ use coldpress_host::FuseConnection;
 use coldpress_mount::{FileSystem, Prefetch, Server};
 
 use self::log::Log;
+use self::notice::Notice;
 use self::settings::Settings;
 use crate::args::MountArgs;
 use crate::exit::Exit;
@@ -24,6 +26,15 @@ use crate::text::quoted;
 use crate::ui::Ui;
 
 pub(super) fn run(args: &MountArgs, ui: &Ui) -> anyhow::Result<Exit> {
+    let notice = Notice::of(&args.options, ui)?;
+    let ended = mount_and_answer(args, &notice, ui);
+    if ended.is_err() {
+        notice.failed();
+    }
+    ended
+}
+
+fn mount_and_answer(args: &MountArgs, notice: &Notice, ui: &Ui) -> anyhow::Result<Exit> {
     let settings = Settings::resolve(args)?;
     let in_background = background::is_here();
     if !args.foreground && !in_background {
@@ -37,6 +48,9 @@ pub(super) fn run(args: &MountArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let mounted = mount(args, &settings, &log, ui)?;
     let (connection, file_system) = (mounted.connection, mounted.file_system);
     let answered = answer(&connection, mounted.server, &settings, in_background, ui);
+    let (connection, server) = mount(args, &settings, in_background)?;
+    notice.mounted()?;
+    let answered = answer(&connection, server, &settings, in_background, ui);
     // Threads that may end the mount hold the connection, too: it would not be dropped.
     connection.detach()?;
     if args.stats {

@@ -19,6 +19,8 @@ const VERBS: &[&str] = &[
     "cat",
     "info",
     "mount",
+    "run",
+    "prefetch",
     "check",
     "doctor",
     "dump",

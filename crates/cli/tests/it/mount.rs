@@ -5,6 +5,7 @@ mod damage;
 mod end;
 mod options;
 mod prefetch;
+mod squashfuse;
 mod stage;
 mod tree;
 mod users;

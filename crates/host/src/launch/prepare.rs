@@ -69,7 +69,7 @@ pub(crate) enum Step {
     },
 }
 
-/// What makes this user root in a user namespace: the lines of its files in `/proc/self`.
+/// Who this user is in a user namespace: the lines of its files in `/proc/self`.
 #[derive(Debug)]
 pub(crate) struct Identity {
     uid_map: String,
@@ -77,15 +77,25 @@ pub(crate) struct Identity {
 }
 
 impl Identity {
-    fn of_this() -> Self {
+    fn root() -> Self {
         Self {
             uid_map: format!("0 {} 1", geteuid().as_raw()),
             gid_map: format!("0 {} 1", getegid().as_raw()),
         }
     }
 
-    /// Only makes system calls.
-    fn become_root(&self) -> Result<(), Errno> {
+    /// Who it was.
+    pub(crate) fn unchanged() -> Self {
+        let (uid, gid) = (geteuid().as_raw(), getegid().as_raw());
+        Self {
+            uid_map: format!("{uid} {uid} 1"),
+            gid_map: format!("{gid} {gid} 1"),
+        }
+    }
+
+    /// Enters a user namespace, in which the process has all rights until it becomes another program as somebody
+    /// who is not root. Only makes system calls.
+    pub(crate) fn enter_namespace(&self) -> Result<(), Errno> {
         syscall::unshare_user().map_err(|error| errno_of(&error))?;
         let files = [
             // Else the group could not be mapped: who drops groups may gain rights by it.
@@ -105,7 +115,7 @@ impl Identity {
 pub(crate) fn may_become_root() -> bool {
     let mut attempt = process::Command::new("/bin/sh");
     attempt.args(["-c", ":"]).stdin(process::Stdio::null());
-    let steps = vec![Step::BecomeRoot(Identity::of_this()), Step::Namespace];
+    let steps = vec![Step::BecomeRoot(Identity::root()), Step::Namespace];
     syscall::before_exec(&mut attempt, steps, None);
     attempt.status().is_ok_and(|status| status.success())
 }
@@ -119,7 +129,7 @@ impl Step {
     pub(crate) fn take(&self) -> Result<(), Errno> {
         match self {
             Self::Session => setsid().map(|_| ()),
-            Self::BecomeRoot(identity) => identity.become_root(),
+            Self::BecomeRoot(identity) => identity.enter_namespace(),
             Self::DieWithParent(parent) => {
                 set_parent_process_death_signal(Some(Signal::KILL))?;
                 // It may have ended before the kernel was told.
@@ -217,7 +227,7 @@ pub(super) fn prepare(
         geteuid().is_root()
     };
     if command.chroot && !may_mount {
-        steps.push(Step::BecomeRoot(Identity::of_this()));
+        steps.push(Step::BecomeRoot(Identity::root()));
     }
     steps.push(Step::DieWithParent(getpid()));
     if let Some(cgroup) = cgroup {
@@ -277,7 +287,7 @@ pub(crate) fn furnished() -> Vec<&'static str> {
 }
 
 /// The mounts that make an image habitable.
-fn furnish(root: &Path) -> Result<Vec<Step>, Error> {
+pub(super) fn furnish(root: &Path) -> Result<Vec<Step>, Error> {
     let missing = |directory| Error::MissingDirectory {
         root: root.to_owned(),
         directory,
@@ -318,7 +328,7 @@ fn is_real_directory(root: &Path, directory: &str) -> bool {
     })
 }
 
-fn c_path(path: &Path) -> Result<CString, Error> {
+pub(super) fn c_path(path: &Path) -> Result<CString, Error> {
     CString::new(path.as_os_str().as_bytes())
         .map_err(|error| Error::io("use the path", path)(error.into()))
 }

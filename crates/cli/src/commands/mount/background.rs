@@ -13,7 +13,7 @@ use std::process::{Command, Stdio};
 use anyhow::Context as _;
 use rustix::stdio::{dup2_stderr, dup2_stdout};
 
-use crate::exit::Exit;
+use crate::exit::{CANNOT_RUN, Exit};
 
 /// This program, also when its file was replaced meanwhile.
 const ITSELF: &str = "/proc/self/exe";
@@ -33,7 +33,7 @@ pub(super) fn is_here() -> bool {
 /// If it cannot be started.
 pub(super) fn start() -> anyhow::Result<Exit> {
     let mut staying = Command::new(ITSELF)
-        .arg0("coldpress")
+        .arg0(env::args_os().next().unwrap_or_else(|| "coldpress".into()))
         .args(env::args_os().skip(1))
         .env(MARK, "1")
         .stdin(Stdio::null())
@@ -49,8 +49,9 @@ pub(super) fn start() -> anyhow::Result<Exit> {
     if !told.is_empty() {
         return Ok(Exit::Done);
     }
-    staying.wait().context("cannot wait for the mount")?;
-    Ok(Exit::Told)
+    let status = staying.wait().context("cannot wait for the mount")?;
+    let code = status.code().and_then(|code| u8::try_from(code).ok());
+    Ok(Exit::As(code.unwrap_or(CANNOT_RUN)))
 }
 
 /// Leaves the session of the terminal: Ctrl-C there is not meant for the mount.

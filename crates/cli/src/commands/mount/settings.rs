@@ -75,7 +75,8 @@ impl Settings {
                     settings.checks_permissions = true;
                 }
                 MountOption::DefaultPermissions => settings.checks_permissions = true,
-                MountOption::Usual => {}
+                // The pipe does not change how it is mounted.
+                MountOption::NotifyPipe(_) | MountOption::Usual => {}
             }
         }
         Ok(settings)

@@ -2,8 +2,6 @@
 
 use std::env;
 use std::ffi::OsStr;
-use std::fmt::Write as _;
-use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, absolute};
 
 use anyhow::{Context as _, anyhow};
@@ -15,6 +13,7 @@ use crate::failure::hint;
 use crate::steps;
 use crate::text::quoted;
 use crate::ui::Ui;
+use crate::unit_text::escaped;
 
 const RECORD_UNIT: &str = "coldpress-record.service";
 const END_UNIT: &str = "coldpress-record-end.service";
@@ -106,45 +105,9 @@ fn check_unit(name: &str) -> anyhow::Result<()> {
     ))
 }
 
-/// A word as systemd.syntax(7) quotes it, whatever its bytes.
-///
-/// * `dollar`: what stands for `$`: a command line expands variables.
-fn escaped(word: &OsStr, dollar: &str) -> String {
-    let mut text = String::from("\"");
-    for &byte in word.as_bytes() {
-        match byte {
-            b'%' => text.push_str("%%"),
-            b'$' => text.push_str(dollar),
-            b'"' | b'\\' => {
-                text.push('\\');
-                text.push(char::from(byte));
-            }
-            b' '..=b'~' => text.push(char::from(byte)),
-            _ => {
-                let _infallible = write!(text, "\\x{byte:02x}");
-            }
-        }
-    }
-    text.push('"');
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn words_of_any_bytes_are_one_word_of_a_unit() {
-        for (word, expected) in [
-            (&b"/a b"[..], r#""/a b""#),
-            (b"100%", r#""100%%""#),
-            (b"$HOME", r#""$$HOME""#),
-            (br#"a"b\c"#, r#""a\"b\\c""#),
-            (b"\n\xff", r#""\x0a\xff""#),
-        ] {
-            assert_eq!(escaped(OsStr::from_bytes(word), "$$"), expected);
-        }
-    }
 
     #[test]
     fn only_names_of_units_are_taken() {

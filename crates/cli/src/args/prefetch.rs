@@ -1,0 +1,65 @@
+//! `coldpress prefetch`.
+
+use std::num::NonZeroU64;
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::number::{parse_positive, parse_size_bytes};
+use super::place::PlaceArgs;
+use super::profile::ShareArgs;
+
+/// Read what a start needs before the start asks for it
+///
+/// IMAGE, a file: reads the compressed blocks of the profile into the memory of the machine, in which a loop device or a
+/// mount in user space finds them; of an image that is a partition the kernel reads past that memory. MOUNT, a
+/// directory: reads the pages of the profile through what is mounted there, which decompresses them as well.
+///
+/// Bounded in bytes and time, and it gives up when reading becomes slow because others read. docs/prefetch.md tells when
+/// it helps.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Example:
+  coldpress prefetch /run/live/filesystem.squashfs --profile boot.profile
+  coldpress prefetch /snap/firefox/current --profile firefox.profile --systemd > prefetch.service")]
+pub(crate) struct PrefetchArgs {
+    /// The image, or the directory where it is mounted
+    #[arg(value_name = "IMAGE|MOUNT")]
+    pub(crate) target: PathBuf,
+
+    /// What the start needs: a profile, or a trace
+    #[arg(long, value_name = "FILE")]
+    pub(crate) profile: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) share: ShareArgs,
+
+    /// Read at most this much [default: a quarter of the memory that is available]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size_bytes)]
+    pub(crate) memory: Option<u64>,
+
+    /// Read at most this much in a second [default: no limit]
+    #[arg(long, value_name = "SIZE", value_parser = parse_rate)]
+    pub(crate) bandwidth: Option<NonZeroU64>,
+
+    /// Give up after so many seconds [default: 60]
+    #[arg(
+        long = "for",
+        value_name = "SECONDS",
+        value_parser = parse_positive::<NonZeroU64>,
+        default_value = "60",
+        hide_default_value = true
+    )]
+    pub(crate) limit_s: NonZeroU64,
+
+    /// Print a systemd unit that does this at each boot, instead of doing it
+    #[arg(long)]
+    pub(crate) systemd: bool,
+
+    #[command(flatten)]
+    pub(crate) place: PlaceArgs,
+}
+
+fn parse_rate(text: &str) -> Result<NonZeroU64, String> {
+    NonZeroU64::new(parse_size_bytes(text)?).ok_or_else(|| "nothing would be read".to_owned())
+}

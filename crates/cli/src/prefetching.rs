@@ -1,0 +1,136 @@
+//! Reading ahead what a start needs, for mounts of others.
+//!
+//! ```text
+//! extents  a working set to bytes of an image, in the order in which they are read   extents.rs
+//! bytes    those bytes, into the memory of the machine                               bytes.rs
+//! pages    the pages of files, through a mount                                       pages.rs
+//! pace     how fast, how much, and when it is given up                               pace.rs
+//! ```
+//!
+//! Nothing that goes wrong is an error of the start: what cannot be read ahead is read when it is needed.
+
+mod bytes;
+mod extents;
+mod pace;
+mod pages;
+
+use std::fs;
+use std::num::NonZeroU64;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use coldpress_bench::format_units;
+
+pub(crate) use bytes::read_bytes;
+pub(crate) use pace::{Limits, Why};
+use pace::{Pace, Verdict};
+pub(crate) use pages::read_pages;
+
+/// Of the memory that is available, what part may be filled unless told otherwise: what was read ahead must not
+/// drive out what is in use.
+const MEMORY_SHARE: u64 = 4;
+/// Where the kernel does not say what is available.
+const MEMORY_DEFAULT_BYTES: u64 = 256 << 20;
+/// How long one pause is at most: whoever wants to stop is not kept waiting.
+const PAUSE_MAX: Duration = Duration::from_millis(50);
+
+/// What was read ahead.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Fetched {
+    /// What there was to read.
+    pub(crate) wanted_bytes: u64,
+    pub(crate) read_bytes: u64,
+    pub(crate) took: Duration,
+    /// Paths of the profile that are not there, or cannot be read.
+    pub(crate) missing: u64,
+    /// Why not all of it was read.
+    pub(crate) given_up: Option<Why>,
+}
+
+impl Fetched {
+    /// What was done, as a sentence.
+    pub(crate) fn sentence(&self) -> String {
+        let read = format_units::bytes(self.read_bytes);
+        let wanted = format_units::bytes(self.wanted_bytes);
+        let took = format_units::seconds(self.took.as_secs_f64());
+        match self.given_up {
+            None => format!("read ahead {read} in {took}"),
+            Some(why) => format!("read ahead {read} of {wanted} in {took}, then gave up: {why}"),
+        }
+    }
+}
+
+/// Asks whether to go on, between two reads.
+struct Clock<'a> {
+    pace: Pace,
+    began: Instant,
+    stop: &'a AtomicBool,
+    fetched: Fetched,
+}
+
+impl<'a> Clock<'a> {
+    fn new(limits: Limits, wanted_bytes: u64, missing: u64, stop: &'a AtomicBool) -> Self {
+        Self {
+            pace: Pace::new(limits),
+            began: Instant::now(),
+            stop,
+            fetched: Fetched {
+                wanted_bytes,
+                missing,
+                ..Fetched::default()
+            },
+        }
+    }
+
+    /// Notes what a read brought, and waits if it is time to; false once it is to end.
+    fn goes_on(&mut self, bytes: u64, took: Duration) -> bool {
+        self.fetched.read_bytes += bytes;
+        match self.pace.after(bytes, took, self.began.elapsed()) {
+            Verdict::Go => {}
+            Verdict::Wait(pause) => self.wait(pause),
+            Verdict::GiveUp(why) => self.fetched.given_up = Some(why),
+        }
+        if self.stop.load(Ordering::Relaxed) {
+            self.fetched.given_up = Some(Why::NotWanted);
+        }
+        self.fetched.given_up.is_none()
+    }
+
+    fn wait(&self, pause: Duration) {
+        let until = Instant::now() + pause;
+        while !self.stop.load(Ordering::Relaxed) {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return;
+            }
+            sleep(left.min(PAUSE_MAX));
+        }
+    }
+
+    fn finish(mut self) -> Fetched {
+        self.fetched.took = self.began.elapsed();
+        self.fetched
+    }
+}
+
+impl Limits {
+    /// What holds unless told otherwise.
+    pub(crate) fn new(bytes: Option<u64>, bytes_per_s: Option<NonZeroU64>, time: Duration) -> Self {
+        Self {
+            bytes: bytes.unwrap_or_else(memory_bytes),
+            bytes_per_s,
+            time,
+        }
+    }
+}
+
+/// A part of the memory that is available.
+fn memory_bytes() -> u64 {
+    let text = fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let line = text
+        .lines()
+        .find_map(|line| line.strip_prefix("MemAvailable:"));
+    let kib = line.and_then(|line| line.trim().strip_suffix(" kB")?.parse::<u64>().ok());
+    kib.map_or(MEMORY_DEFAULT_BYTES, |kib| (kib << 10) / MEMORY_SHARE)
+}

@@ -1,0 +1,207 @@
+//! Words of a command line to a [`Request`], as libfuse reads them.
+//!
+//! Options and the two names stand in any order; options of one letter are not joined, and the value of
+//! `-o` may follow it at once.
+
+use std::ffi::{OsStr, OsString};
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use anyhow::{anyhow, bail};
+use clap::Parser as _;
+
+use super::{is_option, options};
+use crate::args::{Cli, MountOption, PlaceArgs, Verb};
+use crate::failure::hint;
+use crate::image_file;
+use crate::text::escaped;
+
+/// What a command line asks for.
+#[derive(Debug)]
+pub(super) enum Request {
+    /// Its usage.
+    Usage,
+    Mount(Mounting),
+}
+
+/// An image to mount.
+#[derive(Debug, Default)]
+pub(super) struct Mounting {
+    image: PathBuf,
+    directory: PathBuf,
+    foreground: bool,
+    /// One thread answers.
+    single: bool,
+    options: Vec<MountOption>,
+}
+
+impl Request {
+    /// Reads the words behind the name of the program.
+    ///
+    /// # Errors
+    ///
+    /// If an option is unknown, refused or lacks its value, or there are not two names.
+    pub(super) fn parse(words: &[OsString]) -> anyhow::Result<Self> {
+        let mut mounting = Mounting::default();
+        let mut names = Vec::new();
+        let mut words = words.iter();
+        while let Some(word) = words.next() {
+            match word.as_encoded_bytes() {
+                b"--" => names.extend(words.by_ref()),
+                b"-h" | b"--help" | b"-V" | b"--version" => return Ok(Self::Usage),
+                b"-f" | b"-d" => mounting.foreground = true,
+                b"-s" => mounting.single = true,
+                b"-o" => {
+                    let list = words.next().ok_or_else(|| anyhow!("`-o` needs a value"))?;
+                    mounting.add(list.as_encoded_bytes())?;
+                }
+                [b'-', b'o', list @ ..] => mounting.add(list)?,
+                _ if is_option(word) => {
+                    let error = anyhow!(
+                        "`{}` is not an option of squashfuse",
+                        escaped(word.as_encoded_bytes())
+                    );
+                    return Err(hint(error, "`-h` lists the options"));
+                }
+                _ => names.push(word),
+            }
+        }
+        let [image, directory] = names.as_slice() else {
+            let error = anyhow!(
+                "an image and a directory are needed, {} names are given",
+                names.len()
+            );
+            return Err(hint(
+                error,
+                "usage: squashfuse [options] ARCHIVE MOUNTPOINT",
+            ));
+        };
+        if image.is_empty() || directory.is_empty() {
+            bail!("the name of the image or of the directory is empty");
+        }
+        mounting.image = image.into();
+        mounting.directory = directory.into();
+        Ok(Self::Mount(mounting))
+    }
+}
+
+impl Mounting {
+    /// Adds the options of one list.
+    fn add(&mut self, list: &[u8]) -> anyhow::Result<()> {
+        for option in options::split(list) {
+            self.foreground |= option == b"debug";
+            self.options.extend(options::read(&option)?);
+        }
+        Ok(())
+    }
+
+    /// The same for `coldpress mount`, whose defaults hold for all that is not asked for.
+    ///
+    /// # Errors
+    ///
+    /// None that is known.
+    pub(super) fn verb(&self) -> anyhow::Result<Verb> {
+        let words = ["coldpress", "mount", "--"].map(OsStr::new);
+        let names = [self.image.as_os_str(), self.directory.as_os_str()];
+        let mut verb = Cli::try_parse_from(words.into_iter().chain(names))?.verb;
+        if let Verb::Mount(args) = &mut verb {
+            args.foreground = self.foreground;
+            args.threads = self.single.then_some(NonZeroUsize::MIN);
+            args.options.clone_from(&self.options);
+        }
+        Ok(verb)
+    }
+
+    /// Whether there is an image at the place.
+    pub(super) fn has_image(&self) -> bool {
+        let offset = self.options.iter().find_map(|option| match option {
+            MountOption::Offset(offset) => Some(*offset),
+            _ => None,
+        });
+        image_file::open(&self.image, &PlaceArgs { offset }).is_ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::failure::sentence;
+
+    fn parse(words: &[&str]) -> anyhow::Result<Request> {
+        let words: Vec<OsString> = words.iter().map(OsString::from).collect();
+        Request::parse(&words)
+    }
+
+    #[test]
+    fn a_command_line_becomes_one_of_the_mount() {
+        for (words, foreground, threads, options) in [
+            (&["a", "b"][..], false, None, 0),
+            (&["-f", "-s", "a", "b"], true, NonZeroUsize::new(1), 0),
+            (&["a", "-d", "b"], true, None, 0),
+            (&["a", "b", "-o", "uid=1,gid=2"], false, None, 2),
+            (&["-oro,debug", "a", "b"], true, None, 1),
+            (&["-o", "nonempty", "--", "a", "b"], false, None, 0),
+            // As Apptainer calls it where there is nothing to say.
+            (&["-f", "-o", "", "a", "b"], true, None, 0),
+        ] {
+            let Ok(Request::Mount(mounting)) = parse(words) else {
+                panic!("{words:?}");
+            };
+            let Ok(Verb::Mount(args)) = mounting.verb() else {
+                panic!("{words:?}");
+            };
+            let names = (args.image.to_str(), args.directory.to_str());
+            assert_eq!(names, (Some("a"), Some("b")));
+            let found = (args.foreground, args.threads, args.options.len());
+            assert_eq!(found, (foreground, threads, options), "{words:?}");
+        }
+    }
+
+    #[test]
+    fn names_that_look_like_options_stand_behind_two_dashes() {
+        let Ok(Request::Mount(mounting)) = parse(&["--", "-f", "-o"]) else {
+            panic!("two names");
+        };
+        let Ok(Verb::Mount(args)) = mounting.verb() else {
+            panic!("a mount");
+        };
+        assert_eq!((args.image.to_str(), args.foreground), (Some("-f"), false));
+    }
+
+    #[test]
+    fn help_is_asked_for_in_four_ways() {
+        for word in ["-h", "--help", "-V", "--version"] {
+            assert!(matches!(parse(&["a", word]), Ok(Request::Usage)), "{word}");
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        for (words, error) in [
+            (
+                &[][..],
+                "an image and a directory are needed, 0 names are given",
+            ),
+            (
+                &["a"],
+                "an image and a directory are needed, 1 names are given",
+            ),
+            (
+                &["a", "b", "c"],
+                "an image and a directory are needed, 3 names are given",
+            ),
+            (
+                &["a", ""],
+                "the name of the image or of the directory is empty",
+            ),
+            (&["-fs", "a", "b"], "`-fs` is not an option of squashfuse"),
+            (&["a", "b", "-o"], "`-o` needs a value"),
+            (
+                &["a", "b", "-o", "ro,foo"],
+                "`-o foo` is not an option of squashfuse",
+            ),
+        ] {
+            assert_eq!(sentence(&parse(words).unwrap_err()), error, "{words:?}");
+        }
+    }
+}
