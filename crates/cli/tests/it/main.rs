@@ -30,6 +30,7 @@ mod look;
 mod mksquashfs;
 mod mount;
 mod offset;
+mod only_recorded;
 mod plan;
 mod press;
 mod profile;
