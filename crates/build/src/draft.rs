@@ -204,17 +204,22 @@ impl Draft {
                 }
             }
         }
-        let mut next = 0;
-        let number = |is_named: bool| {
-            next += u32::from(is_named);
-            is_named.then(|| NodeId(next - 1))
-        };
-        is_named.into_iter().map(number).collect()
+        places(is_named)
     }
 }
 
+/// For each node that stays its number among those.
+pub(crate) fn places(stays: Vec<bool>) -> Vec<Option<NodeId>> {
+    let mut next = 0;
+    let number = |stays: bool| {
+        next += u32::from(stays);
+        stays.then(|| NodeId(next - 1))
+    };
+    stays.into_iter().map(number).collect()
+}
+
 /// Keeps what belongs to the nodes that have a place.
-fn retain<T>(items: &mut Vec<T>, places: &[Option<NodeId>]) {
+pub(crate) fn retain<T>(items: &mut Vec<T>, places: &[Option<NodeId>]) {
     let mut places = places.iter();
     items.retain(|_| places.next().is_some_and(Option::is_some));
 }

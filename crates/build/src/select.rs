@@ -19,6 +19,7 @@
 
 mod descent;
 mod exclusions;
+mod keep;
 mod pattern;
 pub(crate) mod posix;
 pub(crate) mod prune;

@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use coldpress_build::{Input, Source};
+use coldpress_build::{Input, Rules, Source};
 use coldpress_layout::{Dialect, Finding, NodeId, Plan, SortFile, Tree};
 
 use crate::args::BuildArgs;
@@ -48,6 +48,23 @@ impl Ordering {
         }
         let plan = args.plan.as_deref().map(steps::read_plan).transpose()?;
         Ok(Self::Plan(plan.unwrap_or_default()))
+    }
+
+    /// Leaves out of a source what neither the profile names, if this is one, nor patterns match.
+    ///
+    /// # Errors
+    ///
+    /// If more of the profile is stale than allowed.
+    pub(crate) fn keep_recorded(
+        &mut self,
+        source: &mut Source,
+        include: &Rules,
+        ui: &Ui,
+    ) -> anyhow::Result<()> {
+        match self {
+            Self::Profile(profile) => profile.keep_recorded(source, include, ui),
+            Self::Plan(_) | Self::Sort(_) => Ok(()),
+        }
     }
 
     /// The plan for a source. Warns of the lines of a sort file that do nothing for it, and of what

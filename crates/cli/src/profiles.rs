@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{anyhow, bail};
-use coldpress_build::{Output, Source};
+use coldpress_bench::format_units::count;
+use coldpress_build::{Output, Rules, Source};
 use coldpress_format::BlockSize;
 use coldpress_layout::{Matching, Plan, match_profile};
 use coldpress_trace::{ContentHash, Profile};
@@ -58,7 +59,7 @@ impl OrderingProfile {
         })
     }
 
-    /// The plan for a source. Tells how the files were found, and warns of what was not.
+    /// The plan for a source. Warns of what is not in it.
     ///
     /// # Errors
     ///
@@ -69,6 +70,40 @@ impl OrderingProfile {
         block_size: BlockSize,
         ui: &Ui,
     ) -> anyhow::Result<Plan> {
+        let set = self.fresh(source, ui)?.profile.working_set(0.0);
+        Ok(coldpress_layout::plan(&source.tree, &set, block_size))
+    }
+
+    /// Leaves out of a source what neither the profile names nor patterns match, and takes over the names of what is left.
+    /// Warns of what is not in it.
+    ///
+    /// # Errors
+    ///
+    /// As [`plan`](Self::plan).
+    pub(crate) fn keep_recorded(
+        &mut self,
+        source: &mut Source,
+        include: &Rules,
+        ui: &Ui,
+    ) -> anyhow::Result<()> {
+        let matching = self.fresh(source, ui)?;
+        let steps = matching.profile.steps.iter();
+        let wanted = steps
+            .filter_map(|step| source.tree.find(&step.path))
+            .collect();
+        let before = source.tree.nodes.len();
+        source.keep_only(&wanted, include);
+        ui.say(&format!(
+            "{} of {} stay, as a start needs them",
+            count(source.tree.nodes.len() as u64),
+            plural(before as u64, "inode", "inodes")
+        ));
+        self.profile = matching.profile;
+        Ok(())
+    }
+
+    /// What of it is in a source; warns of the rest.
+    fn fresh(&self, source: &Source, ui: &Ui) -> anyhow::Result<Matching> {
         let matching = matched(&self.profile, source, ui)?;
         if let Some(why) = self.too_stale(&matching) {
             let advice = "record again, or allow more with --fail-stale";
@@ -81,6 +116,7 @@ impl OrderingProfile {
             profile,
             block_size,
         ))
+        Ok(matching)
     }
 
     /// What of the profile is in a source.

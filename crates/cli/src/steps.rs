@@ -119,6 +119,21 @@ pub(crate) fn gather(
     settings: &ImageSettings,
     ui: &Ui,
 ) -> anyhow::Result<Source> {
+    let mut source = put_together(inputs, settings, ui)?;
+    find_duplicates(&mut source, settings, ui)?;
+    Ok(source)
+}
+
+/// The first half of [`gather`]: what there is.
+///
+/// # Errors
+///
+/// If an input cannot be read.
+pub(crate) fn put_together(
+    inputs: &[Input],
+    settings: &ImageSettings,
+    ui: &Ui,
+) -> anyhow::Result<Source> {
     let step = ui.step("scanning", 0).about("names, metadata and sizes");
     let mut source = coldpress_build::gather(inputs, &settings.source_options(), &mut |_| {
         ui.interrupt.poll()
@@ -134,6 +149,19 @@ pub(crate) fn gather(
     })?;
     step.finish("");
     source.watch = Some(ui.timing.clone());
+    Ok(source)
+}
+
+/// The second half of [`gather`]: what of it is the same, and what cannot be stored.
+///
+/// # Errors
+///
+/// If the user interrupts.
+pub(crate) fn find_duplicates(
+    source: &mut Source,
+    settings: &ImageSettings,
+    ui: &Ui,
+) -> anyhow::Result<()> {
     if settings.deduplicated {
         let tails = (settings.tails == Tails::All).then_some(settings.block_size);
         let mut step = ui.step("comparing", 0).about("files of equal length");
@@ -156,7 +184,7 @@ pub(crate) fn gather(
         step.finish("");
     }
     warn(source.warnings.iter(), ui);
-    Ok(source)
+    Ok(())
 }
 
 /// Prints the first of some warnings, and how many more there are.

@@ -134,6 +134,19 @@ pub fn explain_elf(
     Ok(Some(cost(&program, pages, touches)))
 }
 
+/// The same of an ELF file in memory.
+///
+/// # Errors
+///
+/// [`ElfError::Damaged`] if it is damaged, or no ELF file.
+pub fn explain_elf_bytes(
+    bytes: &[u8],
+    pages: &PageUse,
+    touches: &[Touch],
+) -> Result<ElfCost, ElfError> {
+    Ok(cost(&Program::parse(bytes)?, pages, touches))
+}
+
 fn cost(program: &Program, pages: &PageUse, touches: &[Touch]) -> ElfCost {
     let certain = certain(pages, touches);
     let mut used = pages.used();

@@ -34,7 +34,7 @@ mod share;
 mod touches;
 
 pub use account::{Account, Start};
-pub use elf::{ElfCost, ElfError, Initializer, SectionCost, explain_elf};
+pub use elf::{ElfCost, ElfError, Initializer, SectionCost, explain_elf, explain_elf_bytes};
 pub use explanation::{AreaCost, Explanation, ReadKind, ReadMark, Totals};
 pub use file_cost::FileCost;
 pub use geometry::{executable_pages, geometry, note_executables};

@@ -57,9 +57,20 @@ impl LoopDevice {
     /// [`Error::Io`] without root or loop devices; [`Error::PartialSector`] for an image that the
     /// device could not show whole.
     pub fn attach(image: &Path, direct_io: bool) -> Result<Self, Error> {
+        Self::attach_at(image, 0, direct_io)
+    }
+
+    /// The same of an image that begins inside a file, as in an AppImage, and ends with it.
+    ///
+    /// * `start_byte`: direct I/O works only from the beginning of a sector on.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`LoopDevice::attach`].
+    pub fn attach_at(image: &Path, start_byte: u64, direct_io: bool) -> Result<Self, Error> {
         let backing = open_image(image, direct_io).map_err(Error::io("open", image))?;
         let metadata = backing.metadata().map_err(Error::io("look at", image))?;
-        let size_bytes = metadata.size();
+        let size_bytes = metadata.size().saturating_sub(start_byte);
         if size_bytes % SECTOR_BYTES != 0 {
             return Err(Error::PartialSector {
                 path: image.to_owned(),
@@ -79,7 +90,7 @@ impl LoopDevice {
                 .map_err(Error::io("find a free loop device with", control_path))?;
             let path = PathBuf::from(format!("/dev/loop{number}"));
             let answer = File::open(&path).and_then(|file| {
-                syscall::loop_configure(file.as_fd(), backing.as_fd(), flags)?;
+                syscall::loop_configure(file.as_fd(), backing.as_fd(), start_byte, flags)?;
                 Ok(file)
             });
             match answer {
@@ -158,7 +169,8 @@ impl LoopDevice {
     /// Sets how far the kernel reads ahead in it, in KiB, until it is dropped.
     ///
     /// A fresh loop device has 128, one whose limits were set anew up to 4096, which made the
-    /// same start read 144 instead of 121 MB: runs that are compared need the same value.
+    /// same start read 144 instead of 121 MB: runs that are compared need the same value. A mount of
+    /// `SquashFS` raises it to four blocks, if it is less (Linux 6.18).
     ///
     /// # Errors
     ///

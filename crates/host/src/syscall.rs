@@ -150,16 +150,18 @@ pub(crate) fn loop_find_free(control: BorrowedFd<'_>) -> io::Result<u32> {
     check(unsafe { libc::ioctl(control.as_raw_fd(), LOOP_CTL_GET_FREE) })
 }
 
-/// Puts a file behind a loop device. The block size is left to the kernel, which takes the one
+/// Puts a file behind a loop device, from a byte on. The block size is left to the kernel, which takes the one
 /// that direct I/O on the file asks for.
 pub(crate) fn loop_configure(
     loop_device: BorrowedFd<'_>,
     image: BorrowedFd<'_>,
+    start_byte: u64,
     flags: u32,
 ) -> io::Result<()> {
     // SAFETY: integers and arrays of integers may all be zero.
     let mut config: LoopConfig = unsafe { mem::zeroed() };
     config.fd = u32::try_from(image.as_raw_fd()).map_err(io::Error::other)?;
+    config.info.offset = start_byte;
     config.info.flags = flags;
     // SAFETY: the kernel reads one `loop_config`, whose size is checked above.
     check(unsafe { libc::ioctl(loop_device.as_raw_fd(), LOOP_CONFIGURE, &raw const config) })?;

@@ -10,6 +10,7 @@
 mod built;
 mod images;
 mod lists;
+mod programs;
 mod recordings;
 mod studies;
 mod trees;
@@ -18,7 +19,7 @@ mod trees;
 pub type Target = fn(&[u8]);
 
 /// Every target and its name.
-pub const TARGETS: [(&str, Target); 12] = [
+pub const TARGETS: [(&str, Target); 13] = [
     ("image", images::image),
     ("listing", images::listing),
     ("extraction", trees::extraction),
@@ -31,6 +32,7 @@ pub const TARGETS: [(&str, Target); 12] = [
     ("timings", lists::timings),
     ("studies", studies::studies),
     ("import", recordings::import),
+    ("elf", programs::elf),
 ];
 
 /// Runs the target of a name.

@@ -50,7 +50,7 @@ pub enum Format {
     Nydus,
     /// `ctr-remote image optimize --record-out`.
     Estargz,
-    /// `ureadahead --dump`.
+    /// The pack of `ureadahead`, and `ureadahead --dump`.
     Ureadahead,
     /// `perf script`, or the trace file of the kernel, of `filemap` events.
     PerfScript,

@@ -59,6 +59,13 @@ pub(crate) struct BuildArgs {
     #[command(flatten)]
     pub(crate) profile: OrderingProfileArgs,
 
+    /// Leave out what the profile does not name
+    ///
+    /// An image that starts what was recorded and holds nothing else: files that were read or looked up, whole and under all
+    /// their names, and the directories above them. What --include matches stays too. Record every way in which it will be used.
+    #[arg(hide_short_help = true, long, requires = "profile")]
+    pub(crate) only_recorded: bool,
+
     /// Order the files' data by this sort file of mksquashfs
     ///
     /// As `mksquashfs -sort`: lines of a path in SOURCE and a priority from -32768 to 32767, the

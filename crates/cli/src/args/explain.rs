@@ -8,6 +8,7 @@ use clap::builder::{OsStringValueParser, TypedValueParser as _};
 use clap::{ArgMatches, Args, Command, FromArgMatches, ValueEnum};
 
 use super::CommandArgs;
+use super::place::PlaceArgs;
 
 /// Tell what a cold start of COMMAND reads from IMAGE, and what it waits for
 ///
@@ -23,6 +24,9 @@ pub(crate) struct ExplainArgs {
     /// The image that COMMAND is started from
     #[arg(value_name = "IMAGE")]
     pub(crate) image: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) place: PlaceArgs,
 
     /// The medium to start from, as of `coldpress press` [default: host]
     #[arg(

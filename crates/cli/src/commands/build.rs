@@ -97,11 +97,15 @@ fn build(
     args: &BuildArgs,
     inputs: &[Input],
     settings: &ImageSettings,
-    ordering: Ordering,
+    mut ordering: Ordering,
     output: &Output,
     ui: &Ui,
 ) -> anyhow::Result<(Summary, Vec<String>)> {
-    let mut source = steps::gather(inputs, settings, ui)?;
+    let mut source = steps::put_together(inputs, settings, ui)?;
+    if args.only_recorded {
+        ordering.keep_recorded(&mut source, &settings.selection.include, ui)?;
+    }
+    steps::find_duplicates(&mut source, settings, ui)?;
     let plan = ordering.into_plan(&source, inputs, settings, ui)?;
     let order = steps::order(&source, &plan, settings, ui);
     let options = settings.build_options(&source.tree, Metadata::Dense);

@@ -20,7 +20,7 @@ use coldpress_build::Output;
 use coldpress_explain::{Account, ElfCost, Explanation, ImageMap, Start};
 use coldpress_image::Image;
 
-use crate::args::{ExplainArgs, PlaceArgs};
+use crate::args::ExplainArgs;
 use crate::exit::Exit;
 use crate::failure::unless_stdout_closed;
 use crate::text::quoted;
@@ -51,7 +51,7 @@ impl Told<'_> {
 pub(super) fn run(args: &ExplainArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let source = Source::resolve(args)?;
     check_places(args)?;
-    let opened = image_file::open(&args.image, &PlaceArgs::default())?;
+    let opened = image_file::open(&args.image, &args.place)?;
     source.demand_privileges()?;
     let _hold = ui.interrupt.hold();
     // A wrong place is told before the recording.
@@ -63,7 +63,7 @@ pub(super) fn run(args: &ExplainArgs, ui: &Ui) -> anyhow::Result<Exit> {
             ImageMap::new(&opened.image, bytes, &mut || ui.interrupt.poll())
         })
         .with_context(|| format!("cannot read {}", quoted(&args.image)))?;
-    let recorded = source.record(&args.image, &opened.image, &map, ui)?;
+    let recorded = source.record(&args.image, &opened, &map, ui)?;
     let account = account(&map, &opened.image, &recorded)?;
     let explanation = account.explanation();
     let programs = programs::explain(&opened.image, &map, &account, &explanation, &orders);

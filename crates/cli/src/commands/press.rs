@@ -174,7 +174,9 @@ impl Press<'_> {
             janitor,
             ui,
         })?;
-        ui.say(&format!("{}: {}", recorder.name(), record::summary(&trace)));
+        let set = trace.working_set();
+        let summary = record::summary(&trace, &set);
+        ui.say(&format!("{}: {summary}", recorder.name()));
         if let Some(output) = trace_out {
             record::write_trace(&trace, output)?;
         }
@@ -185,7 +187,7 @@ impl Press<'_> {
         }
         Ok(coldpress_layout::plan(
             &source.tree,
-            &trace.working_set(),
+            &set,
             settings.block_size,
         ))
     }

@@ -1,6 +1,7 @@
 //! `coldpress record`: a start of a source, or what is used of a mounted image, as a trace.
 
 mod boot;
+mod in_common;
 mod numbered;
 
 use std::io::Write as _;
@@ -9,8 +10,9 @@ use std::time::Duration;
 
 use coldpress_build::{Input, Output};
 use coldpress_host::{Command, Janitor};
-use coldpress_trace::Trace;
+use coldpress_trace::{Trace, WorkingSet};
 
+use self::in_common::in_common;
 use self::numbered::Numbered;
 use crate::args::RecordArgs;
 use crate::exit::Exit;
@@ -86,15 +88,18 @@ fn record_runs(
         }
         let trace = recorder.record(stage)?;
         cost.note(&trace);
-        ui.say(&format!("{}: {}", recorder.name(), summary(&trace)));
-        sets.push(trace.working_set());
+        let set = trace.working_set();
+        ui.say(&format!("{}: {}", recorder.name(), summary(&trace, &set)));
+        sets.push(set);
         put(&trace, outputs.next(), ui)?;
     }
     if let Some(sentence) = cost.sentence() {
         ui.say(&sentence);
     }
     if sets.len() > 1 {
-        ui.say(&numbered::in_common(&sets));
+        let tree = &stage.source.tree;
+        let size_bytes = |path: &[u8]| tree.file_size(tree.find(path)?);
+        ui.say(&in_common(&sets, stage.settings.block_size, &size_bytes));
     }
     Ok(Exit::Done)
 }
@@ -115,7 +120,7 @@ fn record_mounted(mounted: &Path, args: &RecordArgs, ui: &Ui) -> anyhow::Result<
         limit: limit(args),
     };
     let trace = recording::record_mounted(mounted, &until, ui)?;
-    ui.say(&summary(&trace));
+    ui.say(&summary(&trace, &trace.working_set()));
     put(&trace, output, ui)?;
     Ok(Exit::Done)
 }
@@ -152,8 +157,7 @@ pub(super) fn write_trace(trace: &Trace, output: Output) -> anyhow::Result<()> {
 }
 
 /// `recorded 1,204 events: 152 files read, 730 lookups, 41 directories searched`
-pub(super) fn summary(trace: &Trace) -> String {
-    let set = trace.working_set();
+pub(super) fn summary(trace: &Trace, set: &WorkingSet) -> String {
     format!(
         "recorded {}: {} read, {}, {} searched",
         plural(trace.events.len() as u64, "event", "events"),

@@ -281,3 +281,36 @@ fn what_cannot_be_explained_is_told_before_anything_is_done() {
     let without_command = coldpress(["explain", "text"]);
     assert_eq!(without_command.code, Some(2));
 }
+
+#[test]
+fn an_image_inside_another_file_is_explained_where_it_lies() {
+    if skip::without_recording() {
+        return;
+    }
+    let session = session(|source| fs::write(source.join("file"), noise(1, 300_000)).unwrap());
+    let image = fs::read(session.at("image")).unwrap();
+    let command = ["--", "/bin/sh", "-c", "cat {root}/file >/dev/null"];
+    let alone = explain(&session, &[], command[3]).json();
+    for (front_bytes, options) in [
+        (8192, &["--offset", "8192"][..]),
+        (8192, &["--offset", "auto"]),
+        (70_001, &["--offset", "auto", "--device", "host,via=file"]),
+    ] {
+        let app = [vec![b'x'; front_bytes], image.clone()].concat();
+        fs::write(session.at("app"), app).unwrap();
+        let args = [&["-q", "explain", "app", "--json"][..], options, &command].concat();
+        let told = session.done(args).json();
+        for figure in ["files", "used_bytes", "needed_bytes"] {
+            let (told, alone) = (&told["totals"][figure], &alone["totals"][figure]);
+            assert_eq!(told, alone, "{figure} {options:?}");
+        }
+        assert_eq!(told["files"][0]["path"], "/file");
+    }
+    // No sector begins there.
+    let args = [&["explain", "app", "--offset", "auto"][..], &command].concat();
+    let ran = session.run(args);
+    assert_eq!(ran.code, Some(2), "{}", ran.stderr);
+    let told = "byte 70001 of `app` is no place for direct I/O";
+    assert!(ran.stderr.contains(told), "{}", ran.stderr);
+    assert!(ran.stderr.contains("via=file"), "{}", ran.stderr);
+}

@@ -33,6 +33,7 @@ mod look;
 mod mksquashfs;
 mod mount;
 mod offset;
+mod only_recorded;
 mod plan;
 mod predict;
 mod prefetch;

@@ -16,6 +16,9 @@ type Tell = fn(&[u8]) -> bool;
 /// else, if most lines have a slash.
 pub fn detect(text: &[u8]) -> Option<Format> {
     let text = text.get(..LOOK_BYTES).unwrap_or(text);
+    if ureadahead::is_pack(text) {
+        return Some(Format::Ureadahead);
+    }
     if let b'{' | b'[' = text.trim_ascii_start().first()? {
         return detect_json(text.trim_ascii_start());
     }

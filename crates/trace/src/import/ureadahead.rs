@@ -1,4 +1,4 @@
-//! `ureadahead --dump`: files in the order of their opening, and the pieces of them to be read.
+//! `ureadahead`: files in the order of their opening, and the pieces of them to be read. Of its pack, or of `ureadahead --dump`:
 //!
 //! ```text
 //! /lib/libc.so.6 (1881 kB), 1 blocks (140 kB)
@@ -7,10 +7,13 @@
 //!     0, 143360 bytes (at 1209462784)
 //! ```
 
+mod pack;
+
 use super::imported::Seen;
 use super::notes::{Notes, map};
 use super::text::{decimal, lines, rsplit_once, split_once};
 use crate::event::Access;
+pub(super) use pack::is_pack;
 
 /// Whether the line is one of a dump, and of no other format.
 pub(super) fn is_telling(line: &[u8]) -> bool {
@@ -38,11 +41,15 @@ fn piece_of(line: &[u8]) -> Option<(u64, u64)> {
     Some((decimal(offset)?, decimal(len_bytes)?))
 }
 
-/// Reads a dump.
+/// Reads a pack or a dump.
 ///
 /// The recorder joins what was read, faulted and mapped by fault-around, so all pages are
 /// uncertain.
 pub(super) fn read(text: &[u8], notes: &mut Notes) {
+    if is_pack(text) {
+        pack::read(text, notes);
+        return;
+    }
     let mut file = None;
     for (line, number) in lines(text) {
         notes.begin_line(number);

@@ -7,7 +7,7 @@ use coldpress_host::machine;
 
 use super::recorded::Origin;
 use super::{Told, charts, facts, tables};
-use crate::text::{escaped, plural, quoted};
+use crate::text::{escaped, escaped_path, plural, quoted};
 
 /// Rows of a table: a page is searched, not read to its end.
 const ROWS_MAX: usize = 100;
@@ -19,13 +19,24 @@ pub(super) fn report(told: &Told) -> Report {
     let mut sections = vec![overview(told), over_time(told), files(told), repeats(told)];
     sections.extend(programs(told));
     Report {
-        title: match &told.recorded.origin {
-            Origin::Start { program, .. } => format!("A cold start of {program}"),
-            Origin::Trace(name) => format!("What {name} would read"),
-        },
+        title: title(told),
         sections,
         notes: notes(told),
         ..Report::default()
+    }
+}
+
+/// Plain text: what a page is about has no marks around it.
+fn title(told: &Told) -> String {
+    let trace = told.args.trace.as_deref().map(escaped_path);
+    match &told.recorded.origin {
+        Origin::Start { words, .. } => {
+            format!(
+                "A cold start of {}",
+                words.first().map_or("", String::as_str)
+            )
+        }
+        Origin::Trace(_) => format!("What {} would read", trace.unwrap_or_default()),
     }
 }
 

@@ -10,11 +10,11 @@ use coldpress_host::{
     Cgroup, Command, Counters, Device, Janitor, LoopDevice, Mount, Outcome, RawEvent, Recorder,
     Recording, Via, backing_disk, drop_caches, evict, machine, resident_pages, start,
 };
-use coldpress_image::Image;
 use coldpress_trace::Trace;
 
 use crate::args::ExplainArgs;
 use crate::failure::hint;
+use crate::image_file::Opened;
 use crate::text::{escaped, plural, quoted, quoted_bytes};
 use crate::ui::Ui;
 use crate::work_dir::WorkDir;
@@ -43,8 +43,7 @@ pub(super) struct Recorded {
 /// What it came from, in words.
 pub(super) enum Origin {
     Start {
-        /// The program, quoted.
-        program: String,
+        /// The program and its arguments, escaped.
         words: Vec<String>,
         read_ahead_kib: u64,
     },
@@ -87,7 +86,7 @@ impl Source {
     pub(super) fn record(
         self,
         path: &Path,
-        image: &Image,
+        opened: &Opened,
         map: &ImageMap,
         ui: &Ui,
     ) -> anyhow::Result<Recorded> {
@@ -95,10 +94,11 @@ impl Source {
             Self::Start { command, device } => {
                 let janitor = Janitor::start()?;
                 let work_dir = WorkDir::create(Path::new(WORK_PARENT), &[], Some(&janitor))?;
-                record(path, &command, &device, &work_dir, &janitor, ui)
+                let place = (path, opened.start);
+                record(place, &command, &device, &work_dir, &janitor, ui)
             }
             Self::Trace { name, trace } => {
-                let replay = replay(image, map, &trace, caches())?;
+                let replay = replay(&opened.image, map, &trace, caches())?;
                 warn_of_missing(&replay.missing, &name, ui);
                 Ok(Recorded {
                     wall_us: trace.events.last().map_or(0, |event| event.time_us),
@@ -139,11 +139,13 @@ fn warn_of_missing(missing: &[Vec<u8>], trace: &str, ui: &Ui) {
 
 /// Starts a command from an image, cold, and records it.
 ///
+/// * `image`: its file, and where it begins there.
+///
 /// # Errors
 ///
 /// If the image cannot be mounted, the start would not be cold, the command fails, or events were lost.
 fn record(
-    image: &Path,
+    (image, start_byte): (&Path, u64),
     command: &Command,
     device: &Device,
     work_dir: &WorkDir,
@@ -151,7 +153,7 @@ fn record(
     ui: &Ui,
 ) -> anyhow::Result<Recorded> {
     let step = ui.step("recording", 0).about("a cold start");
-    let loop_device = attach(image, device)?;
+    let loop_device = attach(image, start_byte, device)?;
     let mount = Mount::squashfs(&loop_device, &work_dir.mount_point())
         .with_context(|| format!("cannot mount {}", quoted(image)))?;
     // Whatever the command leaves running would hold the mount.
@@ -189,7 +191,6 @@ fn record(
         },
         wall_us: outcome.wall_ns / 1000,
         origin: Origin::Start {
-            program: recording::quoted_program(command),
             words: words.map(|word| escaped(word.as_encoded_bytes())).collect(),
             read_ahead_kib,
         },
@@ -197,16 +198,18 @@ fn record(
 }
 
 /// The image on a loop device of its own, with nothing of it in memory.
-fn attach(image: &Path, device: &Device) -> anyhow::Result<LoopDevice> {
+fn attach(image: &Path, start_byte: u64, device: &Device) -> anyhow::Result<LoopDevice> {
     evict(image)?;
     drop_caches()?;
     let direct_io = device.via == Via::Partition;
-    let loop_device = LoopDevice::attach(image, direct_io)?;
+    let loop_device = LoopDevice::attach_at(image, start_byte, direct_io)?;
     if direct_io && !loop_device.direct_io() {
-        let error = anyhow!(
-            "the file system of {} has no direct I/O, so its image cannot stand for a partition",
-            quoted(image)
-        );
+        let image = quoted(image);
+        let why = match start_byte {
+            0 => format!("the file system of {image} has no direct I/O"),
+            _ => format!("byte {start_byte} of {image} is no place for direct I/O"),
+        };
+        let error = anyhow!("{why}, so its image cannot stand for a partition");
         return Err(hint(
             error,
             "put the image on a disk, or say `--device host,via=file`",

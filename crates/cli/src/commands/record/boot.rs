@@ -55,6 +55,7 @@ pub(super) fn write_units(
 /// Begins before nearly everything else: as soon as there is a place for the trace.
 fn record_unit(words: &[&OsStr], trace: &Path) -> String {
     let command: Vec<String> = words.iter().map(|word| escaped(word, "$$")).collect();
+    let directory = trace.parent().unwrap_or(Path::new("/")).as_os_str();
     format!(
         "[Unit]\n\
          Description=Record what the boot reads\n\
@@ -66,12 +67,14 @@ fn record_unit(words: &[&OsStr], trace: &Path) -> String {
          \n\
          [Service]\n\
          Type=exec\n\
+         ExecStartPre=mkdir -p -- {}\n\
          ExecStart={}\n\
          TimeoutStopSec=120\n\
          \n\
          [Install]\n\
          WantedBy=sysinit.target\n",
         escaped(trace.as_os_str(), "$"),
+        escaped(directory, "$$"),
         command.join(" ")
     )
 }

@@ -1,6 +1,5 @@
-//! Several recordings of one start: their files, and what they have in common.
+//! Several recordings of one start: their files.
 
-use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::num::NonZeroU64;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
@@ -8,7 +7,6 @@ use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
 use coldpress_build::Output;
-use coldpress_trace::WorkingSet;
 
 use crate::failure::hint;
 use crate::text::quoted;
@@ -77,49 +75,8 @@ fn fill(path: &Path, number: u64) -> PathBuf {
     path.with_file_name(OsString::from_vec(name))
 }
 
-/// `99.6 % of the pages surely used, 100.0 % of the files and 99.9 % of the lookups are in all 5 recordings`
-pub(super) fn in_common(sets: &[WorkingSet]) -> String {
-    let mut pages = HashMap::new();
-    let mut files = HashMap::new();
-    let mut lookups = HashMap::new();
-    for set in sets {
-        for file in &set.files {
-            *files.entry(&file.path).or_insert(0) += 1;
-            for run in file.pages.iter().filter(|run| run.certain) {
-                for page in run.first_page..=run.last_page {
-                    *pages.entry((&file.path, page)).or_insert(0) += 1;
-                }
-            }
-        }
-        for path in &set.lookups {
-            *lookups.entry(path).or_insert(0) += 1;
-        }
-    }
-    let count = sets.len();
-    let pages = share(pages.values(), count);
-    let files = share(files.values(), count);
-    let lookups = share(lookups.values(), count);
-    format!(
-        "{pages} of the pages surely used, {files} of the files and {lookups} of the lookups are in all {count} \
-         recordings"
-    )
-}
-
-/// How many of these counts reach `all`, in percent, rounded down; of none all do.
-fn share<'a>(counts: impl Iterator<Item = &'a usize>, all: usize) -> String {
-    let (mut reached, mut total) = (0_u64, 0_u64);
-    for &count in counts {
-        total += 1;
-        reached += u64::from(count == all);
-    }
-    let permille = (reached * 1000).checked_div(total).unwrap_or(1000);
-    format!("{}.{} %", permille / 10, permille % 10)
-}
-
 #[cfg(test)]
 mod tests {
-    use coldpress_trace::{Access, Event, Trace};
-
     use super::*;
 
     #[test]
@@ -141,28 +98,5 @@ mod tests {
             assert_eq!(names(output, runs), expected, "{output}");
         }
         assert!(Numbered::resolve(None, NonZeroU64::new(2).unwrap()).is_err());
-    }
-
-    #[test]
-    fn what_recordings_have_in_common_is_told_in_percent() {
-        let set = |pages: &[u64]| {
-            let events = pages.iter().map(|&page| Event {
-                time_us: 0,
-                pid: 1,
-                access: Access::Fault { page },
-                path: b"/a".to_vec(),
-            });
-            let trace = Trace {
-                events: events.collect(),
-                ..Trace::default()
-            };
-            trace.working_set()
-        };
-        let told = in_common(&[set(&[0, 1, 2]), set(&[1, 2, 3])]);
-        assert_eq!(
-            told,
-            "50.0 % of the pages surely used, 100.0 % of the files and 100.0 % of the lookups are in all 2 recordings"
-        );
-        assert!(in_common(&[set(&[]), set(&[])]).starts_with("100.0 %"));
     }
 }
