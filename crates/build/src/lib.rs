@@ -4,9 +4,8 @@
 //! select  which of it the image holds                    select.rs
 //! gather  what there is: names, metadata, sizes          gather.rs, scan.rs, draft.rs, source.rs
 //! change  owners, modes, times, xattrs to be replaced    overrides.rs
-//! order   what goes where: coldpress_layout              (not here)
-//! sample  what candidates would give, without writing    sample.rs
 //! order   what goes where: coldpress_layout              (not here, but sketches.rs)
+//! sample  what candidates would give, without writing    sample.rs
 //! write   duplicates, data area, tables, superblock      write.rs, then duplicates, data, tables
 //! verify  the image holds what the source holds          verify.rs
 //! judge   which tool made an image, with which settings  identify.rs

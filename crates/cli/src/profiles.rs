@@ -70,8 +70,12 @@ impl OrderingProfile {
         block_size: BlockSize,
         ui: &Ui,
     ) -> anyhow::Result<Plan> {
-        let set = self.fresh(source, ui)?.profile.working_set(0.0);
-        Ok(coldpress_layout::plan(&source.tree, &set, block_size))
+        let profile = &self.fresh(source, ui)?.profile;
+        Ok(coldpress_layout::plan_profile(
+            &source.tree,
+            profile,
+            block_size,
+        ))
     }
 
     /// Leaves out of a source what neither the profile names nor patterns match, and takes over the names of what is left.
@@ -110,12 +114,6 @@ impl OrderingProfile {
             return Err(hint(anyhow!(why), advice));
         }
         warn_of_stale(&matching, ui);
-        let profile = &matching.profile;
-        Ok(coldpress_layout::plan_profile(
-            &source.tree,
-            profile,
-            block_size,
-        ))
         Ok(matching)
     }
 

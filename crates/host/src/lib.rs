@@ -1,8 +1,7 @@
 //! Everything that coldpress asks of the running Linux.
 //!
 //! A cold start is only worth recording or timing if it is really cold, if the medium is the one
-//! that users have, and if nothing of it stays behind. So this crate has six kinds of parts:
-//! that users have, and if nothing of it stays behind. So this crate has five kinds of parts:
+//! that users have, and if nothing of it stays behind. So this crate has seven kinds of parts:
 //!
 //! * the stage: [`LoopDevice`], [`Mount`], [`FuseConnection`] for mounts that this process answers, [`Cgroup`]
 //!   with the throttle of a [`Device`], and [`launch`] for the program;

@@ -47,10 +47,8 @@ fn mount_and_answer(args: &MountArgs, notice: &Notice, ui: &Ui) -> anyhow::Resul
     let log = Arc::new(Log::new(in_background));
     let mounted = mount(args, &settings, &log, ui)?;
     let (connection, file_system) = (mounted.connection, mounted.file_system);
-    let answered = answer(&connection, mounted.server, &settings, in_background, ui);
-    let (connection, server) = mount(args, &settings, in_background)?;
     notice.mounted()?;
-    let answered = answer(&connection, server, &settings, in_background, ui);
+    let answered = answer(&connection, mounted.server, &settings, in_background, ui);
     // Threads that may end the mount hold the connection, too: it would not be dropped.
     connection.detach()?;
     if args.stats {
