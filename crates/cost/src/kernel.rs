@@ -298,7 +298,7 @@ impl<'a> Kernel<'a> {
         let mut grown = end;
         while grown < wanted {
             let block = self.pages.block_of(grown);
-            if grown % block_pages == 0 && self.pages.has_block(place, block) {
+            if grown.is_multiple_of(block_pages) && self.pages.has_block(place, block) {
                 break;
             }
             grown = ((block + 1) * block_pages).min(wanted);

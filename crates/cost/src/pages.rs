@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 #[derive(Debug)]
 pub(crate) struct Pages {
     /// Pages of a block.
-    block_pages: u64,
+    per_block: u64,
     /// When each block was there, by file and number.
     ready_s: HashMap<(usize, u64), f64>,
     /// Pages behind which the next window is to be read (`PG_readahead`).
@@ -16,19 +16,19 @@ pub(crate) struct Pages {
 impl Pages {
     pub(crate) fn new(block_pages: u64) -> Self {
         Self {
-            block_pages: block_pages.max(1),
+            per_block: block_pages.max(1),
             ready_s: HashMap::new(),
             marks: HashSet::new(),
         }
     }
 
     pub(crate) fn block_pages(&self) -> u64 {
-        self.block_pages
+        self.per_block
     }
 
     /// The block that holds a page.
     pub(crate) fn block_of(&self, page: u64) -> u64 {
-        page / self.block_pages
+        page / self.per_block
     }
 
     /// When a page was there, or will be.
@@ -66,7 +66,7 @@ impl Pages {
     pub(crate) fn present_before(&self, file: usize, page: u64, max: u64) -> (u64, bool) {
         let mut first = page;
         while first > 0 && page - first < max && self.ready_s(file, first - 1).is_some() {
-            first = self.block_of(first - 1) * self.block_pages;
+            first = self.block_of(first - 1) * self.per_block;
         }
         let count = page - first;
         (count.min(max), first == 0 && count <= max)
@@ -80,7 +80,7 @@ impl Pages {
             if self.ready_s(file, next).is_none() {
                 return Some(next);
             }
-            next = (self.block_of(next) + 1) * self.block_pages;
+            next = (self.block_of(next) + 1) * self.per_block;
         }
         None
     }

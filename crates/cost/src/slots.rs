@@ -5,7 +5,7 @@ use std::collections::HashSet;
 /// Blocks that are kept, each in a slot. Slots are filled in turn, whatever was used last.
 #[derive(Debug)]
 pub(crate) struct Slots {
-    slots: Vec<u64>,
+    blocks: Vec<u64>,
     /// The slot that is filled next.
     next: usize,
     max: usize,
@@ -26,7 +26,7 @@ impl Slots {
     /// * `max`: how many blocks are kept, at least one.
     pub(crate) fn new(max: usize) -> Self {
         Self {
-            slots: Vec::new(),
+            blocks: Vec::new(),
             next: 0,
             max: max.max(1),
             seen: HashSet::new(),
@@ -35,12 +35,12 @@ impl Slots {
 
     /// Asks for a block, which is kept from now on.
     pub(crate) fn get(&mut self, block: u64) -> Kept {
-        if self.slots.contains(&block) {
+        if self.blocks.contains(&block) {
             return Kept::Yes;
         }
-        match self.slots.get_mut(self.next) {
+        match self.blocks.get_mut(self.next) {
             Some(slot) => *slot = block,
-            None => self.slots.push(block),
+            None => self.blocks.push(block),
         }
         self.next = (self.next + 1) % self.max;
         if self.seen.insert(block) {

@@ -23,6 +23,9 @@ const FRAGMENT_BYTES: u64 = 16;
 const EXPORT_BYTES: u64 = 8;
 const HEADER_BYTES: u32 = 2;
 
+/// By directory: where its listing begins and ends in the directory table before compression.
+type Listings = HashMap<NodeId, (u64, u64)>;
+
 /// The tables while they are laid out.
 pub(super) struct Tables<'a> {
     tree: &'a Tree,
@@ -136,7 +139,7 @@ impl<'a> Tables<'a> {
     }
 
     /// Lays out listings; returns what each path names, and where in the directory table each directory's listing begins and ends.
-    fn place_listings(&mut self) -> (HashMap<Vec<u8>, Name>, HashMap<NodeId, (u64, u64)>) {
+    fn place_listings(&mut self) -> (HashMap<Vec<u8>, Name>, Listings) {
         let first = self.metadata.len();
         let paths = self.tree.paths();
         let root = Name {
@@ -144,7 +147,7 @@ impl<'a> Tables<'a> {
             search: None,
         };
         let mut names = HashMap::from([(b"/".to_vec(), root)]);
-        let mut listings = HashMap::new();
+        let mut listings = Listings::new();
         let mut end = 0_u64;
         for directory in &self.order.directories {
             let entries = self.tree.entries(*directory);
@@ -179,12 +182,7 @@ impl<'a> Tables<'a> {
         (names, listings)
     }
 
-    fn place(
-        &self,
-        node: NodeId,
-        listings_start: usize,
-        listings: &HashMap<NodeId, (u64, u64)>,
-    ) -> Place {
+    fn place(&self, node: NodeId, listings_start: usize, listings: &Listings) -> Place {
         let (start, mut end) = self.inodes[node.index()];
         let kind = match &self.tree[node].kind {
             Kind::File { size_bytes } => {
