@@ -71,9 +71,9 @@ mod tests {
         let Ok(output) = tar.output() else {
             return;
         };
+        assert!(output.status.success(), "{output:?}");
         let listed = String::from_utf8(output.stdout).unwrap();
         let names: Vec<&str> = listed.lines().collect();
-        assert!(output.status.success(), "{output:?}");
         assert_eq!(names.first(), Some(&"data"));
         assert_eq!(names.last(), Some(&"names/63/63"));
         assert_eq!(names.len(), 1 + Sample::names().count());
