@@ -10,6 +10,7 @@ use signal_hook::consts::SIGUSR1;
 use signal_hook::iterator::Signals;
 
 use super::log::Log;
+use crate::text::plural;
 
 /// Tells at SIGUSR1 how the mount was used so far.
 ///
@@ -69,14 +70,13 @@ fn prefetch(counts: &PrefetchCounts) -> Option<String> {
         PrefetchStage::GivenUp => "given up, because too little of it was asked for",
     };
     Some(format!(
-        "prefetch: {} blocks, {} bytes read, {} blocks used, {} wasted; {} blocks asked for meanwhile; {} files \
-         missing; {stage}",
-        count(counts.prefetched),
+        "prefetch: {}, {} bytes read, {} used, {} wasted; {} asked for meanwhile; {} missing; {stage}",
+        plural(counts.prefetched, "block", "blocks"),
         count(counts.read_bytes),
         count(counts.used),
         count(counts.wasted),
         count(counts.asked),
-        count(counts.missing),
+        plural(counts.missing, "file", "files"),
     ))
 }
 
@@ -110,8 +110,8 @@ mod tests {
             missing: 2,
             stage: PrefetchStage::Done,
         };
-        let last = "prefetch: 40 blocks, 50,000 bytes read, 20 blocks used, 1 wasted; 30 blocks asked for meanwhile; \
-                    2 files missing; done";
+        let last = "prefetch: 40 blocks, 50,000 bytes read, 20 used, 1 wasted; 30 asked for meanwhile; 2 files \
+                    missing; done";
         assert_eq!(lines(&stats).last().map(String::as_str), Some(last));
     }
 }

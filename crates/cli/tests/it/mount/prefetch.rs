@@ -34,7 +34,7 @@ fn prefetched(told: &str) -> Option<(u32, u32)> {
         before.rsplit(' ').next().unwrap().parse().unwrap()
     };
     assert!(line.contains(" 0 wasted"), "{line}");
-    Some((count(" blocks, "), count(" blocks used")))
+    Some((count(" block"), count(" used")))
 }
 
 #[test]
