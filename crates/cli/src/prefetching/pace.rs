@@ -155,7 +155,7 @@ mod tests {
         Pace::new(Limits {
             bytes,
             bytes_per_s: bytes_per_s.and_then(NonZeroU64::new),
-            time: Duration::from_secs(60),
+            time: Duration::from_mins(1),
         })
     }
 

@@ -20,7 +20,7 @@ use crate::prefetching::{Fetched, Limits, Why, read_bytes, read_pages};
 use crate::ui::Ui;
 
 /// A start that has not come to its end by then needs something else.
-const TIME_MAX: Duration = Duration::from_secs(60);
+const TIME_MAX: Duration = Duration::from_mins(1);
 
 /// A thread that reads ahead.
 pub(super) struct Ahead {
