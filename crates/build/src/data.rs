@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use coldpress_codec::{Work, ordered};
 use coldpress_format::{BlockSize, BlockWord, File, Fragment, TailEnd};
-use coldpress_layout::{Item, NodeId, Order};
+use coldpress_layout::{Item, NodeId, Order, Tree};
 
 use crate::error::Error;
 use crate::options::Options;
@@ -20,6 +20,7 @@ use crate::reader::{self, Jobs, Problem};
 use crate::sink::Sink;
 use crate::source::Source;
 use crate::warning::Warning;
+pub(crate) use worker::is_zero;
 use worker::{Packed, Piece, Worker};
 
 /// Where everything of the data area lies.
@@ -52,7 +53,7 @@ pub(crate) fn write(
         copied_bytes: 0,
         changed: BTreeMap::new(),
     };
-    let packed = packed_tails(source, &order.data);
+    let packed = packed_tails(&source.tree, &order.data);
     area.write(source, order, &packed, output, options, meter)?;
     // Duplicates were compared with files that are not the same any more: they get data of their
     // own, and tail ends a fragment block of their own.
@@ -64,7 +65,7 @@ pub(crate) fn write(
         data: blocks.chain(fragments).collect(),
         ..Order::default()
     };
-    let own_packed = packed_tails(source, &own.data);
+    let own_packed = packed_tails(&source.tree, &own.data);
     area.write(source, &own, &own_packed, output, options, meter)?;
     area.share_tails(source, &tails, &packed);
     area.finish(source, options, &orphans, meter)?;
@@ -254,8 +255,8 @@ fn cut(file: &mut File, size_bytes: u64, block_size: BlockSize) {
 }
 
 /// Nodes whose tail end is in a fragment block.
-fn packed_tails(source: &Source, items: &[Item]) -> Vec<bool> {
-    let mut packed = vec![false; source.tree.nodes.len()];
+pub(crate) fn packed_tails(tree: &Tree, items: &[Item]) -> Vec<bool> {
+    let mut packed = vec![false; tree.nodes.len()];
     for item in items {
         if let Item::Fragment(members) = item {
             for node in members {
@@ -263,7 +264,7 @@ fn packed_tails(source: &Source, items: &[Item]) -> Vec<bool> {
             }
         }
     }
-    for (node, tail) in &source.tree.duplicate_tails {
+    for (node, tail) in &tree.duplicate_tails {
         packed[node.index()] |= packed[tail.index()];
     }
     packed

@@ -56,15 +56,26 @@ impl Source {
         let whole = |node| (0, self.size_bytes(node));
         self.tree.duplicates = self.equal_spans(&whole, threads, progress)?;
         if let Some(block_size) = tails {
-            let tail = |node| {
-                let size_bytes = self.size_bytes(self.tree.data_of(node));
-                let is_original = self.tree.data_of(node) == node;
-                let len = u64::from(block_size.tail_bytes(size_bytes));
-                (size_bytes - len, if is_original { len } else { 0 })
-            };
-            self.tree.duplicate_tails = self.equal_spans(&tail, threads, progress)?;
+            self.tree.duplicate_tails = self.duplicate_tails(block_size, threads, progress)?;
         }
         Ok(())
+    }
+
+    /// Files, no duplicates, whose tail ends in blocks of this size have the same bytes as that of
+    /// another, and that other.
+    pub(crate) fn duplicate_tails(
+        &self,
+        block_size: BlockSize,
+        threads: NonZeroUsize,
+        progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<BTreeMap<NodeId, NodeId>, Error> {
+        let tail = |node| {
+            let size_bytes = self.size_bytes(self.tree.data_of(node));
+            let is_original = self.tree.data_of(node) == node;
+            let len = u64::from(block_size.tail_bytes(size_bytes));
+            (size_bytes - len, if is_original { len } else { 0 })
+        };
+        self.equal_spans(&tail, threads, progress)
     }
 
     /// Files whose spans have the same bytes as that of another, and that other.

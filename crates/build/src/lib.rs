@@ -5,6 +5,7 @@
 //! gather  what there is: names, metadata, sizes          gather.rs, scan.rs, draft.rs, source.rs
 //! change  owners, modes, times, xattrs to be replaced    overrides.rs
 //! order   what goes where: coldpress_layout              (not here)
+//! sample  what candidates would give, without writing    sample.rs
 //! write   duplicates, data area, tables, superblock      write.rs, then duplicates, data, tables
 //! verify  the image holds what the source holds          verify.rs
 //! judge   which tool made an image, with which settings  identify.rs
@@ -37,6 +38,7 @@ mod progress;
 pub mod pseudo;
 mod reader;
 mod reuse;
+mod sample;
 mod scan;
 mod select;
 mod sink;
@@ -58,6 +60,7 @@ pub use output::Output;
 pub use overrides::{FileContexts, Mode, Overrides, Owners, Time, Times, Xattrs, parse_time};
 pub use progress::Progress;
 pub use reuse::{NotReusable, Reuse};
+pub use sample::{Estimate, SampleOptions, SampledBlocks, Sampling};
 pub use select::{
     Descent, Exclusions, Fate, Matching, Mounts, Pattern, Rules, Selection, exclude_file_lines,
 };

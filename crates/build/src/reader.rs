@@ -112,14 +112,9 @@ impl<'a> Jobs<'a> {
         if self.packed_tails[node.index()] {
             end -= u64::from(self.block_size.tail_bytes(end));
         }
-        let opening = Opening {
-            source: self.source,
-            node,
-            opened: OnceLock::new(),
-        };
         self.open = Some(OpenFile {
             item,
-            file: Arc::new(opening),
+            file: Arc::new(Opening::new(self.source, node)),
             candidates: self.source.candidates(node, self.block_size),
             next: 0,
             end,
@@ -145,7 +140,15 @@ impl<'a> Iterator for Jobs<'a> {
     }
 }
 
-impl Opening<'_> {
+impl<'a> Opening<'a> {
+    pub(crate) fn new(source: &'a Source, node: NodeId) -> Self {
+        Self {
+            source,
+            node,
+            opened: OnceLock::new(),
+        }
+    }
+
     /// Reads a range into `bytes`, which then has the length of what could be read. Returns whether
     /// the range is a hole; `bytes` is then empty.
     pub(crate) fn read(

@@ -128,7 +128,7 @@ fn write_tables(
         directory_table_start: inodes.directory_table_start,
         fragment_table_start: Some(lookup(
             image,
-            &fragment_entries(&data),
+            &fragment_entries(&data.fragments),
             stored.fragments,
             options,
         )?),
@@ -162,12 +162,9 @@ fn write_tables(
     })
 }
 
-fn fragment_entries(data: &DataArea) -> Vec<u8> {
-    data.fragments
-        .iter()
-        .copied()
-        .flat_map(Fragment::write)
-        .collect()
+/// The entries of the fragment table.
+pub(crate) fn fragment_entries(fragments: &[Fragment]) -> Vec<u8> {
+    fragments.iter().copied().flat_map(Fragment::write).collect()
 }
 
 /// Appends a table of entries; returns where its index starts.
@@ -183,7 +180,7 @@ fn lookup(
 }
 
 /// For each inode number the inode's place.
-fn export_entries(numbers: &Numbers, inodes: &InodeTables) -> Vec<u8> {
+pub(crate) fn export_entries(numbers: &Numbers, inodes: &InodeTables) -> Vec<u8> {
     let mut entries = vec![[0; 8]; numbers.of.len()];
     for (number, inode) in numbers.of.iter().zip(&inodes.refs) {
         entries[*number as usize - 1] = inode.word().to_le_bytes();
@@ -192,7 +189,7 @@ fn export_entries(numbers: &Numbers, inodes: &InodeTables) -> Vec<u8> {
 }
 
 /// The metadata block behind the superblock; nothing where all options have their defaults.
-fn options_block(options: &Options) -> Vec<u8> {
+pub(crate) fn options_block(options: &Options) -> Vec<u8> {
     let Some(recorded) = options.recorded() else {
         return Vec::new();
     };

@@ -87,30 +87,45 @@ impl Xattrs {
         u32::try_from(self.sets.len()).expect("no more sets than inodes")
     }
 
+    /// Whether no node has any.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.sets.is_empty()
+    }
+
+    /// All pairs, before compression.
+    pub(crate) fn stream(&self) -> &[u8] {
+        &self.stream
+    }
+
+    /// The entries of the table: one for each set.
+    ///
+    /// * `place`: the start of the metadata block that holds a byte of the stream, and the byte in it.
+    pub(crate) fn entries(&self, place: impl Fn(u64) -> (u32, u16)) -> Vec<u8> {
+        let entry = |(offset, count, size_bytes): &(u64, u32, u32)| {
+            let (block_start, within) = place(*offset);
+            let pairs = u64::from(block_start) << 16 | u64::from(within);
+            XattrId {
+                pairs,
+                count: *count,
+                size_bytes: *size_bytes,
+            }
+            .write()
+        };
+        self.sets.iter().flat_map(entry).collect()
+    }
+
     /// The table as it lies in the image from byte `start` on, and where its header is.
     pub(crate) fn pack(
         &self,
         start: u64,
         options: &Options,
     ) -> Result<Option<(Vec<u8>, u64)>, Error> {
-        if self.sets.is_empty() {
+        if self.is_empty() {
             return Ok(None);
         }
         let is_stored = options.stored().xattrs;
         let pairs = metadata::pack(&self.stream, is_stored, options)?;
-        let mut ids = Vec::with_capacity(self.sets.len() * XattrId::SIZE);
-        for (offset, count, size_bytes) in &self.sets {
-            let (block_start, within) = pairs.place(*offset);
-            let pairs = u64::from(block_start) << 16 | u64::from(within);
-            ids.extend(
-                XattrId {
-                    pairs,
-                    count: *count,
-                    size_bytes: *size_bytes,
-                }
-                .write(),
-            );
-        }
+        let ids = self.entries(|offset| pairs.place(offset));
         let mut bytes = pairs.bytes;
         let (table, index_start) =
             tables::lookup(&ids, start + bytes.len() as u64, is_stored, options)?;

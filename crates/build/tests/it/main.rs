@@ -10,6 +10,8 @@ mod metadata;
 mod overrides;
 /// Any tree, any plan, any options: the image holds the tree, whatever the number of threads.
 mod round_trip;
+/// What images would be, against what they are.
+mod sample;
 /// What of a tree goes into an image.
 mod select;
 /// The image for recording: each inode and listing has pages of its own.

@@ -1,0 +1,301 @@
+//! What images of a source would be, without writing them: sizes, times and memory for many ways
+//! to write it, from compressing samples (docs/sampling.md).
+//!
+//! ```text
+//! survey    every block of each size once, with a fast compressor       survey.rs, surveyed.rs
+//! ranking   blocks in the order of how they compress, and the samples   ranking.rs
+//! rounds    more samples where a size is least sure                     rounds.rs, coder.rs, effort.rs
+//! curve     from the survey's size of a block to the candidate's        curve.rs
+//! tables    the metadata of a surveyed image, sampled alike             tables.rs
+//! estimate  sizes, times and memory, summed over blocks                 estimate.rs
+//! blocks    what single blocks take                                     blocks.rs
+//! ```
+
+mod blocks;
+mod coder;
+mod curve;
+mod effort;
+mod estimate;
+mod geometry;
+mod population;
+mod ranking;
+mod rounds;
+mod survey;
+mod surveyed;
+mod tables;
+
+use std::num::NonZeroUsize;
+use std::ops::{ControlFlow, Range};
+
+use coldpress_codec::Workers;
+use coldpress_format::BlockSize;
+use coldpress_layout::{Plan, Tails, order};
+
+use crate::error::Error;
+use crate::options::Options;
+use crate::progress::{Meter, Progress};
+use crate::source::Source;
+use curve::Curve;
+use estimate::{Adding, Knowledge, Part, Parts};
+use geometry::{Geometry, Shape};
+use population::Population;
+use ranking::Ranking;
+use rounds::Sampler;
+use survey::Surveying;
+use surveyed::Family;
+use tables::{Found, Tables};
+
+pub use blocks::SampledBlocks;
+pub use estimate::Estimate;
+
+/// Jobs in flight for each thread. They hold no bytes: workers read what they compress.
+const WINDOW: NonZeroUsize = NonZeroUsize::new(64).expect("64 is not 0");
+/// How much longer samples take than the survey, about, for the progress that is shown.
+const SAMPLES_PER_SURVEY: u64 = 4;
+
+/// What is to be found out, and with what means.
+#[derive(Clone, Copy)]
+#[expect(missing_debug_implementations, reason = "a clock has nothing to show")]
+pub struct SampleOptions<'a> {
+    /// The images in question, as [`write`](crate::write()) would be asked for them; metadata is
+    /// dense in all.
+    pub candidates: &'a [Options],
+    /// By which they are ordered. What it says of how single blocks are packed is not followed.
+    pub plan: &'a Plan,
+    /// Threads that compress.
+    pub threads: NonZeroUsize,
+    /// What samples may cost, in images of zstd 15; few are taken in any case.
+    /// [`Sampling::BUILDS`] as a rule.
+    pub builds: f64,
+    /// Processor time of the calling thread in s, from any beginning: nothing here reads a clock.
+    pub clock: &'a (dyn Fn() -> f64 + Sync),
+}
+
+/// What is known of the candidates.
+#[derive(Clone, Debug)]
+pub struct Sampling {
+    /// For each candidate, in their order.
+    pub estimates: Vec<Estimate>,
+    parts: Vec<Parts>,
+    knowledge: Knowledge,
+}
+
+impl Sampling {
+    /// What samples may cost that are to tell sizes to 1 %, of some dozens of candidates.
+    pub const BUILDS: f64 = 0.8;
+
+    /// Surveys the source and samples each candidate.
+    ///
+    /// Duplicates are those that [`Source::find_duplicates`] found. The same source and candidates
+    /// give the same samples and sizes for any number of threads; only times differ.
+    ///
+    /// * `progress`: called for each block; stops the work when it breaks.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Interrupted`]; [`Error::Codec`] for settings that no encoder takes. What cannot be
+    /// read of a file counts as zeros; writing the image tells.
+    ///
+    /// # Cost
+    ///
+    /// The source is read once, tail ends that are packed once more for each block size, and the
+    /// samples. The processor time is that of the survey, some ns for each byte and block size, and
+    /// what `options.builds` allows. Memory is 50 bytes for each block of each size, the
+    /// metadata of an image before compression, and what the threads' encoders take.
+    pub fn run(
+        source: &Source,
+        options: &SampleOptions<'_>,
+        progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<Self, Error> {
+        let candidates = options.candidates;
+        let shapes = distinct(candidates.iter().map(Shape::of));
+        let geometries = shapes
+            .iter()
+            .map(|shape| Geometry::new(source, options.plan, *shape, options.threads, progress))
+            .collect::<Result<Vec<_>, _>>()?;
+        let settings = candidates.iter().filter_map(|candidate| candidate.compression);
+        let families = distinct(settings.map(|settings| Family::of(settings.compressor)));
+        let mut meter = Meter::new(work_bytes(source, &geometries), progress);
+        let surveyed = survey(source, &geometries, &families, options, &mut meter)?;
+        let mut knowledge = Knowledge {
+            populations: surveyed.populations,
+            curves: Vec::new(),
+        };
+        let parts: Vec<Parts> = candidates
+            .iter()
+            .zip(candidates.iter().map(Shape::of))
+            .map(|(candidate, shape)| {
+                let geometry = place(&shapes, &shape);
+                knowledge.parts(candidate, &surveyed.places[geometry])
+            })
+            .collect();
+        let sampler = Sampler {
+            source,
+            populations: &knowledge.populations,
+            rankings: &rankings(&knowledge.populations, &families),
+            workers: workers(options),
+            clock: options.clock,
+            builds: options.builds,
+        };
+        sampler.refine(&mut knowledge.curves, unique_bytes(source), &mut meter)?;
+        let estimates = candidates.iter().zip(&parts).map(|(candidate, parts)| {
+            let adding = Adding {
+                source,
+                knowledge: &knowledge,
+                geometry: &geometries[parts.geometry],
+                tables: &surveyed.tables[parts.geometry],
+                read_s: surveyed.read_s,
+            };
+            adding.estimate(candidate, parts)
+        });
+        Ok(Self {
+            estimates: estimates.collect(),
+            parts,
+            knowledge,
+        })
+    }
+}
+
+/// What the survey found.
+struct Survey {
+    populations: Vec<Population>,
+    /// For each geometry.
+    places: Vec<Places>,
+    /// For each geometry.
+    tables: Vec<Tables>,
+    read_s: f64,
+}
+
+/// Where the blocks of a geometry are.
+struct Places {
+    geometry: usize,
+    /// The population of its files and fragment blocks.
+    data: usize,
+    /// The places of its fragment blocks there.
+    fragments: Range<usize>,
+    /// The population of its metadata.
+    tables: usize,
+}
+
+fn survey(
+    source: &Source,
+    geometries: &[Geometry],
+    families: &[Family],
+    options: &SampleOptions<'_>,
+    meter: &mut Meter,
+) -> Result<Survey, Error> {
+    let surveying = Surveying {
+        source,
+        families,
+        workers: workers(options),
+        clock: options.clock,
+    };
+    let mut block_sizes = distinct(geometries.iter().map(|geometry| geometry.block_size));
+    block_sizes.sort_unstable_by(|one, other| other.cmp(one));
+    let (files, _) = order(&source.tree, &Plan::default(), BlockSize::MAX, Tails::None);
+    let (mut populations, read_s) = surveying.files(&files, &block_sizes, meter)?;
+    let fragment_places = surveying.fragments(geometries, &mut populations, meter)?;
+    let (mut places, mut all_tables) = (Vec::new(), Vec::new());
+    for (geometry, fragments) in geometries.iter().zip(fragment_places) {
+        let data = place(&block_sizes, &geometry.block_size);
+        let found = Found {
+            source,
+            geometry,
+            population: &populations[data],
+            fragment_places: fragments.clone(),
+            family: families.first().copied().unwrap_or(Family::Entropy),
+        };
+        let mut tables = found.tables(&options.candidates[0])?;
+        let metadata = tables.population(geometry.block_size, families)?;
+        places.push(Places {
+            geometry: places.len(),
+            data,
+            fragments,
+            tables: populations.len(),
+        });
+        populations.push(metadata);
+        all_tables.push(tables);
+    }
+    Ok(Survey {
+        populations,
+        places,
+        tables: all_tables,
+        read_s,
+    })
+}
+
+impl Knowledge {
+    /// The parts of a candidate, with a curve for each that is compressed.
+    fn parts(&mut self, candidate: &Options, places: &Places) -> Parts {
+        let stored = candidate.stored();
+        let mut part = |population: usize, is_stored: bool| Part {
+            population,
+            curve: candidate.compression.filter(|_| !is_stored).map(|settings| {
+                let is_it =
+                    |curve: &Curve| curve.population == population && curve.settings == settings;
+                self.curves.iter().position(is_it).unwrap_or_else(|| {
+                    let family = Family::of(settings.compressor);
+                    self.curves.push(Curve::new(settings, family, population));
+                    self.curves.len() - 1
+                })
+            }),
+        };
+        Parts {
+            geometry: places.geometry,
+            files: part(places.data, stored.data),
+            fragments: part(places.data, stored.fragments),
+            fragment_places: places.fragments.clone(),
+            tables: part(places.tables, false),
+        }
+    }
+}
+
+fn rankings(populations: &[Population], families: &[Family]) -> Vec<Ranking> {
+    let numbered = populations.iter().enumerate();
+    numbered
+        .flat_map(|(number, population)| {
+            let of_family = move |family: &Family| Ranking::new(number, *family, population);
+            families.iter().map(of_family)
+        })
+        .collect()
+}
+
+fn workers(options: &SampleOptions<'_>) -> Workers {
+    Workers {
+        threads: options.threads,
+        window: options.threads.saturating_mul(WINDOW),
+    }
+}
+
+/// The bytes that the survey and the samples count as.
+fn work_bytes(source: &Source, geometries: &[Geometry]) -> u64 {
+    let fragments = geometries.iter().flat_map(|geometry| {
+        let members = geometry.fragments().flatten();
+        members.map(|node| geometry.block_size.tail_bytes(source.size_bytes(*node)))
+    });
+    let fragment_bytes: u64 = fragments.map(u64::from).sum();
+    unique_bytes(source) * (1 + SAMPLES_PER_SURVEY) + fragment_bytes
+}
+
+/// Bytes of all files but duplicates.
+fn unique_bytes(source: &Source) -> u64 {
+    let duplicates = source.tree.duplicates.keys();
+    let duplicate_bytes: u64 = duplicates.map(|node| source.size_bytes(*node)).sum();
+    source.content_bytes() - duplicate_bytes
+}
+
+/// What there is, each once, in the order in which it first comes.
+fn distinct<T: PartialEq>(items: impl Iterator<Item = T>) -> Vec<T> {
+    let mut found = Vec::new();
+    for item in items {
+        if !found.contains(&item) {
+            found.push(item);
+        }
+    }
+    found
+}
+
+fn place<T: PartialEq>(items: &[T], wanted: &T) -> usize {
+    let found = items.iter().position(|item| item == wanted);
+    found.expect("the items were made of what is wanted")
+}

@@ -1,0 +1,232 @@
+//! Sampling in rounds: where a size is least sure for the time that a better one takes, twice as
+//! many blocks are compressed.
+//!
+//! Which they are follows from sizes alone and from what compressors cost by a table, so that it does
+//! not depend on the clock.
+
+use coldpress_codec::{Settings, Work, Workers, ordered};
+
+use super::SAMPLES_PER_SURVEY;
+use super::coder::Coder;
+use super::curve::{Curve, Sample, real, whole};
+use super::effort;
+use super::population::{Content, Population};
+use super::ranking::Ranking;
+use super::surveyed::Family;
+use crate::error::Error;
+use crate::progress::Meter;
+use crate::source::Source;
+
+/// Samples of the first round: 2 to the power of this.
+const FIRST_DENSITY: u32 = 4;
+/// Samples of a population of metadata blocks. They are kept in memory, so there are no rounds.
+pub(super) const METADATA_DENSITY: u32 = 7;
+/// The standard error of a size that is sure enough: four of them are 1 %.
+const SURE_ENOUGH: f64 = 0.0025;
+/// The same in bytes, of a small image: that is padded to 4 KiB.
+const NEGLIGIBLE_BYTES: f64 = 1024.0;
+/// A smaller source counts as one of so many bytes: its samples are more of it, in seconds at most.
+const SMALL_BYTES: u64 = 128 << 20;
+
+/// What samples are taken with.
+pub(super) struct Sampler<'a> {
+    pub(super) source: &'a Source,
+    pub(super) populations: &'a [Population],
+    pub(super) rankings: &'a [Ranking],
+    pub(super) workers: Workers,
+    pub(super) clock: &'a (dyn Fn() -> f64 + Sync),
+    /// As in [`SampleOptions`](super::SampleOptions).
+    pub(super) builds: f64,
+}
+
+/// A block to be compressed for a curve.
+#[derive(Clone, Copy)]
+struct Job {
+    curve: usize,
+    settings: Settings,
+    family: Family,
+    population: usize,
+    rank: usize,
+    /// The block's place in its population.
+    place: usize,
+}
+
+/// Samples that a curve may get.
+struct Wish {
+    curve: usize,
+    density: u32,
+    cost_s: f64,
+    /// The square of its error relative to that of one that is sure enough, for each second.
+    worth: f64,
+}
+
+impl Sampler<'_> {
+    /// Takes samples for all curves until they are sure enough or the budget is spent.
+    ///
+    /// * `unique_bytes`: of the source.
+    /// * `meter`: gets `SAMPLES_PER_SURVEY` times as many.
+    pub(super) fn refine(
+        &self,
+        curves: &mut [Curve],
+        unique_bytes: u64,
+        meter: &mut Meter,
+    ) -> Result<(), Error> {
+        let counted_bytes = unique_bytes.max(SMALL_BYTES);
+        let build_s = real(counted_bytes) * effort::s_per_byte(&effort::REFERENCE);
+        let budget_s = build_s * self.builds;
+        let mut progress = Share {
+            work_bytes: unique_bytes * SAMPLES_PER_SURVEY,
+            shown_bytes: 0,
+            budget_s,
+            spent_s: 0.0,
+        };
+        let mut left_s = budget_s;
+        loop {
+            let mut wishes = self.wishes(curves);
+            wishes.sort_by(|one, other| other.worth.total_cmp(&one.worth));
+            wishes.retain(|wish| {
+                // A first sample is a must: without it nothing is known.
+                let is_granted = curves[wish.curve].density.is_none() || wish.cost_s <= left_s;
+                if is_granted {
+                    left_s -= wish.cost_s;
+                }
+                is_granted
+            });
+            if wishes.is_empty() {
+                return meter.add(progress.rest_bytes());
+            }
+            self.take(curves, &wishes, &mut progress, meter)?;
+        }
+    }
+
+    /// What each curve that is not sure enough may get next.
+    fn wishes(&self, curves: &[Curve]) -> Vec<Wish> {
+        let wish = |(place, curve): (usize, &Curve)| {
+            let ranking = self.ranking(curve);
+            let population = &self.populations[curve.population];
+            let is_metadata = matches!(population.content, Content::Metadata(_));
+            let density = match curve.density {
+                None if is_metadata => METADATA_DENSITY,
+                None => FIRST_DENSITY,
+                Some(_) if is_metadata || curve.is_complete(ranking) => return None,
+                Some(density) => density + 1,
+            };
+            // About what an image takes, with the fast compressor.
+            let image_bytes = ranking.total_bytes() + ranking.incompressible_bytes;
+            let allowed_bytes = (real(image_bytes) * SURE_ENOUGH).max(NEGLIGIBLE_BYTES);
+            let excess = curve.variance / allowed_bytes.powi(2);
+            if curve.density.is_some() && excess <= 1.0 {
+                return None;
+            }
+            let bytes = real(curve.missing_bytes(ranking, population, density));
+            let cost_s = bytes * effort::s_per_byte(&curve.settings);
+            Some(Wish {
+                curve: place,
+                density,
+                cost_s,
+                worth: if curve.density.is_none() {
+                    f64::INFINITY
+                } else {
+                    excess / cost_s.max(1e-9)
+                },
+            })
+        };
+        curves.iter().enumerate().filter_map(wish).collect()
+    }
+
+    fn ranking(&self, curve: &Curve) -> &Ranking {
+        let mut rankings = self.rankings.iter();
+        let found = rankings
+            .find(|it| it.population == curve.population && it.family == curve.family);
+        found.expect("there is one for each family and population in question")
+    }
+
+    /// Compresses the samples of some wishes and draws their curves.
+    fn take(
+        &self,
+        curves: &mut [Curve],
+        wishes: &[Wish],
+        progress: &mut Share,
+        meter: &mut Meter,
+    ) -> Result<(), Error> {
+        let mut jobs = Vec::new();
+        for wish in wishes {
+            let curve = &curves[wish.curve];
+            let ranking = self.ranking(curve);
+            let missing = curve.missing(ranking, wish.density).into_iter();
+            jobs.extend(missing.map(|rank| Job {
+                curve: wish.curve,
+                settings: curve.settings,
+                family: curve.family,
+                population: curve.population,
+                rank,
+                place: ranking.keys[rank].place(),
+            }));
+        }
+        // What takes longest first, so that all threads end together; a stable sort keeps what one
+        // encoder does together.
+        let cost_s = |job: &Job| {
+            let block_size = self.populations[job.population].block_size;
+            effort::s_per_byte(&job.settings) * f64::from(block_size.bytes())
+        };
+        jobs.sort_by(|one, other| cost_s(other).total_cmp(&cost_s(one)));
+        ordered(
+            jobs.into_iter().map(Ok),
+            &self.workers,
+            || Ok(Coder::default()),
+            |coder, job| self.sample(coder, job),
+            |(job, sample)| {
+                curves[job.curve].add(job.rank, sample);
+                let block = &self.populations[job.population].blocks[job.place];
+                let cost_s = f64::from(block.len_bytes) * effort::s_per_byte(&job.settings);
+                meter.add(progress.next_bytes(cost_s))
+            },
+        )?;
+        for wish in wishes {
+            let ranking = self.ranking(&curves[wish.curve]);
+            curves[wish.curve].draw(ranking, wish.density);
+        }
+        Ok(())
+    }
+
+    fn sample(&self, coder: &mut Coder, job: Job) -> Result<(Job, Sample), Error> {
+        let population = &self.populations[job.population];
+        let busy = self.source.busy(Work::Read);
+        population.read(self.source, job.place, coder.input());
+        drop(busy);
+        let _busy = self.source.busy(Work::Compress);
+        let trial = coder.code(&job.settings, population.block_size, self.clock)?;
+        let block = &population.blocks[job.place];
+        let len_bytes = f64::from(block.len_bytes);
+        let sample = Sample {
+            ratio: f64::from(trial.stored_bytes) / f64::from(block.fast_bytes(job.family)),
+            compress_s: trial.compress_s / len_bytes,
+            decompress_s: trial.decompress_s / len_bytes,
+        };
+        Ok((job, sample))
+    }
+}
+
+/// The part of the work that is shown as done.
+struct Share {
+    work_bytes: u64,
+    shown_bytes: u64,
+    budget_s: f64,
+    spent_s: f64,
+}
+
+impl Share {
+    /// How much more is shown after something that cost so much.
+    fn next_bytes(&mut self, cost_s: f64) -> u64 {
+        self.spent_s += cost_s;
+        let share = (self.spent_s / self.budget_s.max(self.spent_s)).min(1.0);
+        let done_bytes = whole(real(self.work_bytes) * share);
+        let next_bytes = done_bytes.saturating_sub(self.shown_bytes);
+        self.shown_bytes += next_bytes;
+        next_bytes
+    }
+
+    fn rest_bytes(&self) -> u64 {
+        self.work_bytes.saturating_sub(self.shown_bytes)
+    }
+}
