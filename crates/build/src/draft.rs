@@ -5,7 +5,7 @@ use std::fs::{File, Metadata};
 use std::path::PathBuf;
 
 use coldpress_image::Image;
-use coldpress_layout::{Kind, Node, NodeId, Tree};
+use coldpress_layout::{Kind, Node, NodeId, Sketches, Tree};
 
 use crate::content::{Content, Store, StoreId};
 use crate::disk::{Disk, Found};
@@ -185,6 +185,7 @@ impl Draft {
             disk: self.disk,
             stores: self.stores,
             images: self.images,
+            sketches: Sketches::new(),
             reuse: None,
             watch: None,
         }

@@ -22,9 +22,9 @@ use crate::source::Source;
 pub(crate) const READ_BYTES: usize = 1 << 16;
 /// Files that a thread deals with before it hands over what it found: handing over costs as much as
 /// reading a small file.
-const BATCH_FILES: usize = 32;
+pub(crate) const BATCH_FILES: usize = 32;
 /// Batches in flight for each thread: enough that a large file does not keep the others waiting.
-const WINDOW: NonZeroUsize = NonZeroUsize::new(8).expect("8 is not 0");
+pub(crate) const WINDOW: NonZeroUsize = NonZeroUsize::new(8).expect("8 is not 0");
 
 /// The first half of a BLAKE3 hash: equal ones are compared byte by byte, so that length serves.
 type Hash = [u8; 16];

@@ -4,7 +4,7 @@
 //! select  which of it the image holds                    select.rs
 //! gather  what there is: names, metadata, sizes          gather.rs, scan.rs, draft.rs, source.rs
 //! change  owners, modes, times, xattrs to be replaced    overrides.rs
-//! order   what goes where: coldpress_layout              (not here)
+//! order   what goes where: coldpress_layout              (not here, but sketches.rs)
 //! sample  what candidates would give, without writing    sample.rs
 //! write   duplicates, data area, tables, superblock      write.rs, then duplicates, data, tables
 //! verify  the image holds what the source holds          verify.rs
@@ -42,6 +42,7 @@ mod sample;
 mod scan;
 mod select;
 mod sink;
+mod sketches;
 mod source;
 mod tables;
 mod tar;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use coldpress_codec::{Busy, Watch, Work};
 use coldpress_image::Image;
-use coldpress_layout::{NodeId, Tree};
+use coldpress_layout::{NodeId, Sketches, Tree};
 
 use crate::content::{Content, Opened, Store, StoreId};
 use crate::disk::Disk;
@@ -25,6 +25,8 @@ pub struct Source {
     pub(crate) disk: Disk,
     pub(crate) stores: Vec<Store>,
     pub(crate) images: Vec<SourceImage>,
+    /// What tail ends look like, as far as that was asked for ([`Source::sketch_tails`]).
+    pub sketches: Sketches,
     /// An older image of a similar tree, whose blocks are copied where they are the same.
     pub reuse: Option<Reuse>,
     /// Who is told what the threads do that read it.

@@ -75,8 +75,12 @@ impl OrderingProfile {
             return Err(hint(anyhow!(why), advice));
         }
         warn_of_stale(&matching, ui);
-        let set = matching.profile.working_set(0.0);
-        Ok(coldpress_layout::plan(&source.tree, &set, block_size))
+        let profile = &matching.profile;
+        Ok(coldpress_layout::plan_profile(
+            &source.tree,
+            profile,
+            block_size,
+        ))
     }
 
     /// What of the profile is in a source.

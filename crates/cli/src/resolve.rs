@@ -23,7 +23,7 @@ use coldpress_format::BlockSize;
 use coldpress_image::ReadLimits;
 use coldpress_layout::{Tails, Tree};
 
-use crate::args::{ImageArgs, ReadingArgs, SourceArgs};
+use crate::args::{GroupName, ImageArgs, ReadingArgs, SourceArgs};
 use crate::described::Described;
 use crate::{memory, steps, text};
 
@@ -39,6 +39,8 @@ pub(crate) struct ImageSettings {
     pub(crate) uncompressed: Uncompressed,
     pub(crate) block_size: BlockSize,
     pub(crate) tails: Tails,
+    /// Which tail ends share blocks where no plan says.
+    pub(crate) group: GroupName,
     pub(crate) xattrs: bool,
     pub(crate) exportable: bool,
     /// Whether files with the same content are stored once.
@@ -79,6 +81,7 @@ impl ImageSettings {
             uncompressed: compression::uncompressed(&args.store),
             block_size,
             tails: tails(args.tails),
+            group: args.group,
             xattrs: !args.no_xattrs,
             exportable: !args.no_export,
             deduplicated: !args.no_duplicates,
@@ -136,6 +139,7 @@ impl ImageSettings {
             uncompressed: Uncompressed::default(),
             block_size: BlockSize::DEFAULT,
             tails: Tails::Small,
+            group: GroupName::None,
             xattrs: true,
             exportable: false,
             deduplicated: true,

@@ -14,10 +14,10 @@ use coldpress_build::{
     Warning,
 };
 use coldpress_image::{Image, Offset};
-use coldpress_layout::{Order, Plan, Tails};
+use coldpress_layout::{Grouping, Order, Plan, Tails};
 use coldpress_trace::{Profile, Trace};
 
-use crate::args::PlaceArgs;
+use crate::args::{GroupName, PlaceArgs};
 use crate::described;
 use crate::failure::hint;
 use crate::image_file;
@@ -142,6 +142,19 @@ pub(crate) fn gather(
         })?;
         step.finish("");
     }
+    if settings.group == GroupName::Similar {
+        let mut step = ui.step("sketching", 0).about("tail ends");
+        let ImageSettings {
+            block_size,
+            tails,
+            threads,
+            ..
+        } = *settings;
+        source.sketches = source.sketch_tails(block_size, tails, threads, &mut |progress| {
+            advance(&mut step, progress, ui)
+        })?;
+        step.finish("");
+    }
     warn(source.warnings.iter(), ui);
     Ok(source)
 }
@@ -186,7 +199,17 @@ pub(crate) fn reuse(
 
 /// Completes a plan to an order, and warns if the plan names what is not there.
 pub(crate) fn order(source: &Source, plan: &Plan, settings: &ImageSettings, ui: &Ui) -> Order {
-    let order = || coldpress_layout::order(&source.tree, plan, settings.block_size, settings.tails);
+    let grouping = match settings.group {
+        GroupName::None => Grouping::None,
+        GroupName::Extension => Grouping::Extension,
+        GroupName::Similar => Grouping::Similar(&source.sketches),
+    };
+    let order = || {
+        let ImageSettings {
+            block_size, tails, ..
+        } = *settings;
+        coldpress_layout::order_grouped(&source.tree, plan, block_size, tails, grouping)
+    };
     let (order, unmatched) = ui.timed("ordering", "Decide what goes where", order);
     warn_of_unmatched(&unmatched, ui);
     order

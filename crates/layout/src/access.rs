@@ -7,19 +7,24 @@
 //! block, or the block is read again and again.
 
 use coldpress_format::BlockSize;
-use coldpress_trace::{FileAccess, PAGE_SIZE_BYTES, WorkingSet};
+use coldpress_trace::{Profile, WorkingSet};
 
-use crate::plan::{Plan, PlanItem};
-use crate::tails::Filling;
+use crate::hot::HotData;
+use crate::plan::Plan;
 use crate::tree::{NodeId, Tree};
+
+/// What fewer than this share of the recordings touched stands behind everything else. Half: it is
+/// more likely not needed than needed, and then only in the way.
+const SURE_SHARE: f64 = 0.5;
 
 /// The plan in which everything that was touched stands in the order of its first access.
 ///
-/// - Data: the blocks of a file stand where one of its full blocks was first touched. A file
-///   smaller than a block goes into the fragment block that is being filled. So does the tail end
-///   of a larger file, if a page of it was surely needed, where that was; otherwise it stays with
-///   its blocks. A fragment block stands where its first member is needed: that is when the
-///   kernel reads it.
+/// - Data: the blocks of a file stand where one of its full blocks was first touched; those of a
+///   large file of which less than half was touched stand behind all other data. A file smaller
+///   than a block goes into the fragment block that is being filled. So does the tail end of a
+///   larger file, if a page of it was surely needed, where that was; otherwise it stays with its
+///   blocks. A fragment block stands where its first member is needed: that is when the kernel
+///   reads it.
 /// - Inodes: directories in the order in which they were first needed, then everything else in
 ///   that order. A metadata block that holds the inode of a directory is not compressed, so they
 ///   share as few as can be.
@@ -32,30 +37,56 @@ use crate::tree::{NodeId, Tree};
 ///
 /// O(n log n) in the working set; a byte for each node of the tree.
 pub fn plan(tree: &Tree, working_set: &WorkingSet, block_size: BlockSize) -> Plan {
-    let WorkingSet {
-        files,
-        lookups,
-        lists,
-    } = working_set;
-    let accessed = files.iter().map(|file| &file.path);
-    let needed = lookups.iter().chain(accessed).chain(lists);
-    let inodes = needed.flat_map(|path| tree.descend(path));
-    let listed = lists.iter().flat_map(|path| tree.descend(path));
-    let searched = lookups.iter().flat_map(|path| above(tree, path));
-    let directories = listed
-        .chain(searched)
-        .filter(|&(_, id)| tree.is_directory(id));
+    plan_in_turn(tree, &[working_set], block_size)
+}
+
+/// The plan of several recordings: first what at least half of them touched, as [`plan`] has it,
+/// then the rest likewise, so that no fragment or metadata block that every start reads is filled
+/// with what few need.
+///
+/// # Cost
+///
+/// As [`plan`].
+pub fn plan_profile(tree: &Tree, profile: &Profile, block_size: BlockSize) -> Plan {
+    let (sure, all) = (profile.working_set(SURE_SHARE), profile.working_set(0.0));
+    plan_in_turn(tree, &[&sure, &all], block_size)
+}
+
+/// The plan of working sets, each behind those before it, whose things it does not repeat.
+fn plan_in_turn(tree: &Tree, sets: &[&WorkingSet], block_size: BlockSize) -> Plan {
+    let mut data = HotData::new(tree, block_size);
+    for set in sets {
+        data.place(&set.files);
+    }
+    let inodes = sets.iter().flat_map(|set| needed(tree, set));
+    let directories = sets.iter().flat_map(|set| searched(tree, set));
     let is_directory = |path: &Vec<u8>| tree.find(path).is_some_and(|id| tree.is_directory(id));
     let (mut inodes, leaves): (Vec<_>, Vec<_>) = root_and_first_of_each(tree, inodes)
         .into_iter()
         .partition(is_directory);
     inodes.extend(leaves);
     Plan {
-        data: data(tree, files, block_size),
+        data: data.items,
         inodes,
         directories: root_and_first_of_each(tree, directories),
         packing: Vec::new(),
     }
+}
+
+/// The nodes whose inodes a start needs.
+fn needed<'a>(tree: &'a Tree, set: &'a WorkingSet) -> impl Iterator<Item = (&'a [u8], NodeId)> {
+    let accessed = set.files.iter().map(|file| &file.path);
+    let paths = set.lookups.iter().chain(accessed).chain(&set.lists);
+    paths.flat_map(|path| tree.descend(path))
+}
+
+/// The directories whose listings a start reads.
+fn searched<'a>(tree: &'a Tree, set: &'a WorkingSet) -> impl Iterator<Item = (&'a [u8], NodeId)> {
+    let listed = set.lists.iter().flat_map(|path| tree.descend(path));
+    let searched = set.lookups.iter().flat_map(|path| above(tree, path));
+    listed
+        .chain(searched)
+        .filter(|&(_, id)| tree.is_directory(id))
 }
 
 /// The directories in which the names of a path were searched.
@@ -76,108 +107,12 @@ fn root_and_first_of_each<'a>(
         .collect()
 }
 
-/// A part of a file that was needed. Orders by rank, then blocks before tails.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Need {
-    rank: u64,
-    part: Part,
-    /// The place of the file in the working set.
-    file: usize,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Part {
-    Blocks,
-    Tail,
-}
-
-fn data(tree: &Tree, files: &[FileAccess], block_size: BlockSize) -> Vec<PlanItem> {
-    let found: Vec<_> = files
-        .iter()
-        .map(|file| regular_file(tree, &file.path))
-        .collect();
-    let mut needs = Vec::new();
-    for ((access, found), file) in files.iter().zip(&found).zip(0..) {
-        let Some((_, size_bytes)) = *found else {
-            continue;
-        };
-        let ranks = [
-            (Part::Blocks, blocks_rank(access, size_bytes, block_size)),
-            (Part::Tail, tail_rank(access, size_bytes, block_size)),
-        ];
-        let ranks = ranks
-            .into_iter()
-            .filter_map(|(part, rank)| Some((part, rank?)));
-        needs.extend(ranks.map(|(part, rank)| Need { rank, part, file }));
-    }
-    needs.sort_unstable();
-    let mut items = Vec::new();
-    let mut filling = Filling::new(block_size);
-    let mut fragment = 0; // The open fragment block, an index of items.
-    let mut has = vec![[false; 2]; tree.nodes.len()];
-    for Need { part, file, .. } in needs {
-        let Some((id, size_bytes)) = found[file] else {
-            continue;
-        };
-        if std::mem::replace(&mut has[id.index()][usize::from(part == Part::Tail)], true) {
-            continue; // Another path of the same data was first.
-        }
-        let path = files[file].path.clone();
-        match part {
-            Part::Blocks => items.push(PlanItem::Blocks(path)),
-            Part::Tail if filling.add_tail(size_bytes) => {
-                fragment = items.len();
-                items.push(PlanItem::Fragment(vec![path]));
-            }
-            Part::Tail => {
-                if let Some(PlanItem::Fragment(members)) = items.get_mut(fragment) {
-                    members.push(path);
-                }
-            }
-        }
-    }
-    items
-}
-
-/// The node that has the data of a regular file, and its length.
-fn regular_file(tree: &Tree, path: &[u8]) -> Option<(NodeId, u64)> {
-    let id = tree.find(path)?;
-    Some((tree.data_of(id), tree.file_size(id)?))
-}
-
-/// When a full block was first needed. A page that was only mapped counts: one page of each
-/// mapped window was needed, and the window lies in few blocks.
-fn blocks_rank(access: &FileAccess, size_bytes: u64, block_size: BlockSize) -> Option<u64> {
-    let pages = tail_first_page(size_bytes, block_size);
-    access.touches(0..=pages.checked_sub(1)?)
-}
-
-/// When the tail end was first needed, if it should leave its blocks.
-///
-/// A file that is all tail has been needed whatever the access was: the tail is all that can be
-/// read. The tail of a larger file must be certain. Fault-around and readahead reach the end of
-/// files that are needed in the middle, and such tails would fill the fragment blocks that
-/// everything waits for.
-fn tail_rank(access: &FileAccess, size_bytes: u64, block_size: BlockSize) -> Option<u64> {
-    if block_size.tail_bytes(size_bytes) == 0 {
-        return None;
-    }
-    match tail_first_page(size_bytes, block_size) {
-        0 => Some(access.first_rank),
-        first_page => access.touches_certainly(first_page..=(size_bytes - 1) / PAGE_SIZE_BYTES),
-    }
-}
-
-/// The page at which the tail end begins; blocks are whole pages.
-fn tail_first_page(size_bytes: u64, block_size: BlockSize) -> u64 {
-    (size_bytes - u64::from(block_size.tail_bytes(size_bytes))) / PAGE_SIZE_BYTES
-}
-
 #[cfg(test)]
 mod tests {
-    use coldpress_trace::{Access, Event, Trace};
+    use coldpress_trace::{Access, Event, PAGE_SIZE_BYTES, Step, Trace};
 
     use super::*;
+    use crate::plan::PlanItem;
     use crate::tree::tests::tree;
 
     const PAGE: u64 = PAGE_SIZE_BYTES;
@@ -292,6 +227,95 @@ mod tests {
         for (what, files, accesses, expected) in cases {
             assert_eq!(planned(files, accesses).data, *expected, "{what}");
         }
+    }
+
+    #[test]
+    fn a_large_file_of_which_little_was_touched_stands_behind_the_others() {
+        const MIB: u64 = 1 << 20;
+        let files = [
+            ("/large", 9 * MIB + 1),
+            ("/a", PAGE),
+            ("/b", 3 * PAGE),
+            ("/full", 9 * MIB),
+        ];
+        let last = 9 * MIB / PAGE;
+        let accesses = [
+            (read(7, 7), "/large"),
+            (read(0, 0), "/a"),
+            (read(last, last), "/large"),
+            (read(100, last - 1), "/full"),
+            (read(0, 0), "/b"),
+        ];
+        let expected = [
+            fragment(&["/a", "/large"]),
+            blocks("/full"),
+            blocks("/b"),
+            blocks("/large"),
+        ];
+        assert_eq!(planned(&files, &accesses).data, expected);
+    }
+
+    #[test]
+    fn what_few_recordings_touched_stands_behind_what_most_did() {
+        let step = |recordings, path: &str| Step {
+            access: read(0, 0),
+            recordings,
+            path: path.as_bytes().to_vec(),
+        };
+        let profile = Profile {
+            recordings: 4,
+            steps: vec![
+                step(1, "/rare/a"),
+                step(4, "/s"),
+                step(1, "/rare/blocks"),
+                step(2, "/often/b"),
+                step(1, "/s"), // Repeated by hand.
+                step(1, "/rare/c"),
+            ],
+            ..Profile::default()
+        };
+        let tree = tree(&[
+            ("/often/", 0),
+            ("/often/b", 9),
+            ("/rare/", 0),
+            ("/rare/a", 9),
+            ("/rare/blocks", 2 * PAGE),
+            ("/rare/c", 9),
+            ("/s", 9),
+        ]);
+        let plan = plan_profile(&tree, &profile, BlockSize::new(8192).expect("legal"));
+        let data = [
+            fragment(&["/s", "/often/b"]),
+            fragment(&["/rare/a", "/rare/c"]),
+            blocks("/rare/blocks"),
+        ];
+        assert_eq!(plan.data, data);
+        let inodes = [
+            "/",
+            "/often",
+            "/rare",
+            "/s",
+            "/often/b",
+            "/rare/a",
+            "/rare/blocks",
+            "/rare/c",
+        ];
+        assert_eq!(plan.inodes, inodes.map(|path| path.as_bytes().to_vec()));
+        let directories = ["/", "/often", "/rare"];
+        assert_eq!(
+            plan.directories,
+            directories.map(|path| path.as_bytes().to_vec())
+        );
+        let sure = Profile {
+            recordings: 1,
+            ..profile
+        };
+        let set = sure.working_set(0.0);
+        let block_size = BlockSize::new(8192).expect("legal");
+        assert_eq!(
+            plan_profile(&tree, &sure, block_size),
+            super::plan(&tree, &set, block_size)
+        );
     }
 
     #[test]

@@ -4,7 +4,11 @@
 //! the fragment block that is being filled, which is written when it is full. Neighbors in the tree
 //! are so neighbors in the image; if something unplanned is needed, what lies next to it is the
 //! best guess for what comes next.
+//!
+//! Tails that are grouped otherwise ([`Grouping`]) leave their neighbors to share a block with what is
+//! similar.
 
+use crate::grouping::{ColdTail, Grouping};
 use crate::order::{Item, Placing};
 use crate::tails::{Filling, Tails};
 use crate::tree::NodeId;
@@ -16,12 +20,22 @@ struct Fragment {
 }
 
 /// Places every file that has no place yet, behind what is placed.
-pub(crate) fn place_rest(placing: &mut Placing<'_>) {
-    let tree = placing.tree;
-    let mut filling = Filling::new(placing.block_size);
-    let mut fragments: Vec<Fragment> = Vec::new();
+pub(crate) fn place_rest(placing: &mut Placing<'_>, grouping: Grouping<'_>) {
     let begin = placing.data.len();
-    for (id, _) in tree.walk() {
+    let mut tails = place_blocks(placing);
+    grouping.arrange(placing.tree, &mut tails);
+    let fragments = pack(placing, &tails);
+    let blocks = placing.data.split_off(begin);
+    merge(&mut placing.data, blocks, fragments);
+}
+
+/// Places the blocks of files; returns the tail ends that go into fragment blocks, in the order of
+/// the tree.
+fn place_blocks<'tree>(placing: &mut Placing<'tree>) -> Vec<ColdTail<'tree>> {
+    let tree = placing.tree;
+    let begin = placing.data.len();
+    let mut tails = Vec::new();
+    for (id, met) in tree.walk() {
         let id = tree.data_of(id);
         let Some(size_bytes) = tree.file_size(id).filter(|&size_bytes| size_bytes > 0) else {
             continue;
@@ -33,22 +47,38 @@ pub(crate) fn place_rest(placing: &mut Placing<'_>) {
             placing.place_blocks(id);
         }
         if is_packed_here {
-            let place = placing.data.len() - begin;
-            let begins = filling.add_tail(size_bytes);
-            match fragments.last_mut() {
-                Some(open) if !begins => {
-                    open.place = place;
-                    open.members.push(tail);
-                }
-                _ => fragments.push(Fragment {
-                    place,
-                    members: vec![tail],
-                }),
-            }
+            tails.push(ColdTail {
+                node: tail,
+                name: met.name,
+                place: placing.data.len() - begin,
+            });
         }
     }
-    let blocks = placing.data.split_off(begin);
-    merge(&mut placing.data, blocks, fragments);
+    tails
+}
+
+/// Fills fragment blocks with tails in their order. A block stands behind all that its members and
+/// the blocks before it stand behind.
+fn pack(placing: &Placing<'_>, tails: &[ColdTail<'_>]) -> Vec<Fragment> {
+    let mut filling = Filling::new(placing.block_size);
+    let mut fragments: Vec<Fragment> = Vec::new();
+    let mut place = 0;
+    for tail in tails {
+        place = place.max(tail.place);
+        // The tail of a duplicate has the same length, if not the file.
+        let begins = filling.add_tail(placing.size_bytes(tail.node));
+        match fragments.last_mut() {
+            Some(open) if !begins => {
+                open.place = place;
+                open.members.push(tail.node);
+            }
+            _ => fragments.push(Fragment {
+                place,
+                members: vec![tail.node],
+            }),
+        }
+    }
+    fragments
 }
 
 /// Whether the tail end goes into a fragment block of the cold data.

@@ -14,6 +14,10 @@
 //! [`match_profile`] finds in a tree what a profile of an older release touched; its working set is
 //! then planned like that of a recording.
 //!
+//! [`Grouping`] says which tail ends share a fragment block where no plan does, [`Sketch`] how files
+//! are known to be similar. [`assign`] spends a budget of bytes on blocks that are stored or
+//! compressed by less, where it saves most time.
+//!
 //! [`SortFile`] is how other tools are told an order; it is converted to a plan and from one.
 //!
 //! The crate is pure: no files, threads, clock or randomness, and all iteration that reaches a
@@ -23,10 +27,13 @@
 #![forbid(unsafe_code)]
 
 mod access;
+mod assign;
 mod check;
 mod cold;
 mod error;
 mod finder;
+mod grouping;
+mod hot;
 mod matching;
 mod metadata;
 mod order;
@@ -38,10 +45,12 @@ mod text;
 mod tree;
 mod walk;
 
-pub use access::plan;
+pub use access::{plan, plan_profile};
+pub use assign::{BlockGain, PackingGain, ReadCost, assign};
 pub use error::{Error, PlanRule, SortRule, TreeRule};
+pub use grouping::{Grouping, Sketch, Sketches};
 pub use matching::{How, Matched, Matching, Staleness, match_profile};
-pub use order::{Item, Order, order};
+pub use order::{Item, Order, order, order_grouped};
 pub use packing::{PackedBlocks, Packing, PackingRule};
 pub use plan::{Plan, PlanItem};
 pub use sort::{Dialect, Finding, Flaw, Loss, SortEntry, SortFile, SortFlag};

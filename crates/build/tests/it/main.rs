@@ -1,9 +1,13 @@
 //! Building images and reading them back. Needs nothing but a file system.
 
+/// Blocks that are packed within a budget, from the sizes of images.
+mod budget;
 /// Files of every kind that change while an image is built.
 mod crossing;
 /// What ends a build, and what it leaves.
 mod failures;
+/// Tail ends that share blocks with what is similar.
+mod groups;
 /// The tables: their size, what of them is compressed, and plans that name directories.
 mod metadata;
 /// Metadata that is replaced.

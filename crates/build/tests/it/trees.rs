@@ -14,7 +14,7 @@ use coldpress_build::{
 use coldpress_codec::Settings;
 use coldpress_format::{BlockSize, Compressor};
 use coldpress_image::{Image, Severity};
-use coldpress_layout::{NodeId, Plan, Tails, order};
+use coldpress_layout::{NodeId, Order, Plan, Tails, order};
 
 /// What a generated tree has in one place.
 #[derive(Clone, Debug)]
@@ -139,9 +139,19 @@ pub(crate) fn build_while(
     options: &Options,
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<(Vec<u8>, Summary), Error> {
-    let mut output = tempfile::tempfile().unwrap();
     let (order, _) = order(&source.tree, plan, options.block_size, options.tails);
-    let summary = write(source, &order, &output, options, progress)?;
+    build_in_order(source, &order, options, progress)
+}
+
+/// Builds as an order says.
+pub(crate) fn build_in_order(
+    source: &Source,
+    order: &Order,
+    options: &Options,
+    progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+) -> Result<(Vec<u8>, Summary), Error> {
+    let mut output = tempfile::tempfile().unwrap();
+    let summary = write(source, order, &output, options, progress)?;
     let mut bytes = Vec::new();
     std::io::Seek::rewind(&mut output).unwrap();
     std::io::Read::read_to_end(&mut output, &mut bytes).unwrap();

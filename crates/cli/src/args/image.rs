@@ -74,6 +74,22 @@ pub(crate) struct ImageArgs {
     )]
     pub(crate) tails: TailsName,
 
+    /// Tail ends of what no plan names that share blocks: none, extension or similar [default: none]
+    ///
+    /// `none` packs those of neighbors in the tree together, `extension` those of files whose names
+    /// end alike, `similar` those whose contents share most. The image becomes smaller, reading
+    /// what is in one directory takes more reads (docs/layout.md).
+    #[arg(
+        hide_short_help = true,
+        long,
+        value_name = "BY",
+        value_enum,
+        default_value_t = GroupName::None,
+        hide_default_value = true,
+        hide_possible_values = true
+    )]
+    pub(crate) group: GroupName,
+
     /// Store files with the same content once for each
     ///
     /// Otherwise files of equal length are read once more, to find those that are the same.
@@ -227,6 +243,14 @@ pub(crate) enum PartName {
     Data,
     Fragments,
     Xattrs,
+}
+
+/// Which cold tail ends share fragment blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum GroupName {
+    None,
+    Extension,
+    Similar,
 }
 
 /// Which tail ends are packed into fragment blocks.

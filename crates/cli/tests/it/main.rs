@@ -20,6 +20,7 @@ mod explain;
 mod extents;
 mod extract;
 mod fuse;
+mod group;
 mod help;
 mod history;
 mod hostile;

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use crate::plans::{data_paths, tree_and_garbage, tree_and_trace};
 
 /// The first law that an order breaks.
-fn check(tree: &Tree, block_size: BlockSize, order: &Order) -> Result<(), String> {
+pub(crate) fn check(tree: &Tree, block_size: BlockSize, order: &Order) -> Result<(), String> {
     let mut blocks = vec![0; tree.nodes.len()];
     let mut tails = vec![0; tree.nodes.len()];
     for item in &order.data {
@@ -78,7 +78,7 @@ fn check_cold(tree: &Tree, order: &Order) -> Result<(), String> {
 }
 
 /// Whether the tails that share a fragment are those that the policy allows.
-fn check_tails(tree: &Tree, block_size: BlockSize, order: &Order, tails: Tails) -> bool {
+pub(crate) fn check_tails(tree: &Tree, block_size: BlockSize, order: &Order, tails: Tails) -> bool {
     let is_small = |id: &NodeId| tree.file_size(*id) < Some(block_size.bytes().into());
     let mut packed: Vec<&NodeId> = Vec::new();
     for (item, place) in order.data.iter().zip(0..) {
@@ -135,7 +135,7 @@ fn packing(tree: &Tree, plan: &Plan, block_size: BlockSize, item: &Item, block: 
     }
 }
 
-fn tails() -> impl Strategy<Value = Tails> {
+pub(crate) fn tails() -> impl Strategy<Value = Tails> {
     prop_oneof![Just(Tails::None), Just(Tails::Small), Just(Tails::All)]
 }
 
