@@ -28,6 +28,7 @@ mod mount;
 mod number;
 mod place;
 mod plan;
+mod predict;
 mod press;
 mod profile;
 mod profile_import;
@@ -72,6 +73,7 @@ pub(crate) use image::{CompressorName, GroupName, ImageArgs, PartName, TailsName
 pub(crate) use mount::{MountArgs, MountOption};
 pub(crate) use place::{ImageOffset, PlaceArgs};
 pub(crate) use plan::{ConvertArgs, FormatName, LintArgs, PlanArgs, PlanVerb};
+pub(crate) use predict::{PredictArgs, ReaderName};
 pub(crate) use press::PressArgs;
 pub(crate) use profile::{
     OrderingProfileArgs, ProfileArgs, ProfileCheckArgs, ProfileMergeArgs, ProfilePlanArgs,
@@ -149,6 +151,7 @@ pub(crate) enum Verb {
     Press(Box<PressArgs>),
     Record(Box<RecordArgs>),
     Explain(Box<ExplainArgs>),
+    Predict(PredictArgs),
     Build(Box<BuildArgs>),
     Plan(PlanArgs),
     Profile(ProfileArgs),

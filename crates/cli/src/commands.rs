@@ -21,6 +21,7 @@ mod info;
 mod ls;
 mod mount;
 mod plan;
+mod predict;
 mod press;
 mod profile;
 mod record;
@@ -54,6 +55,7 @@ fn act(verb: &Verb, ui: &Ui) -> anyhow::Result<Exit> {
         Verb::Press(args) => press::run(args, ui),
         Verb::Record(args) => record::run(args, ui),
         Verb::Explain(args) => explain::run(args, ui),
+        Verb::Predict(args) => predict::run(args, ui),
         Verb::Build(args) => build::run(args, ui),
         Verb::Plan(args) => plan::run(args, ui),
         Verb::Profile(args) => profile::run(args, ui),

@@ -119,7 +119,8 @@ fn medium(device: &Device, disk: Option<&MediumFigures>, slowed: Option<&MediumF
         medium.readahead_bytes = ahead_bytes;
     }
     #[expect(clippy::cast_precision_loss, reason = "rates of media")]
-    let limit = |said: Option<u64>, found: Option<f64>| said.map(|said| found.unwrap_or(said as f64));
+    let limit =
+        |said: Option<u64>, found: Option<f64>| said.map(|said| found.unwrap_or(said as f64));
     medium.limit_bytes_per_s = limit(
         device.read_bytes_per_s,
         slowed.map(|slowed| slowed.bandwidth_bytes_per_s),
@@ -134,8 +135,7 @@ fn reader(kept: Option<&Calibration>) -> Option<&ReaderFigures> {
 
 /// This kernel, as far as its configuration says, else as it was found.
 fn kernel(machine: &coldpress_host::Machine, kept: Option<&Calibration>) -> Reader {
-    let has_several =
-        reader(kept).is_some_and(|it| it.is_kernel && it.threads_gain > SEVERAL_GAIN);
+    let has_several = reader(kept).is_some_and(|it| it.is_kernel && it.threads_gain > SEVERAL_GAIN);
     let decompressors = match machine.squashfs_decompressor.as_str() {
         "single" => Decompressors::Single,
         "multi" => Decompressors::Multi,

@@ -15,6 +15,7 @@ mod clock;
 mod commands;
 mod contents;
 mod described;
+mod device;
 mod doctor;
 mod exit;
 mod failure;

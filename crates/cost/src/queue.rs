@@ -7,6 +7,8 @@ use crate::medium::Medium;
 /// The kernel's throttle counts in slices of 0.1 s: what a slice allows passes at once.
 const SLICE_S: f64 = 0.1;
 const PAGE_BYTES: u64 = 4096;
+/// The most that one read of the device has: 128 pages that do not follow each other in memory (`max_segments`).
+pub(crate) const READ_BYTES_MAX: u64 = 128 * PAGE_BYTES;
 
 /// The device while it is read.
 #[derive(Debug)]
@@ -85,11 +87,12 @@ impl Queue {
 
     /// Latencies of several reads overlap, their bytes follow each other.
     fn request(&mut self, now_s: f64, len_bytes: u64) -> f64 {
-        self.reads += 1;
+        let reads = len_bytes.div_ceil(READ_BYTES_MAX);
+        self.reads += reads;
         self.read_bytes += len_bytes;
         let len = as_f64(len_bytes);
         let mut let_through_s = now_s;
-        for (bucket, amount) in [(&mut self.bytes, len), (&mut self.requests, 1.0)] {
+        for (bucket, amount) in [(&mut self.bytes, len), (&mut self.requests, as_f64(reads))] {
             if let Some(bucket) = bucket {
                 let_through_s = let_through_s.max(bucket.take(now_s, amount));
             }
@@ -154,6 +157,9 @@ mod tests {
             near(queue.read(1.0, start, len), 1.0);
             assert_eq!((queue.reads, queue.read_bytes), (1, expected));
         }
+        let mut queue = Queue::new(Medium::FREE);
+        queue.read(0.0, 100, 600_000);
+        assert_eq!((queue.reads, queue.read_bytes), (2, 601_088));
     }
 
     #[test]

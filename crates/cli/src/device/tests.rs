@@ -93,15 +93,29 @@ fn a_calibration_is_the_disk_below_all_presets() {
         ("host", None, None, Medium::HOST.readahead_bytes),
         ("calibrated,via=file", None, None, READ_AHEAD_BYTES),
         // As it was measured.
-        ("usb2", Some(24e6), Some(390.0), Medium::HOST.readahead_bytes),
+        (
+            "usb2",
+            Some(24e6),
+            Some(390.0),
+            Medium::HOST.readahead_bytes,
+        ),
         // It was not.
         ("sd", Some(20e6), Some(500.0), Medium::HOST.readahead_bytes),
-        ("calibrated,bw=1M", Some(1e6), None, Medium::HOST.readahead_bytes),
+        (
+            "calibrated,bw=1M",
+            Some(1e6),
+            None,
+            Medium::HOST.readahead_bytes,
+        ),
     ] {
         let medium = Target::of(text, Some(&kept)).unwrap().medium;
         assert_near(medium.request_s, 1e-3);
         assert_near(medium.bandwidth_bytes_per_s, 5e8);
-        assert_eq!((medium.limit_bytes_per_s, medium.reads_per_s), (limit, reads), "{text}");
+        assert_eq!(
+            (medium.limit_bytes_per_s, medium.reads_per_s),
+            (limit, reads),
+            "{text}"
+        );
         assert_eq!(medium.readahead_bytes, readahead_bytes, "{text}");
     }
 }

@@ -6,6 +6,7 @@ const VERBS: &[&str] = &[
     "press",
     "record",
     "explain",
+    "predict",
     "build",
     "plan",
     "profile",

@@ -33,6 +33,7 @@ mod mksquashfs;
 mod mount;
 mod offset;
 mod plan;
+mod predict;
 mod press;
 mod profile;
 mod profile_import;

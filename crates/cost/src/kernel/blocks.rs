@@ -2,11 +2,8 @@
 
 use super::{Kernel, PAGE_BYTES};
 use crate::geometry::{Extent, FilePlace};
-use crate::queue::as_f64;
+use crate::queue::{READ_BYTES_MAX, as_f64};
 use crate::slots::Kept;
-
-/// The most that one read of the device has (`max_sectors` of a loop device).
-const READ_BYTES_MAX: u64 = 1280 << 10;
 
 impl Kernel<'_> {
     /// Fills the block of a page that no readahead has read (`squashfs_read_folio`).

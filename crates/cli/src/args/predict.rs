@@ -1,0 +1,132 @@
+//! The verb `predict`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use super::number::parse_share;
+use super::place::PlaceArgs;
+
+/// Tell what a cold start from IMAGE would take, without starting anything
+///
+/// Replays a recorded start, or a profile, against the image and a model of its reader and of the medium: what is read, how
+/// often, how long it takes, and what that time is spent on. docs/cost-model.md has the model, and where it fails. Needs no
+/// root.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Example:
+  coldpress predict rootfs.sqfs --trace git.trace --device usb2 --warm 0.02")]
+pub(crate) struct PredictArgs {
+    /// The image that would be started from
+    #[arg(value_name = "IMAGE")]
+    pub(crate) image: PathBuf,
+
+    /// The start, as `coldpress record` recorded it from an image or a directory of the same files
+    #[arg(
+        long,
+        value_name = "TRACE",
+        required_unless_present = "profile",
+        conflicts_with = "profile"
+    )]
+    pub(crate) trace: Option<PathBuf>,
+
+    /// What starts touch, as `coldpress profile merge` puts it together
+    #[arg(long, value_name = "PROFILE")]
+    pub(crate) profile: Option<PathBuf>,
+
+    /// Leave out what fewer than this share of the profile's recordings touched [default: 0]
+    ///
+    /// From 0 to 1: with 0.5, what at least half of them touched counts.
+    #[arg(
+        hide_short_help = true,
+        long,
+        value_name = "SHARE",
+        value_parser = parse_share,
+        requires = "profile",
+        default_value = "0",
+        hide_default_value = true
+    )]
+    pub(crate) min_share: f64,
+
+    /// The medium to start from, as of `coldpress press` [default: host]
+    ///
+    /// The speed of this machine is that of `coldpress calibrate`, if that has run.
+    #[arg(
+        long,
+        value_name = "DEVICE",
+        default_value = "host",
+        hide_default_value = true
+    )]
+    pub(crate) device: String,
+
+    /// Who reads the image: kernel, fuse, erofs or unpacked [default: kernel]
+    ///
+    /// fuse: `coldpress mount`. For comparison: erofs, as if the blocks were clusters of an EROFS image; unpacked, as if the files lay
+    /// on a file system of the medium.
+    #[arg(
+        long,
+        value_enum,
+        value_name = "READER",
+        default_value = "kernel",
+        hide_default_value = true,
+        hide_possible_values = true
+    )]
+    pub(crate) reader: ReaderName,
+
+    /// What the start takes when it reads nothing, in seconds
+    ///
+    /// The time of a warm start. Without it the time of the recording counts, less what reading took then by the same model; of a
+    /// profile, no time is known.
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
+    pub(crate) warm: Option<f64>,
+
+    /// Print it as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) place: PlaceArgs,
+}
+
+/// Who reads an image.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ReaderName {
+    Kernel,
+    Fuse,
+    Erofs,
+    Unpacked,
+}
+
+/// Reads a time.
+///
+/// # Errors
+///
+/// A clause that says what it looks like.
+fn parse_seconds(text: &str) -> Result<f64, String> {
+    let seconds = text.parse().ok();
+    let is_time = |seconds: &f64| (0.0..=1e6).contains(seconds);
+    seconds
+        .filter(is_time)
+        .ok_or_else(|| "a time is a number of seconds: `0.35`".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_is_a_number_of_seconds() {
+        for (text, is_time) in [
+            ("0", true),
+            ("0.35", true),
+            ("1e3", true),
+            ("-1", false),
+            ("NaN", false),
+            ("inf", false),
+            ("1s", false),
+            ("", false),
+        ] {
+            assert_eq!(parse_seconds(text).is_ok(), is_time, "{text}");
+        }
+    }
+}
