@@ -69,18 +69,28 @@ impl OrderingProfile {
         block_size: BlockSize,
         ui: &Ui,
     ) -> anyhow::Result<Plan> {
+        let profile = self.fresh(source, ui)?;
+        Ok(coldpress_layout::plan_profile(
+            &source.tree,
+            &profile,
+            block_size,
+        ))
+    }
+
+    /// What of it is in a source, by the paths that the source has. Tells what
+    /// [`plan`](Self::plan) does.
+    ///
+    /// # Errors
+    ///
+    /// If more of it is stale than allowed, or the user interrupts.
+    pub(crate) fn fresh(&self, source: &Source, ui: &Ui) -> anyhow::Result<Profile> {
         let matching = matched(&self.profile, source, ui)?;
         if let Some(why) = self.too_stale(&matching) {
             let advice = "record again, or allow more with --fail-stale";
             return Err(hint(anyhow!(why), advice));
         }
         warn_of_stale(&matching, ui);
-        let profile = &matching.profile;
-        Ok(coldpress_layout::plan_profile(
-            &source.tree,
-            profile,
-            block_size,
-        ))
+        Ok(matching.profile)
     }
 
     /// What of the profile is in a source.
