@@ -8,7 +8,7 @@ use coldpress_history::{Unit, stem};
 pub(crate) use crate::format_units::figure as formatted;
 
 /// Titles, in the order of the columns of tables.
-const TITLES: [(&str, &str); 19] = [
+const TITLES: [(&str, &str); 21] = [
     ("size_bytes", "size"),
     ("size_percent", "size, of the content"),
     ("cold_s", "cold start"),
@@ -22,7 +22,9 @@ const TITLES: [(&str, &str); 19] = [
     ("used_cores", "cores used"),
     ("peak_memory_bytes", "peak memory"),
     ("reads", "reads"),
+    ("predicted_reads", "predicted reads"),
     ("read_bytes", "bytes read"),
+    ("predicted_read_bytes", "predicted bytes read"),
     ("page_cache_bytes", "page cache"),
     ("cpu_s", "processor time"),
     ("resident_pages", "resident pages before"),

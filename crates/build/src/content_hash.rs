@@ -1,4 +1,4 @@
-//! The content of a file as a short number, to know it again.
+//! The content of a file: as a short number, to know it again, and its beginning.
 
 use coldpress_codec::Work;
 use coldpress_layout::NodeId;
@@ -33,5 +33,22 @@ impl Source {
         let mut hash = [0; 16];
         hasher.finalize_xof().fill(&mut hash);
         Ok(hash)
+    }
+
+    /// The first bytes of a file's content, as many as fit into `len` and there are.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Source`] if they cannot be read.
+    pub fn beginning(&self, node: NodeId, len: usize) -> Result<Vec<u8>, Error> {
+        let size_bytes = usize::try_from(self.size_bytes(node)).unwrap_or(usize::MAX);
+        let mut buffer = vec![0; len.min(size_bytes)];
+        if !buffer.is_empty() {
+            let content = self.open(node)?;
+            let wanted = buffer.len() as u64;
+            let read = read(self, node, &content, &mut buffer, (0, wanted))?;
+            buffer.truncate(read);
+        }
+        Ok(buffer)
     }
 }

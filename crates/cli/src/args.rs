@@ -48,6 +48,7 @@ mod tar;
 mod timings;
 mod tools;
 mod tree;
+mod tune;
 mod unsquashfs;
 
 pub(crate) use archive::ArchiveArgs;
@@ -99,6 +100,7 @@ pub(crate) use tar::TarArgs;
 pub(crate) use timings::TimingsArgs;
 pub(crate) use tools::{MksquashfsArgs, SqfstarArgs};
 pub(crate) use tree::TreeArgs;
+pub(crate) use tune::TuneArgs;
 pub(crate) use unsquashfs::{SqfscatArgs, UnsquashfsArgs};
 
 use std::path::PathBuf;
@@ -155,6 +157,7 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
     Press(Box<PressArgs>),
+    Tune(Box<TuneArgs>),
     Record(Box<RecordArgs>),
     Explain(Box<ExplainArgs>),
     Predict(PredictArgs),

@@ -33,6 +33,7 @@ mod sqlite;
 mod stat;
 mod timings;
 mod tree;
+mod tune;
 
 use crate::args::Verb;
 use crate::exit::Exit;
@@ -56,6 +57,7 @@ pub(crate) fn run(verb: &Verb, ui: &Ui) -> anyhow::Result<Exit> {
 fn act(verb: &Verb, ui: &Ui) -> anyhow::Result<Exit> {
     match verb {
         Verb::Press(args) => press::run(args, ui),
+        Verb::Tune(args) => tune::run(args, ui),
         Verb::Record(args) => record::run(args, ui),
         Verb::Explain(args) => explain::run(args, ui),
         Verb::Predict(args) => predict::run(args, ui),

@@ -106,8 +106,12 @@ impl OrderingProfile {
         Ok(())
     }
 
-    /// What of it is in a source; warns of the rest.
-    fn fresh(&self, source: &Source, ui: &Ui) -> anyhow::Result<Matching> {
+    /// What of it is in a source, by the paths that the source has; warns of the rest.
+    ///
+    /// # Errors
+    ///
+    /// As [`plan`](Self::plan).
+    pub(crate) fn fresh(&self, source: &Source, ui: &Ui) -> anyhow::Result<Matching> {
         let matching = matched(&self.profile, source, ui)?;
         if let Some(why) = self.too_stale(&matching) {
             let advice = "record again, or allow more with --fail-stale";

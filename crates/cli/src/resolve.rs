@@ -5,7 +5,7 @@ mod extraction;
 mod places;
 mod source;
 
-pub(crate) use compression::{block_size, tails};
+pub(crate) use compression::{block_size, compressor, tails};
 pub(crate) use extraction::Extraction;
 pub(crate) use places::{check_outputs, check_source, is_same};
 
@@ -22,6 +22,7 @@ use coldpress_codec::Settings;
 use coldpress_format::BlockSize;
 use coldpress_image::ReadLimits;
 use coldpress_layout::{Tails, Tree};
+use coldpress_tune::Candidate;
 
 use crate::args::{GroupName, ImageArgs, ReadingArgs, SourceArgs};
 use crate::described::Described;
@@ -151,6 +152,34 @@ impl ImageSettings {
             selection: Selection::default(),
             overrides: Overrides::default(),
             described: Described::default(),
+        })
+    }
+
+    /// Takes over what makes a candidate, but for its order.
+    pub(crate) fn take_over(&mut self, candidate: &Candidate) {
+        self.compression = candidate.compression;
+        self.uncompressed = candidate.uncompressed;
+        self.block_size = candidate.block_size;
+        self.tails = candidate.tails;
+    }
+
+    /// The settings of images that are chosen among, of which what is chosen does not matter.
+    ///
+    /// # Errors
+    ///
+    /// If `SOURCE_DATE_EPOCH` is not a time, or a flag about the source means nothing.
+    pub(crate) fn for_tuning(
+        asked_threads: Option<NonZeroUsize>,
+        source_args: &SourceArgs,
+        sources: &[PathBuf],
+    ) -> anyhow::Result<Self> {
+        let recording = Self::for_recording()?;
+        Ok(Self {
+            exportable: true,
+            threads: threads(asked_threads),
+            selection: source::selection(source_args, sources)?,
+            overrides: source::overrides(&source_args.metadata, recording.epoch_s)?,
+            ..recording
         })
     }
 

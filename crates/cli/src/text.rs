@@ -81,6 +81,28 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
         })
 }
 
+/// A name as a shell takes it for one word.
+pub(crate) fn shell_word(name: &[u8]) -> String {
+    let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"_./+=:,@-%".contains(byte);
+    // A leading `-` would be taken for a flag.
+    let dashed = if name.starts_with(b"-") { "./" } else { "" };
+    if !name.is_empty() && name.iter().all(plain) {
+        return format!("{dashed}{}", String::from_utf8_lossy(name));
+    }
+    match std::str::from_utf8(name) {
+        Ok(text) if !text.chars().any(char::is_control) => {
+            format!("'{dashed}{}'", text.replace('\'', r"'\''"))
+        }
+        _ => {
+            let hex = hex(name);
+            let (bytes, _) = hex.as_bytes().as_chunks::<2>();
+            let bytes = bytes.iter().map(|pair| String::from_utf8_lossy(pair));
+            let bytes: Vec<_> = bytes.collect();
+            format!("$'{dashed}\\x{}'", bytes.join("\\x"))
+        }
+    }
+}
+
 /// A time as ISO 8601 in UTC: `2026-01-31T23:59:59Z`.
 pub(crate) fn iso_utc(time_s: u32) -> String {
     let (days, second) = (time_s / 86_400, time_s % 86_400);
@@ -159,6 +181,22 @@ mod tests {
             (b"\xc2\x9b31m", "\\xc2\\x9b31m"),
         ] {
             assert_eq!(escaped(name), text);
+        }
+    }
+
+    #[test]
+    fn names_are_one_word_for_a_shell() {
+        for (name, word) in [
+            (&b"a/rootfs-1.0.sqfs"[..], "a/rootfs-1.0.sqfs"),
+            (b"-q", "./-q"),
+            (b"two words", "'two words'"),
+            (b"it's", r"'it'\''s'"),
+            (b"a\nb", r"$'\x61\x0a\x62'"),
+            (b"\xff", r"$'\xff'"),
+            (b"$(x)", "'$(x)'"),
+            ("na\u{ef}ve".as_bytes(), "'na\u{ef}ve'"),
+        ] {
+            assert_eq!(shell_word(name), word);
         }
     }
 

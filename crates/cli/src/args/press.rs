@@ -83,6 +83,13 @@ pub(crate) struct PressArgs {
     #[arg(long, value_name = "FILE", conflicts_with = "trace_out")]
     pub(crate) plan: Option<PathBuf>,
 
+    /// Choose compressor, level, block size and tail ends by prediction
+    ///
+    /// As `coldpress tune` does: from samples of SOURCE, for the start that is recorded or that of the profile, on this device. The image is
+    /// then made with what starts soonest.
+    #[arg(long, conflicts_with_all = ["compressor", "level", "block_size", "tails", "store", "plan"])]
+    pub(crate) tune: bool,
+
     #[command(flatten)]
     pub(crate) profile: OrderingProfileArgs,
 

@@ -2,13 +2,11 @@
 
 mod abilities;
 
-use std::ffi::OsStr;
 use std::io::Write as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
 use anyhow::Context as _;
-use coldpress_host::KernelConfig;
 use coldpress_image::{Demands, Error, Image};
 use serde::Serialize;
 
@@ -18,7 +16,6 @@ use crate::doctor::reader::Reader;
 use crate::doctor::rules::{self, Finding, Subject, Verdict};
 use crate::doctor::{remedy, targets};
 use crate::exit::Exit;
-use crate::failure::hint;
 use crate::image_file;
 use crate::text::{escaped, quoted, quoted_bytes};
 use crate::ui::Ui;
@@ -70,7 +67,7 @@ fn describe(args: &DoctorArgs, ui: &Ui) -> anyhow::Result<Exit> {
         let here = Abilities::of_this_machine(&kernel::this(means(args))?);
         return print_abilities(&[here], args, ui);
     }
-    let readers = args.target.iter().map(|target| reader(target));
+    let readers = args.target.iter().map(|target| targets::reader(target));
     let all: Vec<Abilities> = readers
         .map(|reader| Ok(Abilities::of(&reader?)))
         .collect::<anyhow::Result<_>>()?;
@@ -102,24 +99,10 @@ fn readers(args: &DoctorArgs) -> anyhow::Result<Vec<Reader>> {
     if args.target.is_empty() {
         return Ok(vec![kernel::this(means(args))?]);
     }
-    args.target.iter().map(|target| reader(target)).collect()
-}
-
-/// The target of this name, or the kernel with the configuration in this file.
-fn reader(target: &OsStr) -> anyhow::Result<Reader> {
-    if let Some(target) = target.to_str().and_then(targets::find) {
-        return Ok(target.reader());
-    }
-    let path = Path::new(target);
-    let name = quoted(path);
-    let config = KernelConfig::read(path)
-        .with_context(|| format!("{name} is neither a target nor the configuration of a kernel"))
-        .map_err(|error| hint(error, "`coldpress doctor --target list` names the targets"))?;
-    Ok(kernel::of_config(
-        &format!("the kernel of {name}"),
-        &config,
-        path,
-    ))
+    args.target
+        .iter()
+        .map(|target| targets::reader(target))
+        .collect()
 }
 
 /// An image as far as it can be read.

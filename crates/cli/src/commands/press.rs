@@ -1,5 +1,6 @@
 //! `coldpress press`: record, plan, build, verify, prove.
 
+mod predicted;
 mod prove;
 mod rival;
 mod summary;
@@ -8,19 +9,24 @@ use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
 use coldpress_bench::Proof;
+use coldpress_bench::format_units::seconds;
 use coldpress_build::{Input, Metadata, Output, Source, Summary};
 use coldpress_host::{Command, Device, Janitor};
 use coldpress_layout::Plan;
-use coldpress_trace::Profile;
+use coldpress_trace::{Profile, Trace};
+use coldpress_tune::{Budget, FieldOptions, Limits};
 
 use super::record;
 use crate::args::PressArgs;
+use crate::device::Target;
 use crate::exit::Exit;
 use crate::failure::hint;
 use crate::profiles::{self, OrderingProfile};
 use crate::recording::{self, Recorder, Stage};
 use crate::resolve::{self, ImageSettings};
+use crate::start::Start;
 use crate::text::{escaped_path, quoted};
+use crate::tuning::Question;
 use crate::ui::Ui;
 use crate::work_dir::{self, WorkDir};
 use crate::{privileges, program, steps};
@@ -29,6 +35,7 @@ pub(super) fn run(args: &PressArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let sources = std::slice::from_ref(&args.source);
     let settings = ImageSettings::resolve(&args.image_options, &args.source_options, sources)?;
     let device = Device::parse(&args.device)?;
+    let target = Target::resolve(&args.device, ui)?;
     resolve::check_source(&args.source, args.command.chroot)?;
     let command = program::resolve(&args.command, &args.source)?;
     check_paths(args)?;
@@ -44,11 +51,12 @@ pub(super) fn run(args: &PressArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let janitor = Janitor::start()?;
     // A wrong place is told before the recording.
     let outputs = Outputs::create(args)?;
-    let press = Press {
+    let mut press = Press {
         args,
-        settings: &settings,
+        settings,
         command,
         device,
+        target,
         work_dir: WorkDir::create(
             work_dir::parent(outputs.image.path()),
             &[
@@ -61,14 +69,26 @@ pub(super) fn run(args: &PressArgs, ui: &Ui) -> anyhow::Result<Exit> {
         janitor: &janitor,
         ui,
     };
-    let source = steps::gather(&[Input::Directory(args.source.clone())], &settings, ui)?;
-    let plan = match (given, profile, recorder) {
-        (Some(plan), ..) => plan,
-        (None, Some(profile), _) => profile.plan(&source, settings.block_size, ui)?,
-        (None, None, Some(recorder)) => {
-            press.record(recorder, &source, outputs.trace, outputs.profile)?
+    let source = steps::gather(
+        &[Input::Directory(args.source.clone())],
+        &press.settings,
+        ui,
+    )?;
+    let start = match (profile, recorder) {
+        (Some(profile), _) => Some(Start::Profile(profile.fresh(&source, ui)?.profile)),
+        (None, Some(recorder)) => {
+            let trace = press.record(recorder, &source, outputs.trace, outputs.profile)?;
+            Some(Start::Trace(trace))
         }
-        (None, None, None) => Plan::default(),
+        (None, None) => None,
+    };
+    if args.tune {
+        press.tune(&source, start.as_ref())?;
+    }
+    let plan = match (given, &start) {
+        (Some(plan), _) => plan,
+        (None, Some(start)) => start.plan(&source, press.settings.block_size),
+        (None, None) => Plan::default(),
     };
     if let Some(output) = outputs.plan {
         let mut text = Vec::new();
@@ -79,7 +99,7 @@ pub(super) fn run(args: &PressArgs, ui: &Ui) -> anyhow::Result<Exit> {
     if !privileged {
         return press.end_without_proof(&built, recorder.is_some());
     }
-    let proof = press.prove(&source, &plan, &built, &janitor)?;
+    let proof = press.prove(&source, &plan, start.as_ref(), &built)?;
     press.tell(&proof, outputs.report, outputs.samples)?;
     Ok(Exit::wrong_if(!source.warnings.is_empty()))
 }
@@ -138,23 +158,25 @@ impl Outputs {
 /// A press under way.
 struct Press<'a> {
     args: &'a PressArgs,
-    settings: &'a ImageSettings,
+    settings: ImageSettings,
     command: Command,
     device: Device,
+    /// What starts are predicted for: the device, with what is known of this machine.
+    target: Target,
     work_dir: WorkDir<'a>,
     janitor: &'a Janitor,
     ui: &'a Ui,
 }
 
 impl Press<'_> {
-    /// A start of the source, as a plan.
+    /// A start of the source.
     fn record(
         &self,
         recorder: &Recorder,
         source: &Source,
         trace_out: Option<Output>,
         profile_out: Option<Output>,
-    ) -> anyhow::Result<Plan> {
+    ) -> anyhow::Result<Trace> {
         let Self {
             args,
             settings,
@@ -185,11 +207,34 @@ impl Press<'_> {
             profiles::fill(&mut profile, source, ui)?;
             profiles::write(&profile, output)?;
         }
-        Ok(coldpress_layout::plan(
-            &source.tree,
-            &set,
-            settings.block_size,
-        ))
+        Ok(trace)
+    }
+
+    /// Chooses how the image is written.
+    fn tune(&mut self, source: &Source, start: Option<&Start>) -> anyhow::Result<()> {
+        let tuned = Question {
+            source,
+            settings: &self.settings,
+            start,
+            warm_s: None,
+            target: &self.target,
+            field: &FieldOptions {
+                has_plan: true,
+                ..FieldOptions::default()
+            },
+            limits: &Limits::default(),
+            budget: Budget::Bytes(0),
+        }
+        .answer(self.ui)?;
+        if let Some(chosen) = tuned.chosen() {
+            self.ui.say(&format!(
+                "tuned: {}, predicted to start in {}",
+                chosen.candidate,
+                seconds(chosen.outcome.start_s)
+            ));
+            self.settings.take_over(&chosen.candidate);
+        }
+        Ok(())
     }
 
     /// The image itself, compared with its source before it takes its place.

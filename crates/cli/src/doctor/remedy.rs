@@ -9,7 +9,7 @@ use coldpress_image::Demands;
 use super::reader::{Known, Reader};
 use super::rules::{Change, Finding, Verdict};
 use crate::args::{ImageOffset, PlaceArgs};
-use crate::text::hex;
+use crate::text::shell_word;
 
 /// The block size that `coldpress build` takes if none is asked for.
 const DEFAULT_BLOCK_BYTES: u32 = 128 << 10;
@@ -101,47 +101,4 @@ fn flags(changes: &[Change], demands: &Demands, reader: &Reader) -> Vec<String> 
         }
     }
     flags
-}
-
-/// A name as a shell takes it for one word.
-fn shell_word(name: &[u8]) -> String {
-    let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"_./+=:,@-%".contains(byte);
-    // A leading `-` would be taken for a flag.
-    let dashed = if name.starts_with(b"-") { "./" } else { "" };
-    if !name.is_empty() && name.iter().all(plain) {
-        return format!("{dashed}{}", String::from_utf8_lossy(name));
-    }
-    match std::str::from_utf8(name) {
-        Ok(text) if !text.chars().any(char::is_control) => {
-            format!("'{dashed}{}'", text.replace('\'', r"'\''"))
-        }
-        _ => {
-            let hex = hex(name);
-            let (bytes, _) = hex.as_bytes().as_chunks::<2>();
-            let bytes = bytes.iter().map(|pair| String::from_utf8_lossy(pair));
-            let bytes: Vec<_> = bytes.collect();
-            format!("$'{dashed}\\x{}'", bytes.join("\\x"))
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_are_one_word_for_a_shell() {
-        for (name, word) in [
-            (&b"a/rootfs-1.0.sqfs"[..], "a/rootfs-1.0.sqfs"),
-            (b"-q", "./-q"),
-            (b"two words", "'two words'"),
-            (b"it's", r"'it'\''s'"),
-            (b"a\nb", r"$'\x61\x0a\x62'"),
-            (b"\xff", r"$'\xff'"),
-            (b"$(x)", "'$(x)'"),
-            ("na\u{ef}ve".as_bytes(), "'na\u{ef}ve'"),
-        ] {
-            assert_eq!(shell_word(name), word);
-        }
-    }
 }

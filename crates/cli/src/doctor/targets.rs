@@ -2,9 +2,17 @@
 //!
 //! What nobody stated is left out, and is then unknown: a wrong yes costs a boot.
 
-use coldpress_format::Compressor::{self, Gzip, Lz4, Lzo, Xz, Zstd};
+use std::ffi::OsStr;
+use std::path::Path;
 
+use anyhow::Context as _;
+use coldpress_format::Compressor::{self, Gzip, Lz4, Lzo, Xz, Zstd};
+use coldpress_host::KernelConfig;
+
+use super::kernel;
 use super::reader::{COMPRESSORS, FILTERS, Known, Reader};
+use crate::failure::hint;
+use crate::text::quoted;
 
 const ALL: &[Compressor] = &[Gzip, Lzo, Lz4, Xz, Zstd];
 
@@ -161,6 +169,27 @@ pub(crate) const TARGETS: [Target; 12] = [
 /// The target of this name.
 pub(crate) fn find(name: &str) -> Option<&'static Target> {
     TARGETS.iter().find(|target| target.name == name)
+}
+
+/// The target of this name, or the kernel with the configuration in this file.
+///
+/// # Errors
+///
+/// If it is neither.
+pub(crate) fn reader(target: &OsStr) -> anyhow::Result<Reader> {
+    if let Some(target) = target.to_str().and_then(find) {
+        return Ok(target.reader());
+    }
+    let path = Path::new(target);
+    let name = quoted(path);
+    let config = KernelConfig::read(path)
+        .with_context(|| format!("{name} is neither a target nor the configuration of a kernel"))
+        .map_err(|error| hint(error, "`coldpress doctor --target list` names the targets"))?;
+    Ok(kernel::of_config(
+        &format!("the kernel of {name}"),
+        &config,
+        path,
+    ))
 }
 
 impl Target {

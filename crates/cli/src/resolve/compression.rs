@@ -15,21 +15,15 @@ pub(super) fn compression(
     block_size: BlockSize,
 ) -> anyhow::Result<Option<Settings>> {
     let tuning = tuning(&args.tuning)?;
-    let compressor = match args.compressor.unwrap_or(CompressorName::Zstd) {
-        CompressorName::Gzip => Compressor::Gzip,
-        CompressorName::Lzo => Compressor::Lzo,
-        CompressorName::Lz4 => Compressor::Lz4,
-        CompressorName::Xz => Compressor::Xz,
-        CompressorName::Zstd => Compressor::Zstd,
-        CompressorName::None => {
-            if let Some(level) = args.level {
-                bail!("`--compressor none` has no levels, but level {level} was asked for");
-            }
-            if let Some(tuned) = tuning.compressor() {
-                bail!("`--compressor none` was given the options of {tuned}");
-            }
-            return Ok(None);
+    let name = args.compressor.unwrap_or(CompressorName::Zstd);
+    let Some(compressor) = compressor(name) else {
+        if let Some(level) = args.level {
+            bail!("`--compressor none` has no levels, but level {level} was asked for");
         }
+        if let Some(tuned) = tuning.compressor() {
+            bail!("`--compressor none` was given the options of {tuned}");
+        }
+        return Ok(None);
     };
     // Only the fast compressor of lz4 has an acceleration.
     let is_fast = matches!(tuning, Tuning::Lz4(_)) && compressor == Compressor::Lz4;
@@ -40,6 +34,18 @@ pub(super) fn compression(
     };
     settings.check(block_size)?;
     Ok(Some(settings))
+}
+
+/// The compressor of this name; `None` for none.
+pub(crate) fn compressor(name: CompressorName) -> Option<Compressor> {
+    match name {
+        CompressorName::Gzip => Some(Compressor::Gzip),
+        CompressorName::Lzo => Some(Compressor::Lzo),
+        CompressorName::Lz4 => Some(Compressor::Lz4),
+        CompressorName::Xz => Some(Compressor::Xz),
+        CompressorName::Zstd => Some(Compressor::Zstd),
+        CompressorName::None => None,
+    }
 }
 
 /// The options of single compressors, if they are of one.

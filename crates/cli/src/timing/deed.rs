@@ -21,6 +21,7 @@ impl Deed {
     pub(crate) fn of(verb: &Verb) -> Option<Self> {
         let (verb, summary) = match verb {
             Verb::Press(args) => ("press", making("Press", &args.source, &args.output)),
+            Verb::Tune(args) => ("tune", format!("Tune images of {}", quoted(&args.source))),
             Verb::Record(args) if args.boot.is_none() => {
                 let source = args.source.as_ref().or(args.mounted.as_ref())?;
                 ("record", format!("Record a start of {}", quoted(source)))

@@ -4,6 +4,7 @@ use crate::run::done;
 
 const VERBS: &[&str] = &[
     "press",
+    "tune",
     "record",
     "explain",
     "predict",

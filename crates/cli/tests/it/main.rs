@@ -52,6 +52,7 @@ mod skip;
 mod sqlite;
 mod tar;
 mod timings;
+mod tune;
 mod unsquashfs;
 #[cfg(feature = "http")]
 mod url;

@@ -7,12 +7,12 @@ use anyhow::Context as _;
 use coldpress_bench::{Contestant, Progress, Proof, Scenario, Step, compare, format_units};
 use coldpress_build::{Metadata, Output, Source, Summary};
 use coldpress_history::Study;
-use coldpress_host::Janitor;
 use coldpress_layout::{Plan, PlanItem};
 
 use super::{Press, rival};
 use crate::failure::hint;
 use crate::recording;
+use crate::start::Start;
 use crate::steps;
 use crate::text::plural;
 use crate::{state, study};
@@ -27,8 +27,8 @@ impl Press<'_> {
         &self,
         source: &Source,
         plan: &Plan,
+        start: Option<&Start>,
         built: &Summary,
-        janitor: &Janitor,
     ) -> anyhow::Result<Proof> {
         let mut notes = plan_notes(plan, built);
         let mut contestants = Vec::new();
@@ -48,6 +48,9 @@ impl Press<'_> {
         self.build_unplanned(source, &mut notes)?;
         contestants.push(Contestant::image("unplanned", &image));
         contestants.push(Contestant::image("pressed", &self.args.output));
+        if let Some(start) = start {
+            self.predict(start, &image, &mut contestants);
+        }
 
         let scenario = Scenario {
             command: self.command.clone(),
@@ -66,7 +69,7 @@ impl Press<'_> {
             &scenario,
             &contestants,
             self.work_dir.path(),
-            janitor,
+            self.janitor,
             &mut |progress: Progress<'_>| -> ControlFlow<()> {
                 let Progress {
                     contestant,
@@ -121,7 +124,7 @@ impl Press<'_> {
     ) -> anyhow::Result<()> {
         let started = Instant::now();
         let output = Output::create(&self.work_dir.file(UNPLANNED_IMAGE))?;
-        let order = steps::order(source, &Plan::default(), self.settings, self.ui);
+        let order = steps::order(source, &Plan::default(), &self.settings, self.ui);
         let options = self.settings.build_options(&source.tree, Metadata::Dense);
         steps::write("for comparison", source, &order, &output, &options, self.ui)?;
         steps::commit(output, self.ui)?;

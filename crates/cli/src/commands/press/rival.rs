@@ -7,9 +7,8 @@ use std::time::Instant;
 use anyhow::anyhow;
 use coldpress_bench::format_units;
 use coldpress_bench::text::printable;
-use coldpress_codec::{Dictionary, Settings, Tuning};
-use coldpress_format::Compressor;
 use coldpress_layout::Tails;
+use coldpress_tune::mksquashfs_words;
 
 use super::Press;
 use super::prove::RIVAL_IMAGE;
@@ -38,7 +37,7 @@ pub(super) fn build(press: &Press) -> anyhow::Result<Result<Rival, &'static str>
         return Ok(Err("not compared, as it would store what was excluded"));
     }
     let image = press.work_dir.file(RIVAL_IMAGE);
-    let options = options(press.settings);
+    let options = options(&press.settings);
     let mut args: Vec<OsString> = vec![PROGRAM.into()];
     // Absolute, and what a link leads to: it would store the link, and take `-x` for an option.
     let source = press.args.source.canonicalize()?;
@@ -73,7 +72,7 @@ fn options(settings: &ImageSettings) -> Vec<String> {
         None => options.extend(["-noI", "-noId", "-noD", "-noF", "-noX"].map(str::to_owned)),
         Some(codec) => {
             options.extend(["-comp".to_owned(), codec.compressor.to_string()]);
-            options.extend(compressor_options(codec));
+            options.extend(mksquashfs_words(codec));
         }
     }
     match settings.tails {
@@ -88,46 +87,5 @@ fn options(settings: &ImageSettings) -> Vec<String> {
         options.push("-no-exports".to_owned());
     }
     options.extend(["-processors".to_owned(), settings.threads.to_string()]);
-    options
-}
-
-/// The level and the tuning in its words; as a rule it has neither levels of xz nor its lc, lp, pb.
-fn compressor_options(codec: &Settings) -> Vec<String> {
-    let mut options = Vec::new();
-    let mut option = |name: &str, value: String| options.extend([name.to_owned(), value]);
-    match codec.compressor {
-        // Its levels end at 9; ours above that are libdeflate's.
-        Compressor::Gzip => option("-Xcompression-level", codec.level.min(9).to_string()),
-        Compressor::Lzo if codec.level == 0 => option("-Xalgorithm", "lzo1x_1".to_owned()),
-        Compressor::Lzo | Compressor::Zstd => {
-            option("-Xcompression-level", codec.level.to_string());
-        }
-        _ => {}
-    }
-    match codec.tuning {
-        Tuning::Gzip(tuning) => {
-            option("-Xwindow-size", tuning.window_bits.to_string());
-            if !tuning.strategies.is_empty() {
-                option("-Xstrategy", tuning.strategies.to_string());
-            }
-        }
-        Tuning::Xz(tuning) => {
-            if !tuning.filters.is_empty() {
-                option("-Xbcj", tuning.filters.to_string());
-            }
-            match tuning.dictionary {
-                Dictionary::Block => {}
-                Dictionary::Bytes(bytes) => option("-Xdict-size", bytes.to_string()),
-                Dictionary::Millionths(share) => {
-                    option("-Xdict-size", format!("{}%", f64::from(share) / 10_000.0));
-                }
-            }
-        }
-        // Its releases up to 4.7.5 have no acceleration.
-        Tuning::Lz4(_) | Tuning::Default => {}
-    }
-    if codec.compressor == Compressor::Lz4 && codec.level > 0 {
-        options.push("-Xhc".to_owned());
-    }
     options
 }

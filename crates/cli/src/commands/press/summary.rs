@@ -6,6 +6,7 @@ use coldpress_bench::Proof;
 use coldpress_bench::text::{COLUMNS, Cell};
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
+use super::predicted;
 use crate::text::wrapped;
 use crate::ui::Ui;
 
@@ -23,9 +24,15 @@ pub(super) fn print(proof: &Proof, ui: &Ui) -> anyhow::Result<()> {
         let losses = row.losses();
         (!losses.is_empty()).then(|| format!("{} {}.", row.name, losses.join(", ")))
     });
+    let predictions = comparison.contestants.iter().zip(&rows);
+    let predictions = predictions.filter_map(|(facts, row)| predicted::sentence(facts, row));
     let sentences = comparison.answers(&rows).into_iter();
     let width = out.width();
-    for sentence in sentences.chain(losses).chain(comparison.exclusions()) {
+    for sentence in sentences
+        .chain(losses)
+        .chain(predictions)
+        .chain(comparison.exclusions())
+    {
         writeln!(out, "{}", wrapped(&sentence, width))?;
     }
     out.flush()?;

@@ -1,0 +1,54 @@
+//! What a choice was made for.
+
+use coldpress_bench::format_units::{bytes, seconds};
+
+use super::Told;
+use crate::text::escaped_path;
+
+/// Names and values.
+pub(super) fn facts(told: &Told) -> Vec<(&'static str, String)> {
+    let conditions = told.conditions;
+    let limits = &conditions.limits;
+    let mut facts = vec![
+        ("source", escaped_path(&told.args.source)),
+        ("for", told.start_text()),
+        ("device", conditions.target.name.clone()),
+        ("speeds", speeds(told)),
+    ];
+    let limits = [
+        limits
+            .size_bytes
+            .map(|size| format!("{} in size", bytes(size))),
+        limits
+            .build_s
+            .map(|time_s| format!("{} to build", seconds(time_s))),
+        limits
+            .memory_bytes
+            .map(|size| format!("{} to build with", bytes(size))),
+        limits
+            .page_cache_bytes
+            .map(|size| format!("{} of page cache", bytes(size))),
+    ];
+    let limits: Vec<String> = limits.into_iter().flatten().collect();
+    if !limits.is_empty() {
+        facts.push(("at most", limits.join(", ")));
+    }
+    let unread = &conditions.unread;
+    if !unread.is_empty() {
+        let unread: Vec<String> = unread
+            .iter()
+            .map(|(compressor, reader)| format!("{compressor} ({reader})"))
+            .collect();
+        facts.push(("not read", unread.join(", ")));
+    }
+    facts
+}
+
+fn speeds(told: &Told) -> String {
+    let text = if told.conditions.target.is_calibrated {
+        "measured on this machine"
+    } else {
+        "defaults; `coldpress calibrate` measures this machine's"
+    };
+    text.to_owned()
+}

@@ -1,0 +1,114 @@
+//! A choice as JSON.
+
+use coldpress_tune::{Equivalent, OrderBy, Outcome, Row};
+use serde::Serialize;
+
+use super::{Told, why};
+
+/// Everything that was predicted, and the choice.
+#[derive(Debug, Serialize)]
+pub(super) struct Document {
+    source: String,
+    start: String,
+    device: String,
+    is_calibrated: bool,
+    images: Vec<ImageRow>,
+    /// The place of the recommended one in `images`.
+    recommended: usize,
+    why: Vec<String>,
+    build: Option<String>,
+    equivalents: Vec<EquivalentRow>,
+}
+
+/// An image that could be built.
+#[derive(Debug, Serialize)]
+struct ImageRow {
+    name: String,
+    /// The tool whose default it is.
+    default_of: Option<&'static str>,
+    compressor: Option<&'static str>,
+    level: Option<i32>,
+    block_size_bytes: u32,
+    tails: String,
+    order: &'static str,
+    raw_data: bool,
+    hot_blocks_stored: bool,
+    is_front: bool,
+    predicted_s: f64,
+    predicted_size_bytes: u64,
+    predicted_build_s: f64,
+    predicted_memory_bytes: u64,
+    predicted_page_cache_bytes: u64,
+    predicted_reads: u64,
+    predicted_read_bytes: u64,
+    predicted_decompressed_bytes: u64,
+}
+
+/// How a tool is told to build it.
+#[derive(Debug, Serialize)]
+struct EquivalentRow {
+    tool: &'static str,
+    lines: Vec<String>,
+    lacks: Vec<String>,
+}
+
+impl Document {
+    pub(super) fn new(told: &Told) -> Self {
+        let tuned = told.tuned;
+        let rows = tuned.rows.iter().zip(&tuned.is_front);
+        Self {
+            source: told.args.source.display().to_string(),
+            start: told.start_text(),
+            device: told.conditions.target.name.clone(),
+            is_calibrated: told.conditions.target.is_calibrated,
+            images: rows.map(|(row, is_front)| image(row, *is_front)).collect(),
+            recommended: tuned.chosen,
+            why: why::why(told),
+            build: told.build_line(),
+            equivalents: told.equivalents().into_iter().map(equivalent).collect(),
+        }
+    }
+}
+
+fn image(row: &Row, is_front: bool) -> ImageRow {
+    let candidate = &row.candidate;
+    let Outcome {
+        start_s,
+        size_bytes,
+        build_s,
+        memory_bytes,
+        page_cache_bytes,
+        reads,
+        read_bytes,
+        decompressed_bytes,
+    } = row.outcome;
+    ImageRow {
+        name: candidate.to_string(),
+        default_of: row.tool,
+        compressor: candidate.compressor().map(|compressor| compressor.name()),
+        level: candidate.compression.map(|settings| settings.level),
+        block_size_bytes: candidate.block_size.bytes(),
+        tails: format!("{:?}", candidate.tails).to_lowercase(),
+        order: match candidate.order {
+            OrderBy::Tree => "tree",
+            OrderBy::SortFile => "sort-file",
+            OrderBy::Plan => "plan",
+        },
+        raw_data: candidate.uncompressed.data,
+        hot_blocks_stored: candidate.spends,
+        is_front,
+        predicted_s: start_s,
+        predicted_size_bytes: size_bytes,
+        predicted_build_s: build_s,
+        predicted_memory_bytes: memory_bytes,
+        predicted_page_cache_bytes: page_cache_bytes,
+        predicted_reads: reads,
+        predicted_read_bytes: read_bytes,
+        predicted_decompressed_bytes: decompressed_bytes,
+    }
+}
+
+fn equivalent(equivalent: Equivalent) -> EquivalentRow {
+    let Equivalent { tool, lines, lacks } = equivalent;
+    EquivalentRow { tool, lines, lacks }
+}

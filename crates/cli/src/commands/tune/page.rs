@@ -1,0 +1,65 @@
+//! A choice as a page.
+
+use coldpress_bench::{Exhibit, Report, Section, Table};
+
+use super::{Told, facts, table, why};
+use crate::text::quoted;
+
+pub(super) fn report(told: &Told) -> Report {
+    Report {
+        title: format!("An image of {}", quoted(&told.args.source)),
+        sections: vec![choice(told), candidates(told), equivalents(told)],
+        ..Report::default()
+    }
+}
+
+fn choice(told: &Told) -> Section {
+    let facts = facts::facts(told).into_iter();
+    let facts = facts
+        .map(|(name, value)| (name.to_owned(), value))
+        .collect();
+    let chosen = told.tuned.chosen();
+    let name = chosen.map(|row| Exhibit::Heading(row.candidate.to_string()));
+    let reasons = why::why(told).into_iter().map(Exhibit::Text);
+    Section {
+        title: "The image to build".to_owned(),
+        exhibits: name
+            .into_iter()
+            .chain(reasons)
+            .chain(told.build_line().map(Exhibit::Text))
+            .chain([Exhibit::Facts(facts)])
+            .collect(),
+    }
+}
+
+fn candidates(told: &Told) -> Section {
+    let hint = "Predicted from samples, not measured. Left out are images that another one beats: that is as good in \
+                every figure, as far as predictions tell, and better in one. The recommended one has a star.";
+    Section {
+        title: "What there is to choose from".to_owned(),
+        exhibits: vec![
+            Exhibit::Table(table::proposed(told)),
+            Exhibit::Hint(hint.to_owned()),
+            Exhibit::Heading("What tools make today".to_owned()),
+            Exhibit::Table(table::today(told)),
+        ],
+    }
+}
+
+fn equivalents(told: &Told) -> Section {
+    let equivalents = told.equivalents().into_iter();
+    let rows = equivalents.map(|equivalent| {
+        vec![
+            equivalent.tool.to_owned(),
+            equivalent.lines.join(" | "),
+            equivalent.lacks.join("; "),
+        ]
+    });
+    Section {
+        title: "How other tools are told".to_owned(),
+        exhibits: vec![Exhibit::Table(Table {
+            columns: ["tool", "told by", "lacks"].map(str::to_owned).to_vec(),
+            rows: rows.collect(),
+        })],
+    }
+}

@@ -1,0 +1,290 @@
+//! The image to build for a start: samples, predictions, and the choice between them.
+
+use std::ops::ControlFlow;
+
+use anyhow::{Context as _, anyhow};
+use coldpress_bench::format_units::{bytes, seconds};
+use coldpress_build::{Metadata, Progress, Source};
+use coldpress_cost::Medium;
+use coldpress_format::{BlockSize, Compressor};
+use coldpress_layout::Plan;
+use coldpress_tune::{
+    Budget, Candidate, FieldOptions, Limits, OrderBy, Outcome, Rivals, Row, Sampled, Search, Unmet,
+    defaults_today, field, front, recommend,
+};
+use rustix::time::{ClockId, clock_gettime};
+
+use crate::device::Target;
+use crate::failure::hint;
+use crate::resolve::ImageSettings;
+use crate::start::{Start, code};
+use crate::text::plural;
+use crate::ui::Ui;
+
+/// What is asked.
+pub(crate) struct Question<'a> {
+    pub(crate) source: &'a Source,
+    /// How images are written, but for what is chosen.
+    pub(crate) settings: &'a ImageSettings,
+    /// The start that is to be fast; `None` is reading everything.
+    pub(crate) start: Option<&'a Start>,
+    /// What the program takes when it waits for nothing, in s; `None` is what the recording took, less what
+    /// reading took then by the model.
+    pub(crate) warm_s: Option<f64>,
+    pub(crate) target: &'a Target,
+    pub(crate) field: &'a FieldOptions,
+    pub(crate) limits: &'a Limits,
+    /// What may be spent on blocks that are stored, if [`FieldOptions::has_budget`].
+    pub(crate) budget: Budget,
+}
+
+/// What there is to choose from, and the choice.
+#[derive(Debug)]
+pub(crate) struct Tuned {
+    /// The candidates, and behind them the defaults of tools.
+    pub(crate) rows: Vec<Row>,
+    /// For each whether no other beats it; the defaults of tools are beside it.
+    pub(crate) is_front: Vec<bool>,
+    /// The place of the one to build.
+    pub(crate) chosen: usize,
+    pub(crate) rivals: Rivals,
+    /// Its plan.
+    pub(crate) plan: Plan,
+}
+
+impl Tuned {
+    /// The one to build.
+    pub(crate) fn chosen(&self) -> Option<&Row> {
+        self.rows.get(self.chosen)
+    }
+}
+
+impl Question<'_> {
+    /// Samples, predicts and chooses.
+    ///
+    /// # Errors
+    ///
+    /// If the source cannot be read, no candidate keeps the limits, or the user interrupts.
+    pub(crate) fn answer(&self, ui: &Ui) -> anyhow::Result<Tuned> {
+        let Self {
+            source,
+            start,
+            target,
+            ..
+        } = self;
+        let options = self.settings.build_options(&source.tree, Metadata::Dense);
+        let plan = |block_size: BlockSize| match start {
+            Some(start) => start.plan(source, block_size),
+            None => Plan::default(),
+        };
+        let mut demand = start.map(|start| start.demand(0.0));
+        let code = demand.as_ref().map(|demand| code(source, demand));
+        let search = Search {
+            source,
+            options: &options,
+            plan: &plan,
+            demand: None,
+            code: code.as_deref().unwrap_or_default(),
+            medium: &target.medium,
+            machine: &target.machine,
+            reader: &target.kernel,
+            budget: self.budget,
+        };
+        let (tools, candidates) = self.candidates();
+        let sampled = sample(&search, &candidates, ui)?;
+        if let Some(demand) = &mut demand {
+            let recording = Search {
+                demand: Some(demand),
+                medium: &Medium::HOST,
+                ..search
+            };
+            let itself_s = || {
+                itself_s(
+                    start.and_then(Start::wall_s)?,
+                    &recording,
+                    &candidates,
+                    &sampled,
+                )
+            };
+            demand.compute_s = self.warm_s.or_else(itself_s).unwrap_or(0.0);
+        }
+        let search = Search {
+            demand: demand.as_ref(),
+            ..search
+        };
+        let outcomes = predict(&search, &candidates, &sampled, ui)?;
+        let rows = rows(&candidates, &tools, outcomes);
+        let chosen = recommend(&rows, self.limits).map_err(unmet)?;
+        let proposed: Vec<Outcome> = rows
+            .iter()
+            .filter(|row| row.tool.is_none())
+            .map(|row| row.outcome)
+            .collect();
+        let mut is_front = front(&proposed);
+        is_front.resize(rows.len(), false);
+        leave_out_unspent(&rows, &mut is_front);
+        let plan = rows
+            .get(chosen)
+            .map(|row| search.plan_with_packing(&row.candidate, chosen, &sampled));
+        Ok(Tuned {
+            is_front,
+            rivals: Rivals::of(chosen, &rows, self.limits),
+            plan: plan.unwrap_or_default(),
+            chosen,
+            rows,
+        })
+    }
+
+    /// What is tried, and behind it what tools build today, with their names.
+    fn candidates(&self) -> (Vec<&'static str>, Vec<Candidate>) {
+        let today = defaults_today(self.start.is_some());
+        let mut candidates = field(self.field);
+        candidates.extend(today.iter().map(|today| today.candidate));
+        (today.iter().map(|today| today.tool).collect(), candidates)
+    }
+}
+
+/// Leaves out candidates that found nothing to store: they are those that stand before them.
+fn leave_out_unspent(rows: &[Row], is_front: &mut [bool]) {
+    for (pair, is_front) in rows.windows(2).zip(is_front.iter_mut().skip(1)) {
+        if let [before, row] = pair
+            && row.candidate.spends
+            && row.outcome == before.outcome
+        {
+            *is_front = false;
+        }
+    }
+}
+
+/// What a program takes itself: how long its recording took, less what reading takes by the model from an image like
+/// the one that is recorded from, on a disk like this machine's.
+fn itself_s(
+    wall_s: f64,
+    recording: &Search,
+    candidates: &[Candidate],
+    sampled: &Sampled,
+) -> Option<f64> {
+    let is_recorded = |candidate: &Candidate| {
+        candidate.compressor() == Some(Compressor::Zstd)
+            && candidate.block_size == BlockSize::DEFAULT
+            && candidate.order == OrderBy::Tree
+    };
+    let place = candidates.iter().position(is_recorded)?;
+    let outcome = recording.outcome(candidates.get(place)?, place, sampled)?;
+    Some((wall_s - outcome.start_s).max(0.0))
+}
+
+/// Compresses samples.
+fn sample(search: &Search, candidates: &[Candidate], ui: &Ui) -> anyhow::Result<Sampled> {
+    let count = plural(candidates.len() as u64, "image", "images");
+    let mut step = ui.step("sampling", 0).about(&format!("for {count}"));
+    let report = &mut |progress: Progress| -> ControlFlow<()> {
+        step.set_total(progress.total_bytes);
+        step.set(progress.done_bytes);
+        ui.interrupt.poll()
+    };
+    let sampled = search.sample(candidates, &thread_cpu_s, report);
+    let sampled = sampled.context("cannot sample the source")?;
+    step.finish("");
+    Ok(sampled)
+}
+
+/// What each candidate would give.
+fn predict(
+    search: &Search,
+    candidates: &[Candidate],
+    sampled: &Sampled,
+    ui: &Ui,
+) -> anyhow::Result<Vec<Outcome>> {
+    let bar = ui
+        .count("predicting", candidates.len() as u64)
+        .about("a start from each");
+    let mut done = 0;
+    let outcomes = search.predict(candidates, sampled, &mut || {
+        bar.set(done);
+        done += 1;
+        ui.interrupt.poll()
+    })?;
+    bar.finish("");
+    Ok(outcomes)
+}
+
+/// Processor time of this thread, in s.
+fn thread_cpu_s() -> f64 {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    #[expect(clippy::cast_precision_loss, reason = "microseconds are enough")]
+    let (whole_s, rest_ns) = (time.tv_sec as f64, time.tv_nsec as f64);
+    whole_s + rest_ns * 1e-9
+}
+
+/// Candidates with their outcomes; the last are the defaults of tools.
+fn rows(candidates: &[Candidate], tools: &[&'static str], outcomes: Vec<Outcome>) -> Vec<Row> {
+    let proposed = candidates.len().saturating_sub(tools.len());
+    let names = std::iter::repeat_n(None, proposed).chain(tools.iter().copied().map(Some));
+    let rows = candidates.iter().zip(outcomes).zip(names);
+    rows.map(|((candidate, outcome), tool)| Row {
+        tool,
+        candidate: *candidate,
+        outcome,
+    })
+    .collect()
+}
+
+fn unmet(unmet: Unmet) -> anyhow::Error {
+    let (least, advice) = match unmet {
+        Unmet::Nothing => return anyhow!("there is no image to choose from"),
+        Unmet::Size(least) => (
+            format!("the smallest has {}", bytes(least)),
+            "raise --max-size",
+        ),
+        Unmet::Build(least_s) => (
+            format!("the quickest build takes {}", seconds(least_s)),
+            "raise --build-time, or give it more --threads",
+        ),
+        Unmet::Memory(least) => (
+            format!("building takes {} at least", bytes(least)),
+            "raise --memory, or build with fewer --threads",
+        ),
+        Unmet::PageCache(least) => (
+            format!("the least that a start leaves is {}", bytes(least)),
+            "raise --page-cache, or try smaller --block-sizes",
+        ),
+        Unmet::Together => (
+            "each limit can be kept, but not all of them together".to_owned(),
+            "loosen one of them, or try more with --thorough",
+        ),
+    };
+    hint(anyhow!("no image keeps the limits: {least}"), advice)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::failure::{hint_of, sentence};
+
+    use super::*;
+
+    #[test]
+    fn limits_that_none_keeps_are_told_with_the_least() {
+        for (found, expected) in [
+            (Unmet::Nothing, "there is no image to choose from"),
+            (
+                Unmet::Size(1 << 20),
+                "no image keeps the limits: the smallest has 1.00 MiB",
+            ),
+            (
+                Unmet::Build(90.0),
+                "no image keeps the limits: the quickest build takes 90.0 s",
+            ),
+        ] {
+            let error = unmet(found);
+            assert_eq!(sentence(&error), expected);
+            assert_eq!(hint_of(&error).is_some(), found != Unmet::Nothing);
+        }
+    }
+
+    #[test]
+    fn a_thread_takes_processor_time() {
+        let began_s = thread_cpu_s();
+        assert!(began_s >= 0.0 && thread_cpu_s() >= began_s);
+    }
+}

@@ -1,0 +1,272 @@
+//! What each candidate would give.
+
+use std::ops::ControlFlow;
+
+use coldpress_build::{
+    Error, Estimate, Options, Progress, SampleOptions, SampledBlocks, Sampling, Source,
+};
+use coldpress_cost::{Demand, Geometry, Machine, Medium, Prediction, Reader, predict};
+use coldpress_format::{BlockSize, Compressor};
+use coldpress_layout::{Order, Plan, Tails, order};
+
+use crate::candidate::{Candidate, OrderBy};
+use crate::outcome::Outcome;
+use crate::sizes::Sizes;
+use crate::spend::{Budget, Spending, Spent};
+
+/// What is searched for, and under which conditions.
+#[derive(Clone, Copy)]
+#[expect(missing_debug_implementations, reason = "a function has none")]
+pub struct Search<'a> {
+    /// What the images hold.
+    pub source: &'a Source,
+    /// How they are written, but for what makes a candidate.
+    pub options: &'a Options,
+    /// The plan for images of a block size; an empty one if there is none.
+    pub plan: &'a dyn Fn(BlockSize) -> Plan,
+    /// The start that is to be fast; `None` is reading everything, as extracting does.
+    pub demand: Option<&'a Demand>,
+    /// Files that the start maps, and their pages of code, first and last: the kernel reads these ahead otherwise.
+    pub code: &'a [(Vec<u8>, Vec<(u64, u64)>)],
+    /// What holds the image.
+    pub medium: &'a Medium,
+    /// What it is read on.
+    pub machine: &'a Machine,
+    /// What reads it.
+    pub reader: &'a Reader,
+    /// What candidates that spend may spend.
+    pub budget: Budget,
+}
+
+/// What samples tell of candidates.
+#[derive(Debug)]
+pub struct Sampled {
+    sampling: Sampling,
+    /// For each candidate its place in the sampling.
+    places: Vec<usize>,
+}
+
+/// Orders that several candidates share.
+type Orders = Vec<((BlockSize, Tails, OrderBy), Order)>;
+
+impl Search<'_> {
+    /// Compresses samples of the source with every candidate's settings.
+    ///
+    /// * `clock`: processor time of the calling thread in s.
+    /// * `progress`: stops the work when it breaks.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Sampling::run`].
+    ///
+    /// # Cost
+    ///
+    /// That of [`Sampling::run`], which is nearly all that a search takes.
+    pub fn sample(
+        &self,
+        candidates: &[Candidate],
+        clock: &(dyn Fn() -> f64 + Sync),
+        progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<Sampled, Error> {
+        let mut images: Vec<Options> = Vec::new();
+        let mut places = Vec::with_capacity(candidates.len());
+        for candidate in candidates {
+            let image = candidate.options(self.options);
+            let known = images.iter().position(|known| *known == image);
+            places.push(known.unwrap_or(images.len()));
+            if known.is_none() {
+                images.push(image);
+            }
+        }
+        let options = SampleOptions {
+            candidates: &images,
+            plan: &(self.plan)(self.options.block_size),
+            threads: self.options.threads,
+            builds: Sampling::BUILDS,
+            clock,
+        };
+        let sampling = Sampling::run(self.source, &options, progress)?;
+        Ok(Sampled { sampling, places })
+    }
+
+    /// Predicts each of the candidates that were sampled.
+    ///
+    /// * `poll`: called for each; stops the work when it breaks.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Interrupted`].
+    ///
+    /// # Cost
+    ///
+    /// O(n) in the nodes of the source for each candidate: some ms for 20,000 of them.
+    pub fn predict(
+        &self,
+        candidates: &[Candidate],
+        sampled: &Sampled,
+        poll: &mut dyn FnMut() -> ControlFlow<()>,
+    ) -> Result<Vec<Outcome>, Error> {
+        let mut orders = Orders::new();
+        let mut outcomes = Vec::with_capacity(candidates.len());
+        for (candidate, &place) in candidates.iter().zip(&sampled.places) {
+            if poll().is_break() {
+                return Err(Error::Interrupted);
+            }
+            outcomes.extend(self.outcome_in(candidate, place, sampled, &mut orders));
+        }
+        Ok(outcomes)
+    }
+
+    /// Predicts one candidate that was sampled; `None` if it was not.
+    ///
+    /// * `place`: its place among them.
+    pub fn outcome(
+        &self,
+        candidate: &Candidate,
+        place: usize,
+        sampled: &Sampled,
+    ) -> Option<Outcome> {
+        let place = *sampled.places.get(place)?;
+        self.outcome_in(candidate, place, sampled, &mut Orders::new())
+    }
+
+    fn outcome_in(
+        &self,
+        candidate: &Candidate,
+        place: usize,
+        sampled: &Sampled,
+        orders: &mut Orders,
+    ) -> Option<Outcome> {
+        let estimate = sampled.sampling.estimates.get(place)?;
+        let order = self.order(candidate, orders);
+        let blocks = sampled.sampling.blocks(place);
+        let spent = self.spend(candidate, order, &blocks, estimate);
+        let sizes = Sizes {
+            blocks,
+            stored: spent.stored,
+        };
+        let prediction = self.prediction(candidate, order, &sizes);
+        Some(self.made(estimate, spent.more_bytes, &prediction))
+    }
+
+    /// The plan of a candidate that was sampled, with what it spends.
+    ///
+    /// * `place`: its place among them.
+    pub fn plan_with_packing(
+        &self,
+        candidate: &Candidate,
+        place: usize,
+        sampled: &Sampled,
+    ) -> Plan {
+        let mut plan = self.plan_of(candidate);
+        let place = sampled.places.get(place).copied();
+        let estimate = place.and_then(|place| sampled.sampling.estimates.get(place));
+        if let (Some(place), Some(estimate)) = (place, estimate) {
+            let mut orders = Orders::new();
+            let order = self.order(candidate, &mut orders);
+            let blocks = sampled.sampling.blocks(place);
+            plan.packing = self.spend(candidate, order, &blocks, estimate).rules;
+        }
+        plan
+    }
+
+    /// What a candidate stores of the start, if it spends.
+    fn spend(
+        &self,
+        candidate: &Candidate,
+        order: &Order,
+        blocks: &SampledBlocks<'_>,
+        estimate: &Estimate,
+    ) -> Spent {
+        let (true, Some(demand), Some(compressor)) =
+            (candidate.spends, self.demand, candidate.compressor())
+        else {
+            return Spent::default();
+        };
+        let spending = Spending {
+            tree: &self.source.tree,
+            demand,
+            medium: self.medium,
+            machine: self.machine,
+            compressor,
+            block_size: candidate.block_size,
+        };
+        spending.spend(order, blocks, self.budget.bytes(estimate.image_bytes))
+    }
+
+    /// The order of a candidate's image.
+    fn order<'o>(&self, candidate: &Candidate, orders: &'o mut Orders) -> &'o Order {
+        let key = (candidate.block_size, candidate.tails, candidate.order);
+        let known = orders.iter().position(|(known, _)| *known == key);
+        let place = known.unwrap_or_else(|| {
+            let plan = self.plan_of(candidate);
+            let tree = &self.source.tree;
+            let (order, _) = order(tree, &plan, candidate.block_size, candidate.tails);
+            orders.push((key, order));
+            orders.len() - 1
+        });
+        &orders[place].1
+    }
+
+    /// The plan of a candidate's image, without what it spends.
+    fn plan_of(&self, candidate: &Candidate) -> Plan {
+        let plan = || (self.plan)(candidate.block_size);
+        match candidate.order {
+            OrderBy::Tree => Plan::default(),
+            OrderBy::Plan => plan(),
+            OrderBy::SortFile => Plan {
+                data: plan().data,
+                ..Plan::default()
+            },
+        }
+    }
+
+    fn prediction(&self, candidate: &Candidate, order: &Order, sizes: &Sizes<'_>) -> Prediction {
+        let mut geometry = Geometry::predicted(
+            &self.source.tree,
+            order,
+            // An image without one names gzip, and stores every block.
+            candidate.compressor().unwrap_or(Compressor::Gzip),
+            candidate.block_size,
+            sizes,
+        );
+        for (path, pages) in self.code {
+            geometry.set_executable(path, pages.clone());
+        }
+        let everything;
+        let demand = match self.demand {
+            Some(demand) => demand,
+            None => {
+                everything = Demand::of_everything(&geometry);
+                &everything
+            }
+        };
+        predict(&geometry, demand, self.medium, self.machine, self.reader)
+    }
+
+    fn made(&self, estimate: &Estimate, more_bytes: u64, prediction: &Prediction) -> Outcome {
+        Outcome {
+            start_s: prediction.time_s,
+            size_bytes: estimate.image_bytes.saturating_add(more_bytes),
+            build_s: estimate.build_s(self.options.threads),
+            memory_bytes: estimate.memory_bytes,
+            page_cache_bytes: prediction.page_cache_bytes,
+            reads: prediction.reads,
+            read_bytes: prediction.read_bytes,
+            decompressed_bytes: prediction.decompressed_bytes,
+        }
+    }
+}
+
+impl Candidate {
+    /// How its image is written; what makes no candidate is taken over.
+    pub fn options(&self, base: &Options) -> Options {
+        Options {
+            compression: self.compression,
+            uncompressed: self.uncompressed,
+            block_size: self.block_size,
+            tails: self.tails,
+            ..base.clone()
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! Sizes of blocks from samples, as the cost model asks for them.
+
+use coldpress_build::SampledBlocks;
+use coldpress_cost::BlockSizes;
+use coldpress_layout::NodeId;
+
+use crate::spend::Stored;
+
+/// The blocks of a candidate.
+#[derive(Clone, Debug)]
+pub(crate) struct Sizes<'a> {
+    pub(crate) blocks: SampledBlocks<'a>,
+    /// Blocks that are stored although they could be compressed.
+    pub(crate) stored: Stored,
+}
+
+impl BlockSizes for Sizes<'_> {
+    fn stored_bytes(&self, file: NodeId, block: u64, len_bytes: u32) -> u32 {
+        if self.stored.blocks.contains(&(file, block)) {
+            return len_bytes;
+        }
+        self.blocks.stored_bytes(file, block)
+    }
+
+    fn fragment_bytes(&self, members: &[NodeId], len_bytes: u32) -> u32 {
+        let first = members.first();
+        if first.is_some_and(|first| self.stored.fragments.contains(first)) {
+            return len_bytes;
+        }
+        self.blocks.fragment_bytes(members, len_bytes)
+    }
+
+    fn metadata_bytes(&self, len_bytes: u32) -> u32 {
+        self.blocks.metadata_bytes(len_bytes)
+    }
+}
