@@ -3,8 +3,8 @@
 mod background;
 mod end;
 mod log;
-mod prefetch;
 mod notice;
+mod prefetch;
 mod settings;
 mod stats;
 

@@ -16,7 +16,10 @@ fn stage() -> tempfile::TempDir {
     fs::write(at("source/file"), "content").unwrap();
     // How well two times compress decides how long the image is, and its length is in a text.
     for path in ["source/file", "source"] {
-        File::open(at(path)).unwrap().set_modified(UNIX_EPOCH).unwrap();
+        File::open(at(path))
+            .unwrap()
+            .set_modified(UNIX_EPOCH)
+            .unwrap();
     }
     fs::write(
         at("text"),

@@ -160,7 +160,8 @@ mod tests {
     #[test]
     fn blocks_are_not_smaller_than_pages() {
         let sizes = |asked: &[u64], page| {
-            block_sizes(asked, page).map(|sizes| sizes.iter().map(|size| size.bytes()).collect())
+            block_sizes(asked, page)
+                .map(|sizes| sizes.iter().map(|size| size.bytes()).collect::<Vec<u32>>())
         };
         let twice = sizes(&[4096, 131_072, 4096], 4096);
         assert_eq!(twice.unwrap(), vec![4096, 131_072]);

@@ -82,7 +82,11 @@ impl Origin {
                     janitor: &janitor,
                     ui,
                 })?;
-                ui.say(&format!("{}: {}", recorder.name(), record::summary(&trace)));
+                ui.say(&format!(
+                    "{}: {}",
+                    recorder.name(),
+                    record::summary(&trace, &trace.working_set())
+                ));
                 Some(Start::Trace(trace))
             }
         })
