@@ -9,14 +9,12 @@ use coldpress_explain::executable_pages;
 use coldpress_format::BlockSize;
 use coldpress_layout::Plan;
 use coldpress_trace::{Access, Profile, Trace};
+use coldpress_tune::FileCode;
 
 use crate::text::quoted;
 
 /// Program headers stand right behind the header of a file.
 const HEADERS_BYTES: usize = 4096;
-
-/// Files by their paths, and their pages of code, first and last.
-pub(crate) type Code = Vec<(Vec<u8>, Vec<(u64, u64)>)>;
 
 /// A start, of which there is one recording or what several have in common.
 #[derive(Debug)]
@@ -70,7 +68,7 @@ impl Start {
 
 /// The pages of code of the programs and libraries that a start maps. What is no program, or cannot be
 /// read, has none.
-pub(crate) fn code(source: &Source, demand: &Demand) -> Code {
+pub(crate) fn code(source: &Source, demand: &Demand) -> Vec<FileCode> {
     let mut is_mapped = vec![false; demand.paths.len()];
     for step in &demand.steps {
         let maps = matches!(step.access, Access::Fault { .. } | Access::Map { .. });

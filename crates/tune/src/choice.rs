@@ -124,7 +124,7 @@ fn least(
 }
 
 fn keeps(outcome: &Outcome, limits: &Limits) -> bool {
-    fn within<T: PartialOrd>(value: T, limit: Option<T>) -> bool {
+    fn within<T: PartialOrd + Copy>(value: T, limit: Option<T>) -> bool {
         limit.is_none_or(|limit| value <= limit)
     }
     within(outcome.size_bytes, limits.size_bytes)

@@ -33,5 +33,5 @@ pub use equivalent::{Equivalent, equivalents, mksquashfs_words};
 pub use field::{Effort, FieldOptions, Today, defaults_today, field};
 pub use front::front;
 pub use outcome::Outcome;
-pub use search::{Sampled, Search};
+pub use search::{FileCode, Sampled, Search};
 pub use spend::Budget;

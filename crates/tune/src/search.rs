@@ -14,6 +14,9 @@ use crate::outcome::Outcome;
 use crate::sizes::Sizes;
 use crate::spend::{Budget, Spending, Spent};
 
+/// A file by its path, and its pages of code, first and last.
+pub type FileCode = (Vec<u8>, Vec<(u64, u64)>);
+
 /// What is searched for, and under which conditions.
 #[derive(Clone, Copy)]
 #[expect(missing_debug_implementations, reason = "a function has none")]
@@ -27,7 +30,7 @@ pub struct Search<'a> {
     /// The start that is to be fast; `None` is reading everything, as extracting does.
     pub demand: Option<&'a Demand>,
     /// Files that the start maps, and their pages of code, first and last: the kernel reads these ahead otherwise.
-    pub code: &'a [(Vec<u8>, Vec<(u64, u64)>)],
+    pub code: &'a [FileCode],
     /// What holds the image.
     pub medium: &'a Medium,
     /// What it is read on.
@@ -234,12 +237,11 @@ impl Search<'_> {
             geometry.set_executable(path, pages.clone());
         }
         let everything;
-        let demand = match self.demand {
-            Some(demand) => demand,
-            None => {
-                everything = Demand::of_everything(&geometry);
-                &everything
-            }
+        let demand = if let Some(demand) = self.demand {
+            demand
+        } else {
+            everything = Demand::of_everything(&geometry);
+            &everything
         };
         predict(&geometry, demand, self.medium, self.machine, self.reader)
     }

@@ -133,13 +133,13 @@ fn measure_throttle(
 ) -> anyhow::Result<bool> {
     let time = Time::of(args);
     let janitor = Janitor::start()?;
-    let step = ui.step("reading", 0).about("a disk that is slowed down");
+    let spinner = ui.step("reading", 0).about("a disk that is slowed down");
     let stop = &mut || ui.interrupt.is_pending();
     let tape = tape(args, &time, stop)?;
     // Nothing else is measured, so all the time is for it.
     let (share, now) = (time.share(0.8), clock::now_unix_ms());
     let found = measure_throttled(&tape, device, &janitor, share, now, stop)?;
-    step.finish("");
+    spinner.finish("");
     let more = excess(device, &found);
     if let Some(more) = &more {
         ui.warn(&format!(
@@ -180,13 +180,13 @@ fn measure_all(
     ui: &Ui,
 ) -> anyhow::Result<bool> {
     let time = Time::of(args);
-    let step = ui.step("reading", 0).about("the disk");
+    let spinner = ui.step("reading", 0).about("the disk");
     let stop = &mut || ui.interrupt.is_pending();
     let tape = tape(args, &time, stop)?;
     let medium = measure_medium(&tape, time.share(MEDIUM_SHARE), clock::now_unix_ms(), stop)?;
     // Its file goes before memory is filled.
     drop(tape);
-    step.finish("");
+    spinner.finish("");
     kept.media.insert(MEDIUM.to_owned(), medium);
     let memory = ui.task("memory", "Measure memory", || {
         measure_memory(time.share(MEMORY), clock::now_unix_ms())
@@ -226,7 +226,7 @@ fn measure_decompression(time: &Time, machine: &Machine, ui: &Ui) -> anyhow::Res
     let compressors: Vec<Compressor> = COMPRESSORS.into_iter().filter(is_there).collect();
     let images = images::make(&compressors, time.pieces(machine), ui)?;
     let samples: Vec<Sample<'_>> = images.iter().map(images::SampleImage::sample).collect();
-    let step = ui
+    let spinner = ui
         .step("decompressing", 0)
         .about("the images, again and again");
     let share = time.share(READER);
@@ -243,7 +243,7 @@ fn measure_decompression(time: &Time, machine: &Machine, ui: &Ui) -> anyhow::Res
             user_space::measure(&samples, threads, share, ui)?
         }
     };
-    step.finish("");
+    spinner.finish("");
     Ok(reader)
 }
 

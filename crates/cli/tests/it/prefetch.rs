@@ -96,7 +96,7 @@ fn pages_of_a_mount_come_into_memory() {
     fs::create_dir(session.at("at")).unwrap();
     session.done(["mount", "image", "at"]);
     session.done(["-q", "prefetch", "at", "--profile", "profile"]);
-    let found = resident_pages(&File::open(session.at("at/large")).unwrap());
+    let found = resident_pages(File::open(session.at("at/large")).unwrap());
     program(Command::new("fusermount3").arg("-u").arg(session.at("at")));
     let found = found.unwrap();
     assert!((256..1024).contains(&found), "{found} pages");

@@ -15,7 +15,7 @@ const SMALL_BYTES: usize = 4 << 10;
 const LARGE_BYTES: usize = 128 << 10;
 const HUGE_BYTES: usize = 1 << 20;
 
-/// Threads that read at the same time: what an NVMe disk or a redundant array gains is there with 8, and a stick with one queue shows
+/// Threads that read at the same time: what an `NVMe` disk or a redundant array gains is there with 8, and a stick with one queue shows
 /// that it gains nothing.
 const THREADS: u32 = 8;
 /// Reads of a batch at most.

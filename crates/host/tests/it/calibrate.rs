@@ -64,7 +64,7 @@ fn a_stop_ends_a_measurement() {
         reads += 1;
         reads > 3
     };
-    let stopped = measure_medium(&tape, Duration::from_secs(60), 5, stop);
+    let stopped = measure_medium(&tape, Duration::from_mins(1), 5, stop);
     assert!(matches!(stopped, Err(Error::Stopped)), "{stopped:?}");
 }
 

@@ -117,18 +117,15 @@ fn is_highest(settings: &Settings) -> bool {
 /// NixOS has words for mksquashfs behind the compressor's name, after blocks of 1M.
 pub(crate) fn nixos(candidate: &Candidate) -> Equivalent {
     let shape = shape_words(candidate, BlockSize::MAX);
-    let (line, block) = match &candidate.compression {
-        None => (
-            "isoImage.squashfsCompression = null;".to_owned(),
-            !shape.is_empty(),
-        ),
-        Some(_) => {
-            // Without the `-comp`, which it has itself.
-            let mut words = compression_words(candidate).split_off(1);
-            words.extend(shape);
-            let line = format!("isoImage.squashfsCompression = \"{}\";", words.join(" "));
-            (line, false)
-        }
+    let (line, block) = if candidate.compression.is_some() {
+        // Without the `-comp`, which it has itself.
+        let mut words = compression_words(candidate).split_off(1);
+        words.extend(shape);
+        let line = format!("isoImage.squashfsCompression = \"{}\";", words.join(" "));
+        (line, false)
+    } else {
+        let line = "isoImage.squashfsCompression = null;".to_owned();
+        (line, !shape.is_empty())
     };
     Equivalent {
         tool: "NixOS",

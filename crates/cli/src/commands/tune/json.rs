@@ -1,5 +1,6 @@
 //! A choice as JSON.
 
+use coldpress_format::Compressor;
 use coldpress_tune::{Equivalent, OrderBy, Outcome, Row};
 use serde::Serialize;
 
@@ -85,7 +86,7 @@ fn image(row: &Row, is_front: bool) -> ImageRow {
     ImageRow {
         name: candidate.to_string(),
         default_of: row.tool,
-        compressor: candidate.compressor().map(|compressor| compressor.name()),
+        compressor: candidate.compressor().map(Compressor::name),
         level: candidate.compression.map(|settings| settings.level),
         block_size_bytes: candidate.block_size.bytes(),
         tails: format!("{:?}", candidate.tails).to_lowercase(),
