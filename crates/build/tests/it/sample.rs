@@ -169,7 +169,7 @@ fn assert_all_close(source: &Source, candidates: &[Options]) {
 #[test]
 fn sizes_are_those_of_the_images_with_every_compressor() {
     let directory = tempfile::tempdir().unwrap();
-    make_mixed(directory.path(), 120);
+    make_mixed(directory.path(), 60);
     let source = scanned(directory.path());
     let candidates = [
         with(Compressor::Gzip, 1, 16 << 10, Tails::Small),

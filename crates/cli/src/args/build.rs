@@ -63,7 +63,12 @@ pub(crate) struct BuildArgs {
     ///
     /// An image that starts what was recorded and holds nothing else: files that were read or looked up, whole and under all
     /// their names, and the directories above them. What --include matches stays too. Record every way in which it will be used.
-    #[arg(hide_short_help = true, long, requires = "profile")]
+    #[arg(
+        hide_short_help = true,
+        long,
+        requires = "profile",
+        conflicts_with = "plan"
+    )]
     pub(crate) only_recorded: bool,
 
     /// Order the files' data by this sort file of mksquashfs

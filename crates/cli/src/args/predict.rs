@@ -31,7 +31,7 @@ pub(crate) struct PredictArgs {
     pub(crate) trace: Option<PathBuf>,
 
     /// What starts touch, as `coldpress profile merge` puts it together
-    #[arg(long, value_name = "PROFILE")]
+    #[arg(long, value_name = "FILE")]
     pub(crate) profile: Option<PathBuf>,
 
     /// Leave out what fewer than this share of the profile's recordings touched [default: 0]

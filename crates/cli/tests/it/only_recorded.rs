@@ -164,13 +164,16 @@ fn the_release_that_follows_is_cut_down_alike() {
 #[test]
 fn without_a_profile_nothing_is_left_out() {
     let stage = stage();
-    for args in [
-        "build tree image --only-recorded",
-        "build tree image --only-recorded --plan start.trace",
+    for (args, named) in [
+        ("build tree image --only-recorded", "--profile"),
+        (
+            "build tree image --only-recorded --plan start.trace",
+            "--plan",
+        ),
     ] {
         let ran = stage.run(args.split(' '));
         assert_eq!(ran.code, Some(2), "{args}: {}", ran.stderr);
-        assert!(ran.stderr.contains("--profile"), "{args}: {}", ran.stderr);
+        assert!(ran.stderr.contains(named), "{args}: {}", ran.stderr);
     }
 }
 

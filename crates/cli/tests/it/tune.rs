@@ -13,9 +13,9 @@ use crate::skip;
 
 /// Parts of a source: directories `part-00` and so on, each with some files of which a start reads one.
 const PARTS: usize = 30;
-const FILES: usize = 8;
+const FILES: usize = 5;
 
-/// Writes a source whose text and tables compress, some 4 MB.
+/// Writes a source whose text and tables compress, some 2 MB.
 fn write_source(root: &Path) {
     for part in 0..PARTS {
         let directory = root.join(format!("part-{part:02}"));
@@ -27,7 +27,7 @@ fn write_source(root: &Path) {
         }
     }
     let word = |number: u32| (number.wrapping_mul(2_654_435_761) >> 11).to_le_bytes();
-    let table: Vec<u8> = (0..300_000).flat_map(word).collect();
+    let table: Vec<u8> = (0..100_000).flat_map(word).collect();
     fs::write(root.join("table"), table).unwrap();
 }
 
@@ -147,10 +147,7 @@ fn without_a_start_everything_is_read_and_there_is_no_plan() {
     assert_eq!(proposed(&told).count(), 6 * 2 * 2);
     // Each of the files is read, whatever the compressor.
     for image in proposed(&told).filter(|image| image["compressor"].is_null()) {
-        assert!(
-            number(image, "predicted_read_bytes") > 1_200_000.0,
-            "{image}"
-        );
+        assert!(number(image, "predicted_read_bytes") > 400_000.0, "{image}");
     }
 }
 
@@ -242,7 +239,7 @@ fn other_tools_understand_what_they_are_told() {
             );
             let info = stage.done(["info", image.as_str()]).text();
             assert!(
-                info.contains("block size         64 KiB"),
+                info.contains("block size         64.0 KiB"),
                 "{words}: {info}"
             );
             let is_compressed = compressor == "none" || info.contains(compressor);

@@ -141,6 +141,7 @@ fn table(decompression: &[Decompression]) -> String {
 /// Three digits of a time: `95.0 us`, `2.51 ms`, `1.20 s`.
 fn short(time_s: f64) -> String {
     let (value, unit) = match time_s {
+        0.0 => return "0 ns".to_owned(),
         ..0.999_5e-6 => (time_s * 1e9, "ns"),
         ..0.999_5e-3 => (time_s * 1e6, "us"),
         ..0.999_5 => (time_s * 1e3, "ms"),
