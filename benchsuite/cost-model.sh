@@ -1,72 +1,84 @@
 #!/usr/bin/env bash
-# Predicted against measured: cold starts of python3, git and Chromium from images of several compressors and block sizes, on several
-# devices: reads, bytes and time, their errors, and how well the order of the times is foretold.
-# usage: benchsuite/cost-model.sh [RUN-DIRECTORY]
-# COLDPRESS_BENCH_TURNS: starts of each (3); COLDPRESS_BENCH_APPS, COMPRESSORS, BLOCKS, DEVICES with the same beginning: what is tried.
+# Predicted against measured: cold starts of five applications from images of several compressors and block sizes, on several devices:
+# reads, bytes and time, their errors, and how well the order of the times is foretold.
+# usage: benchsuite/cost-model.sh measure|predict [RUN-DIRECTORY [APPLICATION...]]
+# `measure` needs a machine that does nothing else; what is measured already stays. `predict` may be called again with another model,
+# as the images and traces stay in COLDPRESS_BENCH_DIR.
+# COLDPRESS_BENCH_TURNS: cold starts of each image (3 on host, 2 elsewhere); COLDPRESS_BENCH_DEVICES: what is tried.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . benchsuite/common.sh
+. benchsuite/applications.sh
 work=${COLDPRESS_BENCH_DIR:-/var/tmp/coldpress-bench}
-mkdir -p "$work"
-turns=${COLDPRESS_BENCH_TURNS:-3}
-apps=${COLDPRESS_BENCH_APPS:-python git chromium}
-compressors=${COLDPRESS_BENCH_COMPRESSORS:-gzip lzo lz4 xz zstd none}
-blocks=${COLDPRESS_BENCH_BLOCKS:-16K 128K 1M}
-devices=${COLDPRESS_BENCH_DEVICES:-host emmc usb2 hdd}
+images=$work/cost-model
+mkdir -p "$images"
+compressors=(gzip lzo lz4 xz zstd none)
+blocks=(16K 128K 1M)
+read -ra devices <<<"${COLDPRESS_BENCH_DEVICES:-host emmc usb2 hdd}"
 
-# The command of an app: start NAME
-start() {
-    case $1 in
-    python) command=(python3 -c 'import json, email, http.client, asyncio, decimal, unittest, xml.etree.ElementTree, logging.config') ;;
-    git) command=(sh -c 'git init -q /tmp/r && cd /tmp/r && git -c user.name=a -c user.email=a@example.org
-        commit -q --allow-empty -m a && git log -p') ;;
-    chromium) command=(chromium --headless --no-sandbox --disable-gpu --disable-quic
-        --no-first-run --disable-background-networking --disable-component-update --disable-sync
-        --user-data-dir=/tmp/profile --dump-dom 'data:text/html,<p>started') ;;
-    *) die "no app named $1" ;;
-    esac
-}
-
-# Starts from an image and foretells it, a line of JSON for each start: measure APP COMPRESSOR BLOCK DEVICE
-measure() {
-    "$coldpress" -q predict "$image" --trace "$run/$1.trace" --device "$4" --json >"$work/predicted.json"
-    for turn in $(seq "$turns"); do
-        "$coldpress" -q explain "$image" --chroot --device "$4" --json -- "${command[@]}" >"$work/measured.json"
-        python3 - "$@" "$turn" "$work/predicted.json" "$work/measured.json" >>"$run/starts.jsonl" <<'PYTHON'
-import json
-import sys
-
-app, compressor, block, device, turn, predicted, measured = sys.argv[1:]
-predicted, totals = json.load(open(predicted)), json.load(open(measured))["totals"]
-print(json.dumps({
-    "app": app, "compressor": compressor, "block": block, "device": device, "turn": int(turn),
-    "predicted": {name: predicted[name] for name in ("time_s", "reads", "read_bytes", "metadata_reads", "by_cause")},
-    "measured": {"time_s": totals["wall_us"] / 1e6, "reads": totals["device_reads"], "read_bytes": totals["device_bytes"],
-                 "metadata_bytes": totals["metadata_bytes"]},
-}))
-PYTHON
-    done
-}
-
-source=$work/rootfs-python
-begin cost-model "${1:-}"
-: >"$run/starts.jsonl"
-for app in $apps; do
-    source=$work/rootfs-$app
-    rootfs "$source" "${app/python/python3}"
-    start "$app"
-    "$coldpress" -q record "$source" -o "$run/$app.trace" --chroot -- "${command[@]}"
-    for compressor in $compressors; do
-        for block in $blocks; do
-            echo "== $app, $compressor, $block" >&2
-            image=$work/cost-model.sqfs
-            "$coldpress" -q build "$source" "$image" --compressor "$compressor" --block-size "$block" || [ $? = 1 ]
-            for device in $devices; do
-                measure "$app" "$compressor" "$block" "$device"
-            done
-            rm -f "$image"
+# The images of an application, made once: images NAME
+images() {
+    contestants=()
+    for compressor in "${compressors[@]}"; do
+        for block in "${blocks[@]}"; do
+            image=$images/$1-$compressor-$block.sqfs
+            [ -e "$image" ] || "$coldpress" -q build "$source" "$image" -c "$compressor" -b "$block" 2>"$work/errors" || [ $? = 1 ]
+            contestants+=(--image "$compressor-$block=$image")
         done
     done
-done
-python3 benchsuite/cost-model.py "$run/starts.jsonl" >"$run/cost-model.txt"
+}
+
+# Cold and warm starts of an application from all its images, in turn: measure NAME
+measure() {
+    application "$1"
+    rootfs "$source" "$packages"
+    images "$1"
+    [ -e "$images/$1.trace" ] ||
+        "$coldpress" -q record "$source" -o "$images/$1.trace" "${start[@]}" -- "${command[@]}" 2>"$work/errors"
+    for device in "${devices[@]}"; do
+        [ ! -e "$run/$1-$device.json" ] || continue
+        echo "== $1, $device" >&2
+        turns=2
+        [ "$device" != host ] || turns=3
+        "$coldpress" -q bench launch "$source" "${contestants[@]}" --device "$device" --runs "${COLDPRESS_BENCH_TURNS:-$turns}" \
+            --no-store --work-dir "$work" --samples "$work/samples.json" "${start[@]}" -- "${command[@]}" >"$work/table" || [ $? = 1 ]
+        mv "$work/samples.json" "$run/$1-$device.json"
+    done
+}
+
+# What the model says of every start that was measured, told what a warm start took: predict NAME
+predict() {
+    warm_s=$(python3 benchsuite/cost-model.py warm "$run/$1"-*.json)
+    for device in "${devices[@]}"; do
+        for compressor in "${compressors[@]}"; do
+            for block in "${blocks[@]}"; do
+                printf '{"app": "%s", "device": "%s", "image": "%s", "predicted": ' "$1" "$device" "$compressor-$block"
+                "$coldpress" -q predict "$images/$1-$compressor-$block.sqfs" --trace "$images/$1.trace" --device "$device" \
+                    --warm "$warm_s" --json | tr -d '\n'
+                echo '}'
+            done
+        done
+    done
+}
+
+deed=${1:-}
+run=${2:-}
+applications=("${@:3}")
+[ ${#applications[@]} -gt 0 ] || applications=(python3 git gnome-calculator libreoffice chromium)
+source=benchsuite
+case $deed in
+measure)
+    screen
+    begin cost-model "$run"
+    # Each start has its own.
+    sed -i '/^- source: /d' "$run/README.md"
+    for name in "${applications[@]}"; do measure "$name"; done
+    ;;
+predict)
+    run=${run:-$(ls -d benchsuite/runs/*-cost-model | tail -n 1)}
+    for name in "${applications[@]}"; do predict "$name"; done >"$run/predicted.jsonl"
+    python3 benchsuite/cost-model.py compare "$run" | tee "$run/cost-model.txt" | sed -n '/^$/,$p'
+    ;;
+*) die "measure or predict?" ;;
+esac
 finish

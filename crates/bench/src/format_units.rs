@@ -82,7 +82,7 @@ pub fn figure(name: &str, value: f64) -> String {
     clippy::cast_sign_loss,
     reason = "the cast saturates"
 )]
-fn whole(value: f64) -> u64 {
+pub fn whole(value: f64) -> u64 {
     value.round() as u64
 }
 

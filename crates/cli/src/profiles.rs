@@ -12,11 +12,8 @@ use coldpress_trace::{ContentHash, Profile};
 use crate::args::{OrderingProfileArgs, StalenessArgs};
 use crate::failure::hint;
 use crate::steps;
-use crate::text::{plural, quoted, quoted_bytes};
+use crate::text::{plural, quoted, some_of};
 use crate::ui::Ui;
-
-/// How many of many alike things are named.
-const NAMED_MAX: usize = 3;
 
 /// A profile that an image is ordered by.
 #[derive(Debug)]
@@ -177,16 +174,10 @@ fn warn_of_stale(matching: &Matching, ui: &Ui) {
     if stale.is_empty() {
         return;
     }
-    let named = stale.iter().take(NAMED_MAX);
-    let named: Vec<_> = named.map(|path| quoted_bytes(&path.path)).collect();
-    let rest = match stale.len().saturating_sub(NAMED_MAX) {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
     ui.warn(&format!(
-        "{:.1} % of the profile is stale: the source lacks all or a part of {}{rest}",
+        "{:.1} % of the profile is stale: the source lacks all or a part of {}",
         matching.staleness().percent(),
-        named.join(", "),
+        some_of(stale.iter().map(|path| path.path.as_slice())),
     ));
 }
 

@@ -22,11 +22,9 @@ use crate::described;
 use crate::failure::hint;
 use crate::image_file;
 use crate::resolve::{self, ImageSettings};
-use crate::text::{plural, quoted, quoted_bytes};
+use crate::text::{NAMED_MAX, plural, quoted, some_of};
 use crate::ui::{Step, Ui};
 
-/// How many of many alike things are named.
-const NAMED_MAX: usize = 3;
 /// How many warnings are printed before the rest is only counted.
 const WARNINGS_MAX: usize = 10;
 
@@ -247,21 +245,10 @@ pub(crate) fn order(source: &Source, plan: &Plan, settings: &ImageSettings, ui: 
 pub(crate) fn warn_of_unmatched(unmatched: &[Vec<u8>], ui: &Ui) {
     let unmatched: BTreeSet<&[u8]> = unmatched.iter().map(Vec::as_slice).collect();
     if !unmatched.is_empty() {
-        let named: Vec<String> = unmatched
-            .iter()
-            .take(NAMED_MAX)
-            .map(|path| quoted_bytes(path))
-            .collect();
-        let more = unmatched.len().saturating_sub(NAMED_MAX);
         ui.warn(&format!(
-            "the plan names {} that the source does not have: {}{}",
+            "the plan names {} that the source does not have: {}",
             plural(unmatched.len() as u64, "path", "paths"),
-            named.join(", "),
-            if more > 0 {
-                format!(" and {more} more")
-            } else {
-                String::new()
-            }
+            some_of(unmatched.iter().copied())
         ));
     }
 }

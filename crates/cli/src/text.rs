@@ -5,6 +5,9 @@ use std::fmt::Write as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
+/// How many of many alike things are named.
+pub(crate) const NAMED_MAX: usize = 3;
+
 /// A name in printable characters: control characters, bytes that are not UTF-8, and the
 /// backslash stand as `\xNN`.
 pub(crate) fn escaped(name: &[u8]) -> String {
@@ -43,6 +46,16 @@ pub(crate) fn quoted(path: &Path) -> String {
 /// A name in backticks, for messages.
 pub(crate) fn quoted_bytes(name: &[u8]) -> String {
     format!("`{}`", escaped(name))
+}
+
+/// Some of many names: `` `a`, `b`, `c` and 4 more ``.
+pub(crate) fn some_of<'a>(names: impl ExactSizeIterator<Item = &'a [u8]>) -> String {
+    let more = match names.len().saturating_sub(NAMED_MAX) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let quoted: Vec<String> = names.take(NAMED_MAX).map(quoted_bytes).collect();
+    format!("{}{more}", quoted.join(", "))
 }
 
 /// A path as typed, made absolute inside the image: `usr//bin/.` is `/usr/bin`.

@@ -7,12 +7,12 @@ use coldpress_bench::format_units::{bytes, seconds};
 use coldpress_build::{Metadata, Progress, Source};
 use coldpress_cost::Medium;
 use coldpress_format::{BlockSize, Compressor};
+use coldpress_host::on_processor_s;
 use coldpress_layout::Plan;
 use coldpress_tune::{
     Budget, Candidate, FieldOptions, Limits, OrderBy, Outcome, Rivals, Row, Sampled, Search, Unmet,
     defaults_today, field, front, recommend,
 };
-use rustix::time::{ClockId, clock_gettime};
 
 use crate::device::Target;
 use crate::failure::hint;
@@ -183,7 +183,7 @@ fn sample(search: &Search, candidates: &[Candidate], ui: &Ui) -> anyhow::Result<
         step.set(progress.done_bytes);
         ui.interrupt.poll()
     };
-    let sampled = search.sample(candidates, &thread_cpu_s, report);
+    let sampled = search.sample(candidates, &on_processor_s, report);
     let sampled = sampled.context("cannot sample the source")?;
     step.finish("");
     Ok(sampled)
@@ -207,14 +207,6 @@ fn predict(
     })?;
     bar.finish("");
     Ok(outcomes)
-}
-
-/// Processor time of this thread, in s.
-fn thread_cpu_s() -> f64 {
-    let time = clock_gettime(ClockId::ThreadCPUTime);
-    #[expect(clippy::cast_precision_loss, reason = "microseconds are enough")]
-    let (whole_s, rest_ns) = (time.tv_sec as f64, time.tv_nsec as f64);
-    whole_s + rest_ns * 1e-9
 }
 
 /// Candidates with their outcomes; the last are the defaults of tools.
@@ -280,11 +272,5 @@ mod tests {
             assert_eq!(sentence(&error), expected);
             assert_eq!(hint_of(&error).is_some(), found != Unmet::Nothing);
         }
-    }
-
-    #[test]
-    fn a_thread_takes_processor_time() {
-        let began_s = thread_cpu_s();
-        assert!(began_s >= 0.0 && thread_cpu_s() >= began_s);
     }
 }

@@ -32,5 +32,5 @@ pub use medium::{measure_medium, measure_throttled};
 pub use memory::measure_memory;
 pub use reader::measure_reader;
 pub use sample::Sample;
-pub use stopwatch::{Elapsed, Stopwatch};
+pub use stopwatch::{Elapsed, Stopwatch, on_processor_s};
 pub use tape::Tape;

@@ -57,7 +57,7 @@ pub use cache::{backing_disk, drop_caches, evict, resident_pages, write_back, wr
 pub use calibrate::{
     BlockTime, CalibratedMachine, Calibration, Decompression, Elapsed, MediumFigures,
     MemoryFigures, NotACalibration, Pass, ReaderFigures, Sample, Stopwatch, Tape, measure_medium,
-    measure_memory, measure_reader, measure_throttled,
+    measure_memory, measure_reader, measure_throttled, on_processor_s,
 };
 pub use cgroup::{Cgroup, Inside};
 pub use defrag::{Defragmented, NamedFile, complete_names, defragment, named_files, relink};

@@ -5,6 +5,7 @@
 //! No privilege is needed, but the right to use `/dev/kvm` makes guests fast.
 
 mod console;
+mod emulator;
 mod guest;
 mod monitor;
 
@@ -25,6 +26,7 @@ use serde_json::Value;
 use crate::launch::Step;
 use crate::{Counters, Error, syscall};
 pub use console::Console;
+pub use emulator::Emulator;
 use guest::DISK;
 pub use guest::{Accelerator, DiskBus, Guest, GuestKernel};
 use monitor::{Monitor, NoAnswer};
@@ -34,17 +36,6 @@ const READ_BYTES: usize = 64 << 10;
 
 /// What is kept of the last words of a QEMU that could not make a machine.
 const SAID_BYTES_MAX: u64 = 4096;
-
-/// What a QEMU is, and what it can do here.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Emulator {
-    /// Its version: `7.2.22`.
-    pub version: String,
-    /// What runs the processors of its guests.
-    pub accelerator: Accelerator,
-    /// Why that is not KVM, in the words of QEMU.
-    pub without_kvm: Option<String>,
-}
 
 /// A virtual machine; it is destroyed on drop.
 #[derive(Debug)]
@@ -73,44 +64,6 @@ struct Qemu {
     child: Child,
     /// Its standard output and standard error: the console of the guest, and its own complaints.
     output: File,
-}
-
-impl Emulator {
-    /// Finds out what a QEMU can do by making an empty machine: there are machines whose `/dev/kvm` can be opened and
-    /// is of no use, as inside some virtual machines.
-    ///
-    /// * `accelerator`: the one to use; `None` is KVM where that works.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::CannotRun`] if there is no such program, [`Error::Emulator`] if it makes no machine.
-    ///
-    /// # Cost
-    ///
-    /// Starts QEMU once or twice: some 100 ms each.
-    pub fn find(program: &OsString, accelerator: Option<Accelerator>) -> Result<Self, Error> {
-        let with = |accelerator| -> Result<Self, Error> {
-            let words = |socket| Ok(guest::common(accelerator, socket));
-            let (_qemu, mut monitor) = Qemu::start(program, words)?;
-            let answer = monitor.ask("query-version").map_err(refused(program))?;
-            let number = |name: &str| answer["qemu"][name].as_u64().unwrap_or(0).to_string();
-            Ok(Self {
-                version: ["major", "minor", "micro"].map(number).join("."),
-                accelerator,
-                without_kvm: None,
-            })
-        };
-        match accelerator {
-            Some(accelerator) => with(accelerator),
-            None => match with(Accelerator::Kvm) {
-                Err(Error::Emulator { said, .. }) => Ok(Self {
-                    without_kvm: Some(said),
-                    ..with(Accelerator::Tcg)?
-                }),
-                found => found,
-            },
-        }
-    }
 }
 
 impl VirtualMachine {
@@ -168,22 +121,16 @@ impl VirtualMachine {
     ///
     /// [`Error::System`] if the pipe cannot be read.
     pub fn listen(&mut self, wait: Duration) -> Result<Heard, Error> {
-        let failed = |action| move |source| Error::System { action, source };
-        let wait = Timespec::try_from(wait).unwrap_or_default();
-        let mut pipe = [PollFd::new(&self.qemu.output, PollFlags::IN)];
-        match poll(&mut pipe, Some(&wait)) {
-            Ok(0) | Err(Errno::INTR) => return Ok(Heard::Nothing),
-            Ok(_) => {}
-            Err(errno) => return Err(failed("wait for the console")(errno.into())),
-        }
-        let mut bytes = vec![0; READ_BYTES];
-        let read = self.qemu.output.read(&mut bytes);
-        let len = read.map_err(failed("read the console"))?;
-        bytes.truncate(len);
-        Ok(match len {
-            0 => Heard::End,
-            _ => Heard::Bytes(bytes),
-        })
+        self.qemu.listen(wait)
+    }
+
+    /// Why the machine stands still, in the words of QEMU: `internal-error` where KVM could not go on. `None` while it runs, and
+    /// once it has ended.
+    pub fn stopped_by(&mut self) -> Option<String> {
+        let answer = self.monitor.ask("query-status").ok()?;
+        let is_running = answer["running"] == Value::Bool(true);
+        let status = answer["status"].as_str().unwrap_or_default();
+        (!is_running && status != "shutdown").then(|| status.to_owned())
     }
 
     /// What the guest has read from its disk; `None` once it has ended.
@@ -250,6 +197,26 @@ impl Qemu {
                 said: qemu.last_words(),
             }),
         }
+    }
+
+    /// Waits for what it says, no longer than `wait`.
+    fn listen(&mut self, wait: Duration) -> Result<Heard, Error> {
+        let failed = |action| move |source| Error::System { action, source };
+        let wait = Timespec::try_from(wait).unwrap_or_default();
+        let mut pipe = [PollFd::new(&self.output, PollFlags::IN)];
+        match poll(&mut pipe, Some(&wait)) {
+            Ok(0) | Err(Errno::INTR) => return Ok(Heard::Nothing),
+            Ok(_) => {}
+            Err(errno) => return Err(failed("wait for the console")(errno.into())),
+        }
+        let mut bytes = vec![0; READ_BYTES];
+        let read = self.output.read(&mut bytes);
+        let len = read.map_err(failed("read the console"))?;
+        bytes.truncate(len);
+        Ok(match len {
+            0 => Heard::End,
+            _ => Heard::Bytes(bytes),
+        })
     }
 
     /// What QEMU said before it ended.

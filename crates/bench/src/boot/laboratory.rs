@@ -92,6 +92,9 @@ impl Laboratory for Machines {
             if at >= next_sample {
                 samples.extend(sample(&mut machine, at));
                 next_sample = at + SAMPLE_PAUSE;
+                if let Some(status) = machine.stopped_by() {
+                    break (End::Lost(format!("QEMU stopped it: {status}")), at);
+                }
             }
             let heard = machine.listen(next_sample.min(timeout).saturating_sub(at))?;
             let at = begun.elapsed();

@@ -2,7 +2,6 @@
 
 mod table;
 
-use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -10,18 +9,15 @@ use anyhow::Context as _;
 use coldpress_cost::{Demand, Geometry, Prediction, Reader, predict};
 use coldpress_explain::{geometry, note_executables};
 use coldpress_format::Compressor;
-use coldpress_trace::Trace;
 
 use crate::args::{PredictArgs, ReaderName};
 use crate::device::Target;
 use crate::exit::Exit;
 use crate::failure::unless_stdout_closed;
-use crate::text::{plural, quoted, quoted_bytes};
+use crate::start::Start;
+use crate::text::{plural, quoted, some_of};
 use crate::ui::Ui;
 use crate::{image_file, steps};
-
-/// How many of many alike things are named.
-const NAMED_MAX: usize = 3;
 
 /// A prediction and what it is of.
 struct Predicted<'a> {
@@ -82,17 +78,8 @@ fn read_demand(args: &PredictArgs) -> anyhow::Result<(Demand, Option<f64>)> {
         let profile = steps::read_profile(path)?;
         return Ok((Demand::of_profile(&profile, args.min_share, 0.0), None));
     }
-    let path = args.trace.as_deref().unwrap_or(Path::new(""));
-    let bytes = fs::read(path).with_context(|| format!("cannot read {}", quoted(path)))?;
-    let trace = Trace::parse(&bytes).with_context(|| format!("cannot use {}", quoted(path)))?;
-    let wall_us = trace
-        .header
-        .find("wall-us")
-        .and_then(|text| text.parse::<f64>().ok());
-    Ok((
-        Demand::of_trace(&trace, 0.0),
-        wall_us.map(|wall_us| wall_us / 1e6),
-    ))
+    let start = Start::read_trace(args.trace.as_deref().unwrap_or(Path::new("")))?;
+    Ok((start.demand(0.0), start.wall_s()))
 }
 
 /// Says what the program takes itself: what the user says, or what the recording took without what reading took then by the model.
@@ -134,15 +121,9 @@ fn warn_of_missing(missing: &[Vec<u8>], ui: &Ui) {
     if missing.is_empty() {
         return;
     }
-    let named = missing.iter().take(NAMED_MAX);
-    let named: Vec<String> = named.map(|path| quoted_bytes(path)).collect();
-    let more = match missing.len().saturating_sub(NAMED_MAX) {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
     ui.warn(&format!(
-        "the start asks for {} that the image does not have: {}{more}",
+        "the start asks for {} that the image does not have: {}",
         plural(missing.len() as u64, "path", "paths"),
-        named.join(", ")
+        some_of(missing.iter().map(Vec::as_slice))
     ));
 }

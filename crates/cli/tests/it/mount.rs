@@ -5,6 +5,7 @@ mod damage;
 mod end;
 mod options;
 mod prefetch;
+mod read_only;
 mod squashfuse;
 mod stage;
 mod tree;

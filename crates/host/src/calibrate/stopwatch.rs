@@ -41,7 +41,8 @@ impl Stopwatch {
     }
 }
 
-fn on_processor_s() -> f64 {
+/// How long the calling thread was on a processor since it began, in s.
+pub fn on_processor_s() -> f64 {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     #[expect(clippy::cast_precision_loss, reason = "threads live for hours at most")]
     let (seconds, nanoseconds) = (time.tv_sec as f64, time.tv_nsec as f64);
@@ -57,6 +58,8 @@ mod tests {
 
     #[test]
     fn who_sleeps_is_on_no_processor() {
+        let began_s = on_processor_s();
+        assert!(began_s >= 0.0 && on_processor_s() >= began_s);
         let watch = Stopwatch::start();
         sleep(Duration::from_millis(200));
         let asleep = watch.elapsed();

@@ -1,6 +1,6 @@
 //! A calibration as people read it.
 
-use coldpress_bench::format_units::{bytes, bytes_per_s, count};
+use coldpress_bench::format_units::{bytes, bytes_per_s, count, ratio, whole};
 use coldpress_host::{Calibration, Decompression, MediumFigures, MemoryFigures, ReaderFigures};
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
@@ -147,17 +147,7 @@ fn short(time_s: f64) -> String {
         ..0.999_5 => (time_s * 1e3, "ms"),
         _ => (time_s, "s"),
     };
-    format!("{} {unit}", coldpress_bench::format_units::ratio(value))
-}
-
-/// The nearest whole number; 0 for what is negative.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "the cast saturates"
-)]
-fn whole(value: f64) -> u64 {
-    value.round() as u64
+    format!("{} {unit}", ratio(value))
 }
 
 #[cfg(test)]

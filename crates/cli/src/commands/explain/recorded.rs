@@ -15,16 +15,13 @@ use coldpress_trace::Trace;
 use crate::args::ExplainArgs;
 use crate::failure::hint;
 use crate::image_file::Opened;
-use crate::text::{escaped, plural, quoted, quoted_bytes};
+use crate::text::{escaped, plural, quoted, some_of};
 use crate::ui::Ui;
 use crate::work_dir::WorkDir;
 use crate::{privileges, program, recording};
 
 /// Where the image is mounted: not in `/tmp`, which `--chroot` replaces inside the image.
 const WORK_PARENT: &str = "/var/tmp";
-/// How many of many alike things are named.
-const NAMED_MAX: usize = 3;
-
 /// Where events come from.
 pub(super) enum Source {
     Start { command: Command, device: Device },
@@ -124,16 +121,10 @@ fn warn_of_missing(missing: &[Vec<u8>], trace: &str, ui: &Ui) {
     if missing.is_empty() {
         return;
     }
-    let named = missing.iter().take(NAMED_MAX);
-    let named: Vec<String> = named.map(|path| quoted_bytes(path)).collect();
-    let more = match missing.len().saturating_sub(NAMED_MAX) {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
     ui.warn(&format!(
-        "{trace} reads {} that the image does not have: {}{more}",
+        "{trace} reads {} that the image does not have: {}",
         plural(missing.len() as u64, "file", "files"),
-        named.join(", ")
+        some_of(missing.iter().map(Vec::as_slice))
     ));
 }
 

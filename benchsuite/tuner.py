@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+"""What tune recommends against what was measured.
+
+usage: tuner.py candidates TUNED TRACE    of each compressor the image that starts soonest: its name and how to build it, a line for each
+       tuner.py compare DIRECTORY         APPLICATION-DEVICE.tune.json there with the samples of APPLICATION-DEVICE.json
+"""
+
+import collections
+import glob
+import json
+import os
+import statistics
+import sys
+
+# Images whose times differ by less are called equal, as tune does.
+EQUAL = 1.03
+TODAY = ("mksquashfs", "snap", "Tails", "enroot", "appimagetool")
+
+
+def name(row):
+    words = [row["compressor"] or "none"]
+    if row["compressor"] and row["level"] is not None:
+        words.append(str(row["level"]))
+    words.append(f"{row['block_size_bytes'] >> 10}K")
+    words += ["nofragments"] * (row["tails"] == "none") + ["unsorted"] * (row["order"] == "tree")
+    return "-".join(words)
+
+
+def options(row, trace):
+    words = ["-c", row["compressor"] or "none", "-b", str(row["block_size_bytes"]), "--tails", row["tails"]]
+    # The default of xz has no number.
+    if row["compressor"] and row["level"] is not None and row["compressor"] != "xz":
+        words += ["-l", str(row["level"])]
+    if row["order"] != "tree":
+        words += ["--profile", trace]
+    return words
+
+
+def candidates(tuned, trace):
+    said = json.load(open(tuned))
+    chosen = said["images"][said["recommended"]]
+    best = {chosen["compressor"]: chosen}
+    for row in sorted(said["images"], key=lambda row: (row["predicted_s"], row["level"] or 0)):
+        if not row["default_of"]:
+            best.setdefault(row["compressor"], row)
+    for row in best.values():
+        print(name(row), *options(row, trace))
+
+
+def compare(directory):
+    near, total = 0, 0
+    for path in sorted(glob.glob(os.path.join(directory, "*.tune.json"))):
+        said = json.load(open(path))
+        chosen = name(said["images"][said["recommended"]])
+        predicted = {name(row): row["predicted_s"] for row in said["images"] if not row["default_of"]}
+        predicted |= {row["default_of"]: row["predicted_s"] for row in said["images"] if row["default_of"]}
+        times, sizes = measured(path.replace(".tune.json", ".json"))
+        print(f"## {os.path.basename(path).removesuffix('.tune.json')}\n")
+        print("| image | MB | cold start s | of the recommended | predicted s |")
+        print("|---|---|---|---|---|")
+        for image in sorted(times, key=times.get):
+            mark = "**" if image == chosen else ""
+            print(f"| {mark}{image}{mark} | {sizes[image] / 1e6:.1f} | {times[image]:.3f} | {times[image] / times[chosen]:.2f} "
+                  f"| {predicted.get(image, float('nan')):.3f} |")
+        best = min((image for image in times if image not in TODAY), key=times.get)
+        is_near = times[chosen] <= 1.05 * times[best]
+        near, total = near + is_near, total + 1
+        equal = [sizes[image] for image in times if times[image] <= EQUAL * times[chosen]]
+        slower = [image for image in TODAY if times[image] * EQUAL < times[chosen]]
+        print(f"\nthe recommended one takes {times[chosen] / times[best]:.2f} of the best ({best}), {times[chosen] / times['zstd-unsorted']:.2f} of "
+              f"zstd 128K unsorted, is {100 * (sizes[chosen] / min(equal) - 1):+.1f} % larger than the smallest that is as fast; faster defaults: "
+              f"{', '.join(slower) or 'none'}\n")
+    print(f"within 5 % of the best in {near} of {total} cases")
+
+
+def measured(path):
+    """Median time of a cold start, and size, by image."""
+    times, sizes = collections.defaultdict(list), {}
+    for study in json.load(open(path))["studies"]:
+        for start in study["runs"]:
+            contestant = study["contestants"][start["contestant"]]
+            sizes[contestant["name"]] = contestant["figures"]["size_bytes"]
+            if not start["excluded"]:
+                times[contestant["name"]].append(start["figures"]["cold_s"])
+    return {image: statistics.median(some) for image, some in times.items()}, sizes
+
+
+if sys.argv[1] == "candidates":
+    candidates(*sys.argv[2:])
+else:
+    compare(sys.argv[2])
