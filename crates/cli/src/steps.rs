@@ -76,12 +76,20 @@ pub(crate) fn read_plan(path: &Path) -> anyhow::Result<Plan> {
 /// If the file cannot be read, or the line that breaks a rule.
 pub(crate) fn read_profile(path: &Path) -> anyhow::Result<Profile> {
     let bytes = fs::read(path).with_context(|| format!("cannot read {}", quoted(path)))?;
-    let profile = if bytes.starts_with(b"coldpress-trace ") {
-        Trace::parse(&bytes).map(|trace| Profile::from(&trace))
+    parse_profile(&bytes).with_context(|| format!("cannot use {}", quoted(path)))
+}
+
+/// The profile in these bytes, or that of the one recording.
+///
+/// # Errors
+///
+/// The line that breaks a rule.
+pub(crate) fn parse_profile(bytes: &[u8]) -> anyhow::Result<Profile> {
+    Ok(if bytes.starts_with(b"coldpress-trace ") {
+        Profile::from(&Trace::parse(bytes)?)
     } else {
-        Profile::parse(&bytes)
-    };
-    profile.with_context(|| format!("cannot use {}", quoted(path)))
+        Profile::parse(bytes)?
+    })
 }
 
 /// Scans a directory or an image for what it holds, but for extended attributes.

@@ -1,5 +1,7 @@
 //! A decompressed block, as it is kept.
 
+use std::sync::atomic::AtomicU64;
+
 use coldpress_image::StoredBlock;
 
 use crate::cache::Weight;
@@ -18,6 +20,10 @@ pub(crate) fn key(block: &StoredBlock) -> BlockKey {
 #[derive(Debug)]
 pub(crate) struct Block {
     pub(crate) bytes: Vec<u8>,
+    /// The inode whose file the kernel was given the rest of it for; 0 is none.
+    pub(crate) given_to: AtomicU64,
+    /// How much of it was asked for.
+    pub(crate) asked_bytes: AtomicU64,
     /// Of one that was prefetched: tells when it is thrown out.
     pub(crate) _ticket: Option<Ticket>,
 }

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use coldpress_format::{Corrupt, Part, Rule};
 use coldpress_image::{Error, Image, StoredBlock};
@@ -10,8 +11,10 @@ use crate::block::{Block, BlockKey, key};
 use crate::cache::{Cache, CacheCounts};
 use crate::content::Content;
 use crate::file_map::{FileMap, Piece};
+use crate::gifts::{Gift, Gifts};
 use crate::helpers::Offers;
 use crate::ledger::{Ledger, Over, Ticket};
+use crate::node::NodeId;
 
 /// How far ahead of a read that goes on helpers may be.
 const AHEAD_BYTES: u64 = 1 << 20;
@@ -20,6 +23,7 @@ const AHEAD_BYTES: u64 = 1 << 20;
 pub(crate) struct Blocks {
     cache: Cache<BlockKey, Block>,
     pub(crate) offers: Offers,
+    pub(crate) gifts: Gifts,
     pub(crate) ledger: Arc<Ledger>,
 }
 
@@ -29,6 +33,7 @@ impl Blocks {
         Self {
             cache: Cache::new(limit_bytes, block_bytes.into()),
             offers: Offers::default(),
+            gifts: Gifts::default(),
             ledger: Arc::default(),
         }
     }
@@ -45,6 +50,7 @@ impl Blocks {
     pub(crate) fn read(
         &self,
         image: &Image,
+        node: NodeId,
         map: &FileMap,
         range: Range<u64>,
     ) -> Result<Content, Error> {
@@ -53,13 +59,21 @@ impl Blocks {
         let len = range.end.min(map.size_bytes()).saturating_sub(range.start);
         let len = usize::try_from(len).unwrap_or(usize::MAX);
         let mut joined = Vec::new();
+        let mut offset = range.start;
         for piece in map.pieces(range) {
             match piece {
-                Piece::Zeros(zeros) => joined.resize(joined.len() + zeros, 0),
+                Piece::Zeros(zeros) => {
+                    joined.resize(joined.len() + zeros, 0);
+                    offset = offset.saturating_add(zeros as u64);
+                }
                 Piece::Block(block, within) => {
                     self.ledger.asked(key(&block));
                     let content = self.block(image, &block)?;
                     let bytes = within_block(&block, &content, within.clone())?;
+                    if !block.is_fragment {
+                        self.note(node, offset, &content, &within, &block);
+                    }
+                    offset = offset.saturating_add(within.len() as u64);
                     if bytes.len() == len {
                         return Ok(Content::shared(content, within));
                     }
@@ -69,6 +83,34 @@ impl Blocks {
             }
         }
         Ok(Content::joined(joined))
+    }
+
+    /// Notes that a part of a data block was asked for: the kernel is given the rest, and a block that it has is the first to go.
+    ///
+    /// * `offset`: where the part lies in the file.
+    fn note(
+        &self,
+        node: NodeId,
+        offset: u64,
+        content: &Block,
+        part: &Range<usize>,
+        block: &StoredBlock,
+    ) {
+        let (len, part_len) = (content.bytes.len() as u64, part.len() as u64);
+        let before = content.asked_bytes.fetch_add(part_len, Ordering::Relaxed);
+        if before.saturating_add(part_len) >= len {
+            self.cache.spend(&key(block));
+        } else if content.given_to.load(Ordering::Relaxed) != node.0 {
+            let start = offset.saturating_sub(part.start as u64);
+            let gift = Gift {
+                node,
+                whole: start..start.saturating_add(len),
+                asked: offset..offset.saturating_add(part_len),
+            };
+            if self.gifts.offer(gift) {
+                content.given_to.store(node.0, Ordering::Relaxed);
+            }
+        }
     }
 
     /// Lets helpers that have nothing to do decompress all blocks of a range but the first, and what
@@ -119,6 +161,8 @@ fn decompressed(
     image.read_stored(block, &mut stored, &mut bytes)?;
     Ok(Block {
         bytes,
+        given_to: AtomicU64::new(0),
+        asked_bytes: AtomicU64::new(0),
         _ticket: ticket,
     })
 }

@@ -128,6 +128,11 @@ impl<K: Copy + Eq + Hash, V: Weight> Cache<K, V> {
         Ok(())
     }
 
+    /// Lets a value go as the next one that has to.
+    pub(crate) fn spend(&self, key: &K) {
+        self.shard(key).spend(key);
+    }
+
     /// Whether a value is there, or being made.
     pub(crate) fn has(&self, key: &K) -> bool {
         self.shard(key).slots.contains_key(key)
@@ -189,6 +194,15 @@ impl<K: Copy + Eq + Hash, V> Shard<K, V> {
             }
         }
         gone
+    }
+
+    fn spend(&mut self, key: &K) {
+        if let Some(slot) = self.slots.get(key)
+            && let Some(place) = self.clock.iter().position(|(kept, _)| kept == key)
+        {
+            slot.was_used.store(false, Ordering::Relaxed);
+            self.clock.swap(0, place);
+        }
     }
 
     /// Removes the slot of a value that could not be made.
@@ -262,6 +276,21 @@ mod tests {
         assert!(made(&cache, 1, 10));
         let counts = CacheCounts { found: 2, made: 12 };
         assert_eq!(cache.counts(), counts);
+    }
+
+    #[test]
+    fn what_is_spent_goes_first() {
+        let cache = Cache::new(100, 100);
+        for key in 0..10 {
+            assert!(made(&cache, key, 10));
+        }
+        assert!(!made(&cache, 7, 10));
+        cache.spend(&7);
+        cache.spend(&99);
+        assert!(made(&cache, 10, 10));
+        assert!(!cache.has(&7));
+        assert!((0..7).all(|key| cache.has(&key)));
+        assert_eq!(cache.kept_bytes(), 100);
     }
 
     #[test]

@@ -12,6 +12,7 @@ use crate::cache::{Cache, CacheCounts};
 use crate::content::Content;
 use crate::failure::{Failure, Fault};
 use crate::file_map::FileMap;
+use crate::gifts::Gifts;
 use crate::helpers::Offers;
 use crate::ledger::{Ledger, Over};
 use crate::listing::{Directory, Listing};
@@ -192,7 +193,7 @@ impl FileSystem {
         let at = self.nodes.at(node).ok_or(Failure::Unknown)?;
         let map = self.map(at).map_err(|fault| self.tell(node, fault))?;
         let range = offset..offset.saturating_add(len_bytes.into());
-        let read = self.blocks.read(&self.image, &map, range);
+        let read = self.blocks.read(&self.image, node, &map, range);
         let content = read.map_err(|error| self.tell(node, error.into()))?;
         self.reads.note(content.bytes().len());
         Ok(content)
@@ -222,6 +223,7 @@ impl FileSystem {
             blocks: self.blocks.counts(),
             kept_bytes: self.blocks.kept_bytes(),
             handed_over: self.blocks.offers.taken(),
+            given_bytes: self.blocks.gifts.given_bytes(),
             listings: self.listings.counts(),
             block_lists: self.maps.counts(),
             prefetch: self.blocks.ledger.counts(),
@@ -243,6 +245,10 @@ impl FileSystem {
     /// If nothing is prefetched any more.
     pub(crate) fn prefetch(&self, block: &StoredBlock) -> Result<(), Over> {
         self.blocks.prefetch(&self.image, block)
+    }
+
+    pub(crate) fn gifts(&self) -> &Gifts {
+        &self.blocks.gifts
     }
 
     pub(crate) fn offers(&self) -> &Offers {

@@ -30,6 +30,7 @@ mod course;
 mod failure;
 mod file_map;
 mod file_system;
+mod gifts;
 mod helpers;
 mod ledger;
 mod listing;

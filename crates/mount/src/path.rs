@@ -3,6 +3,10 @@
 //! No path is kept for this: what the kernel knows was found by a name in a directory that it also knows, so the names
 //! are read again where one has to be told.
 
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt as _;
+use std::path::PathBuf;
+
 use crate::file_system::FileSystem;
 use crate::node::{NodeId, Place};
 
@@ -19,6 +23,13 @@ impl FileSystem {
             None if node == NodeId::ROOT => b"/".to_vec(),
             None => UNKNOWN.to_vec(),
         }
+    }
+
+    /// The path of an inode, by a name under which the kernel knows it; `None` if it is not known whole.
+    pub(crate) fn known_path(&self, node: NodeId) -> Option<PathBuf> {
+        let path = self.path(node);
+        let is_whole = path.starts_with(b"/");
+        is_whole.then(|| PathBuf::from(OsString::from_vec(path)))
     }
 
     /// The path of a name in a directory.

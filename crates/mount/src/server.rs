@@ -4,11 +4,13 @@ mod activity;
 mod adapter;
 mod answers;
 mod connection;
+mod own_mount;
 
 use std::fs::File;
 use std::io;
 use std::num::NonZeroUsize;
 use std::os::fd::OwnedFd;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use fuser::{Config, Session, SessionACL};
@@ -17,6 +19,7 @@ pub use activity::Activity;
 use adapter::Adapter;
 
 use crate::file_system::FileSystem;
+use crate::gifts::Giver;
 use crate::helpers::Helpers;
 use crate::recorder::Recorder;
 
@@ -33,6 +36,9 @@ pub struct Manner {
     pub everyone: bool,
     /// Sees all requests; the kernel is then told to ask for each page by itself.
     pub recorder: Option<Arc<Recorder>>,
+    /// The directory on which it is mounted, as this process sees it: whole blocks are then given to the
+    /// kernel where it asks for parts. Not with a recorder.
+    pub mounted_on: Option<PathBuf>,
 }
 
 /// Answers the requests of a kernel.
@@ -43,6 +49,7 @@ pub struct Server {
     file_system: Arc<FileSystem>,
     /// How many, if the kernel reads ahead.
     helpers: Option<NonZeroUsize>,
+    mounted_on: Option<PathBuf>,
 }
 
 impl Server {
@@ -66,6 +73,7 @@ impl Server {
         let device_opens = || File::options().read(true).write(true).open(DEVICE).is_ok();
         config.clone_fd = manner.threads.get() > 1 && device_opens();
         let activity = Arc::new(Activity::new());
+        let mounted_on = manner.mounted_on.filter(|_| manner.recorder.is_none());
         let helpers = manner.recorder.is_none().then_some(manner.threads);
         let adapter = Adapter::new(
             Arc::clone(&file_system),
@@ -78,6 +86,7 @@ impl Server {
             activity,
             file_system,
             helpers,
+            mounted_on,
         })
     }
 
@@ -94,6 +103,8 @@ impl Server {
     pub fn run(self) -> io::Result<()> {
         let start = |count| Helpers::start(&self.file_system, count);
         let _helpers = self.helpers.map(start).transpose()?;
+        let start = |at| Giver::start(&self.file_system, own_mount::give(at));
+        let _giver = self.mounted_on.map(start).transpose()?;
         self.session.run()
     }
 }

@@ -55,13 +55,13 @@ pub(crate) struct MountArgs {
 
     /// Decompress ahead what this profile names [default: IMAGE.profile]
     ///
-    /// A trace will do as well; the one beside the image is used if it is there. What at least half of the recordings
+    /// A trace will do as well; the one beside the image is used if it is there, else the file `/.coldpress.profile` in the image. What at least half of the recordings
     /// needed is decompressed in that order, by all processors that are not busy with answers, into half of the cache at
     /// most. It is given up if less than a fourth of it is asked for.
     #[arg(long, value_name = "FILE")]
     pub(crate) profile: Option<PathBuf>,
 
-    /// Decompress nothing ahead, whatever lies beside the image
+    /// Decompress nothing ahead, whatever lies beside the image or in it
     #[arg(long, conflicts_with = "profile", hide_short_help = true)]
     pub(crate) no_profile: bool,
 

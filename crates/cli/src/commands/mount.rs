@@ -76,14 +76,18 @@ fn mount(
     let image = image_file::open(&args.image, &settings.place)?.image;
     let options = settings.file_system(&image)?;
     check_directory(&args.directory)?;
-    let working_set = prefetch::working_set(args, ui)?;
+    let working_set = prefetch::working_set(args, &image, ui)?;
     let file_system = FileSystem::new(image, options, log::teller(log))
         .with_context(|| format!("cannot mount {}", quoted(&args.image)))?;
     let file_system = Arc::new(file_system);
     stats::on_signal(&file_system, log)?;
     let (connection, device) = FuseConnection::mount(&args.directory, &settings.fuse(&args.image))?;
-    let server = Server::new(Arc::clone(&file_system), device, settings.manner())
-        .context("the kernel cannot be answered")?;
+    let server = Server::new(
+        Arc::clone(&file_system),
+        device,
+        settings.manner(connection.root()),
+    )
+    .context("the kernel cannot be answered")?;
     let start = |set| Prefetch::start(&file_system, set, settings.prefetch());
     let prefetch = working_set.map(start).transpose();
     Ok(Mounted {

@@ -112,6 +112,7 @@ impl Mounted {
             threads: thread::available_parallelism().unwrap_or(NonZeroUsize::MIN),
             everyone: fuse.everyone,
             recorder,
+            mounted_on: None,
         };
         let server = Server::new(Arc::new(file_system), device, manner)
             .context("the kernel cannot be answered")?;

@@ -3,6 +3,7 @@
 
 mod damage;
 mod end;
+mod gifts;
 mod options;
 mod prefetch;
 mod read_only;

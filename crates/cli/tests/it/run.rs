@@ -92,10 +92,11 @@ static ALONE: Mutex<()> = Mutex::new(());
 const MARK: &str = "COLDPRESS_TEST_SESSION";
 
 /// How long what is left may take to vanish.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// Longer than any other test sees a copy of a mount in a namespace of its own, which keeps who answers for it.
+const PATIENCE: Duration = Duration::from_secs(60);
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// Whether it becomes true within ten seconds.
+/// Whether it becomes true within a minute.
 pub(crate) fn comes_true(mut what: impl FnMut() -> bool) -> bool {
     let end = Instant::now() + PATIENCE;
     loop {
@@ -209,14 +210,14 @@ impl Session {
         ran
     }
 
-    /// Waits ten seconds at most for the end of what was started, then kills it and fails.
+    /// Waits a minute at most for the end of what was started, then kills it and fails.
     pub(crate) fn end(mut child: Child) -> Ran {
         let ended = comes_true(|| child.try_wait().unwrap().is_some());
         if !ended {
             child.kill().unwrap();
         }
         let ran = Ran::of(child.wait_with_output().unwrap());
-        assert!(ended, "it goes on after ten seconds: {}", ran.stderr);
+        assert!(ended, "it goes on after a minute: {}", ran.stderr);
         ran
     }
 

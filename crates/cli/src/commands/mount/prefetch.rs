@@ -2,7 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use coldpress_trace::WorkingSet;
+use anyhow::{Context as _, bail};
+use coldpress_format::Body;
+use coldpress_image::Image;
+use coldpress_trace::{Profile, WorkingSet};
 
 use crate::args::MountArgs;
 use crate::failure;
@@ -12,30 +15,39 @@ use crate::ui::Ui;
 
 /// Recordings that needed something, as a share: what fewer needed is seldom needed.
 const MIN_SHARE: f64 = 0.5;
+/// The profile that an image itself brings.
+const WITHIN: &[u8] = b"/.coldpress.profile";
+/// That of Chromium has 0.2 MB.
+const WITHIN_BYTES_MAX: u64 = 16 << 20;
 
-/// The working set of the profile that is named, or lies beside the image.
+/// The working set of the profile that is named, or lies beside the image, or in it.
 ///
 /// # Errors
 ///
 /// If the one that is named cannot be used. About one that lies there by itself is warned.
-pub(super) fn working_set(args: &MountArgs, ui: &Ui) -> anyhow::Result<Option<WorkingSet>> {
+pub(super) fn working_set(
+    args: &MountArgs,
+    image: &Image,
+    ui: &Ui,
+) -> anyhow::Result<Option<WorkingSet>> {
+    let set = |profile: Profile| profile.working_set(MIN_SHARE);
     if let Some(path) = &args.profile {
-        return read(path).map(Some);
+        return Ok(Some(set(steps::read_profile(path)?)));
     }
-    let beside = beside(&args.image);
-    if args.no_profile || !beside.is_file() {
+    if args.no_profile {
         return Ok(None);
     }
-    let set = read(&beside);
-    if let Err(error) = &set {
-        let why = failure::sentence(error);
-        ui.warn(&format!("{} is not used: {why}", quoted(&beside)));
+    let beside = beside(&args.image);
+    let found = if beside.is_file() {
+        let profile = steps::read_profile(&beside).map(Some);
+        profile.with_context(|| format!("{} is not used", quoted(&beside)))
+    } else {
+        within(image).context("the profile in the image, `/.coldpress.profile`, is not used")
+    };
+    if let Err(error) = &found {
+        ui.warn(&failure::sentence(error));
     }
-    Ok(set.ok())
-}
-
-fn read(path: &Path) -> anyhow::Result<WorkingSet> {
-    Ok(steps::read_profile(path)?.working_set(MIN_SHARE))
+    Ok(found.unwrap_or_default().map(set))
 }
 
 /// `app.sqfs.profile` of `app.sqfs`.
@@ -43,4 +55,21 @@ fn beside(image: &Path) -> PathBuf {
     let mut path = image.as_os_str().to_owned();
     path.push(".profile");
     path.into()
+}
+
+/// The profile that the image has as a file of its root.
+fn within(image: &Image) -> anyhow::Result<Option<Profile>> {
+    let Some((_, inode)) = image.find(WITHIN)? else {
+        return Ok(None);
+    };
+    let Body::File(file) = &inode.body else {
+        bail!("it is no file");
+    };
+    if file.size_bytes > WITHIN_BYTES_MAX {
+        bail!("it has more than 16 MiB");
+    }
+    let mut bytes = vec![0; usize::try_from(file.size_bytes)?];
+    let read = image.read_at(file, 0, &mut bytes)?;
+    bytes.truncate(read);
+    steps::parse_profile(&bytes).map(Some)
 }

@@ -130,11 +130,14 @@ impl Settings {
     }
 
     /// How requests are answered.
-    pub(super) fn manner(&self) -> Manner {
+    ///
+    /// * `root`: where it is mounted.
+    pub(super) fn manner(&self, root: &Path) -> Manner {
         Manner {
             threads: self.threads,
             everyone: self.everyone,
             recorder: None,
+            mounted_on: Some(root.to_owned()),
         }
     }
 }

@@ -40,9 +40,10 @@ pub(super) fn tell(stats: &Stats, log: &Log) {
 fn lines(stats: &Stats) -> Vec<String> {
     let mut lines = vec![
         format!(
-            "reads: {}, {} bytes",
+            "reads: {}, {} bytes, {} of them given",
             count(stats.reads),
-            count(stats.read_bytes)
+            count(stats.read_bytes),
+            count(stats.given_bytes)
         ),
         format!(
             "blocks: {}, {} by helpers, {} bytes kept",
@@ -92,10 +93,11 @@ mod tests {
             blocks: CacheCounts { found: 7, made: 3 },
             kept_bytes: 131_072,
             handed_over: 2,
+            given_bytes: 917_504,
             ..Stats::default()
         };
         let expected = [
-            "reads: 1,234, 5,000,000 bytes",
+            "reads: 1,234, 5,000,000 bytes, 917,504 of them given",
             "blocks: 7 found, 3 made, 2 by helpers, 131,072 bytes kept",
             "listings: 0 found, 0 made",
             "block lists: 0 found, 0 made",

@@ -65,6 +65,7 @@ impl Mounted {
                 .max(THREADS_MIN),
             everyone: fuse.everyone,
             recorder: None,
+            mounted_on: Some(connection.root().to_owned()),
         };
         let server = Server::new(Arc::new(file_system), device, manner)
             .context("the kernel cannot be answered")?;

@@ -56,6 +56,19 @@ fn a_mount_prefetches_by_the_profile_that_is_named_or_lies_beside_the_image() {
     assert!(prefetched(&told(&stage, &slow)).unwrap().0 <= 1);
     let none = told(&stage, &["-q", "--stats", "--no-profile"]);
     assert_eq!(prefetched(&none), None);
+    // An image may bring its own.
+    fs::rename(
+        stage.at("image.profile"),
+        stage.at("source/.coldpress.profile"),
+    )
+    .unwrap();
+    fs::remove_file(stage.at("image")).unwrap();
+    stage.session.done(["-q", "build", "source", "image"]);
+    assert!(prefetched(&told(&stage, &["-q", "--stats"])).is_some());
+    assert_eq!(
+        prefetched(&told(&stage, &["-q", "--stats", "--no-profile"])),
+        None
+    );
     // Without being asked, a mount tells nothing.
     assert_eq!(told(&stage, &["-q"]), "");
 }
@@ -103,7 +116,10 @@ fn a_signal_makes_a_mount_tell_how_it_was_used_and_go_on() {
     let mut child = stage.stay(["-q"]);
     let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
     let pid = Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
-    for expected in ["reads: 0, 0 bytes", "reads: 1, 8 bytes"] {
+    for expected in [
+        "reads: 0, 0 bytes, 0 of them given",
+        "reads: 1, 8 bytes, 0 of them given",
+    ] {
         kill_process(pid, Signal::USR1).unwrap();
         let told: Vec<String> = lines.by_ref().take(4).map(Result::unwrap).collect();
         assert_eq!(told[0], expected);
