@@ -1,15 +1,14 @@
 #!/usr/bin/env bash
-# The mount against squashfuse_ll, squashfuse and the kernel: cold and warm starts and every file hashed, of Chromium and python3,
+# The mount against squashfuse_ll and the kernel, and for python3 squashfuse with one thread: cold and warm starts and every file hashed, of Chromium and python3,
 # random reads of four processes, memory, and processor time of an idle mount.
 # usage: benchsuite/mount.sh [RUN-DIRECTORY [SCENARIO...]]
 # Scenarios: chromium-128K chromium-1M chromium-xz python random memory. COLDPRESS_BENCH_TURNS: turns (10);
-# COLDPRESS_BENCH_PEERS: programs beside the kernel ("squashfuse_ll squashfuse"). Needs squashfuse and fio as well.
+# Needs squashfuse and fio as well.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . benchsuite/common.sh
-peers=${COLDPRESS_BENCH_PEERS:-squashfuse_ll squashfuse}
-for tool in fio $peers; do
-    command -v "${tool%% *}" >/dev/null || die "install $tool"
+for tool in fio squashfuse squashfuse_ll; do
+    command -v "$tool" >/dev/null || die "install $tool"
 done
 work=${COLDPRESS_BENCH_DIR:-/var/tmp/coldpress-bench}
 mkdir -p "$work"
@@ -37,15 +36,17 @@ profile() {
     "$coldpress" profile merge "$profile".[0-9]* -o "$profile"
 }
 
-# Starts and walks, in turns: launches NAME -- COMMAND...
+# Starts and walks, in turns: launches NAME PEER... -- COMMAND...
 launches() {
     name=$1
-    shift 2
+    shift
     echo "== $name" >&2
     mounts=(--mount kernel)
-    for peer in $peers; do
-        mounts+=(--mount "$peer")
+    while [ "$1" != -- ]; do
+        mounts+=(--mount "$1")
+        shift
     done
+    shift
     mounts+=(--mount "$coldpress mount -q --no-profile" --mount "$coldpress mount -q --profile $profile")
     "$coldpress" bench launch "$source" --image "$name=$image" "${mounts[@]}" --runs "$turns" --walk --work-dir "$work" \
         --samples "$run/$name.json" --chroot -- "$@" >"$run/$name.txt" || [ $? = 1 ]
@@ -75,10 +76,7 @@ unmounted() {
 ways() {
     for turn in $(seq "$turns"); do
         "$1" kernel
-        for peer in $peers; do
-            # shellcheck disable=SC2086
-            "$1" $peer
-        done
+        "$1" squashfuse_ll
         "$1" "$coldpress" mount -q --no-profile
     done
 }
@@ -125,9 +123,7 @@ scenarios=("${@:2}")
 source=$work/rootfs-chromium
 rootfs "$source" chromium
 begin mount "$run"
-for peer in $peers; do
-    echo "- $peer: $("${peer%% *}" --version 2>&1 | sed 1q)" >>"$run/README.md"
-done
+echo "- squashfuse_ll: $(squashfuse_ll --version 2>&1 | sed 1q)" >>"$run/README.md"
 for scenario in "${scenarios[@]}"; do
     printf '\n## %s\n\n' "$scenario" >>"$run/README.md"
     case $scenario in
@@ -150,8 +146,8 @@ for scenario in "${scenarios[@]}"; do
     *) die "no scenario: $scenario" ;;
     esac
     case $scenario in
-    chromium-*) launches "$scenario" -- "${chromium[@]}" ;;
-    python) launches "$scenario" -- "${python[@]}" ;;
+    chromium-*) launches "$scenario" squashfuse_ll -- "${chromium[@]}" ;;
+    python) launches "$scenario" squashfuse_ll "squashfuse -s" -- "${python[@]}" ;;
     random)
         echo 'MB/s of four processes that read 64 KiB at random places:' >>"$run/README.md"
         ways random
