@@ -77,7 +77,6 @@ impl Target {
                 "`coldpress calibrate PATH` measures the disk under PATH and keeps it",
             ));
         }
-        let slowed = kept.and_then(|kept| kept.media.get(&device.name));
         let mut machine = Machine::default();
         if let Some(kept) = kept {
             machine.cores = kept.machine.cores;
@@ -85,7 +84,7 @@ impl Target {
         }
         Ok(Self {
             name: text.to_owned(),
-            medium: medium(&device, disk, slowed),
+            medium: medium(&device, disk),
             machine,
             kernel: Reader::KERNEL,
             is_calibrated: reader(kept).is_some_and(|reader| reader.is_kernel),
@@ -105,8 +104,7 @@ fn described(text: &str) -> anyhow::Result<(Device, bool)> {
 }
 
 /// * `disk`: what was measured of the disk as it is.
-/// * `slowed`: what was measured of it slowed down in this way.
-fn medium(device: &Device, disk: Option<&MediumFigures>, slowed: Option<&MediumFigures>) -> Medium {
+fn medium(device: &Device, disk: Option<&MediumFigures>) -> Medium {
     let mut medium = Medium::HOST;
     if let Some(disk) = disk {
         (medium.request_s, medium.bandwidth_bytes_per_s) = disk.request_and_bandwidth();
@@ -119,13 +117,10 @@ fn medium(device: &Device, disk: Option<&MediumFigures>, slowed: Option<&MediumF
         medium.readahead_bytes = ahead_bytes;
     }
     #[expect(clippy::cast_precision_loss, reason = "rates of media")]
-    let limit =
-        |said: Option<u64>, found: Option<f64>| said.map(|said| found.unwrap_or(said as f64));
-    medium.limit_bytes_per_s = limit(
-        device.read_bytes_per_s,
-        slowed.map(|slowed| slowed.bandwidth_bytes_per_s),
-    );
-    medium.reads_per_s = limit(device.read_iops, slowed.map(|slowed| slowed.reads_per_s));
+    let limit = |said: Option<u64>| said.map(|said| said as f64);
+    // A throttle does what it says: what calibrate finds besides is what the last slice left over.
+    medium.limit_bytes_per_s = limit(device.read_bytes_per_s);
+    medium.reads_per_s = limit(device.read_iops);
     medium
 }
 

@@ -4,8 +4,10 @@ use std::collections::HashSet;
 
 use crate::medium::Medium;
 
-/// The kernel's throttle counts in slices of 0.1 s: what a slice allows passes at once.
+/// The kernel's throttle counts in slices of 0.1 s (`throtl_slice`): what a slice allows passes at once.
 const SLICE_S: f64 = 0.1;
+/// Sums of slices are not exact.
+const ROUNDING_S: f64 = 1e-9;
 const PAGE_BYTES: u64 = 4096;
 /// The most that one read of the device has: 128 pages that do not follow each other in memory (`max_segments`).
 pub(crate) const READ_BYTES_MAX: u64 = 128 * PAGE_BYTES;
@@ -30,8 +32,8 @@ impl Queue {
         Self {
             medium,
             idle_s: 0.0,
-            bytes: medium.limit_bytes_per_s.map(Bucket::new),
-            requests: medium.reads_per_s.map(Bucket::new),
+            bytes: medium.limit_bytes_per_s.map(|rate| Bucket::new(rate, true)),
+            requests: medium.reads_per_s.map(|rate| Bucket::new(rate, false)),
             cached: HashSet::new(),
             reads: 0,
             read_bytes: 0,
@@ -103,31 +105,53 @@ impl Queue {
     }
 }
 
-/// A limit on how much passes in a second.
+/// A limit on how much passes in a second, as `blk-throttle` keeps it: each slice allows its share at once, and what is too much for one
+/// passes when the next has begun (equation 2).
 #[derive(Debug)]
 struct Bucket {
     per_s: f64,
-    /// What may pass at once; below 0, what passed that was not allowed yet.
-    level: f64,
-    at_s: f64,
+    /// Whether what is too much waits for its share of the next slice besides, as bytes do.
+    is_continuous: bool,
+    /// When the slice began.
+    start_s: f64,
+    /// What passed in it; more than its share, if that is to pass later.
+    used: f64,
+    passed_s: f64,
 }
 
 impl Bucket {
-    fn new(per_s: f64) -> Self {
+    fn new(per_s: f64, is_continuous: bool) -> Self {
         Self {
             per_s,
-            level: per_s * SLICE_S,
-            at_s: 0.0,
+            is_continuous,
+            start_s: 0.0,
+            used: 0.0,
+            passed_s: 0.0,
         }
     }
 
     /// When an amount may pass that is asked for now.
     fn take(&mut self, now_s: f64, amount: f64) -> f64 {
-        let now_s = now_s.max(self.at_s);
-        let filled = self.level + (now_s - self.at_s) * self.per_s;
-        self.level = filled.min(self.per_s * SLICE_S) - amount;
-        self.at_s = now_s;
-        now_s + (-self.level / self.per_s).max(0.0)
+        let share = self.per_s * SLICE_S;
+        if now_s >= self.passed_s + SLICE_S {
+            self.start_s = now_s;
+            self.used = 0.0;
+        }
+        let ended = ((now_s - self.start_s + ROUNDING_S) / SLICE_S).floor().max(0.0);
+        self.start_s += ended * SLICE_S;
+        self.used = (self.used - ended * share).max(0.0) + amount;
+        let too_much = self.used - share;
+        let wait_s = if self.is_continuous {
+            too_much / self.per_s
+        } else {
+            ((too_much / share).ceil() - 1.0) * SLICE_S
+        };
+        self.passed_s = if too_much > 0.0 {
+            self.start_s + SLICE_S + wait_s
+        } else {
+            now_s
+        };
+        self.passed_s
     }
 }
 
@@ -225,5 +249,25 @@ mod tests {
             now_s = queue.read(now_s, 0, 1);
         }
         near(now_s, 10.1);
+    }
+
+    #[test]
+    fn bytes_wait_for_the_next_slice_and_what_is_too_much_of_it() {
+        let medium = Medium {
+            limit_bytes_per_s: Some(10_240_000.0),
+            ..Medium::FREE
+        };
+        let mut queue = Queue::new(medium);
+        // A slice has 1,024,000 bytes.
+        near(queue.read(0.0, 0, 512_000), 0.0);
+        near(queue.read(0.01, 0, 256_000), 0.01);
+        near(queue.read(0.02, 0, 512_000), 0.125);
+        near(queue.read(0.125, 0, 512_000), 0.125);
+        near(queue.read(0.13, 0, 512_000), 0.225);
+        let mut now_s = 0.225;
+        for _ in 0..200 {
+            now_s = queue.read(now_s, 0, 512_000);
+        }
+        assert!((10.1..10.3).contains(&now_s), "{now_s}");
     }
 }

@@ -1,9 +1,12 @@
 //! A decompressed block, as it is kept.
 
+use std::mem;
+use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use coldpress_image::StoredBlock;
 
+use crate::buffers::Buffers;
 use crate::cache::Weight;
 use crate::ledger::Ticket;
 
@@ -26,10 +29,18 @@ pub(crate) struct Block {
     pub(crate) asked_bytes: AtomicU64,
     /// Of one that was prefetched: tells when it is thrown out.
     pub(crate) _ticket: Option<Ticket>,
+    /// Who gets the memory.
+    pub(crate) buffers: Arc<Buffers>,
+}
+
+impl Drop for Block {
+    fn drop(&mut self) {
+        self.buffers.give_back(mem::take(&mut self.bytes));
+    }
 }
 
 impl Weight for Block {
     fn weight_bytes(&self) -> u64 {
-        self.bytes.len() as u64
+        self.bytes.capacity() as u64
     }
 }

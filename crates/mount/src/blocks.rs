@@ -8,6 +8,7 @@ use coldpress_format::{Corrupt, Part, Rule};
 use coldpress_image::{Error, Image, StoredBlock};
 
 use crate::block::{Block, BlockKey, key};
+use crate::buffers::Buffers;
 use crate::cache::{Cache, CacheCounts};
 use crate::content::Content;
 use crate::file_map::{FileMap, Piece};
@@ -22,6 +23,7 @@ const AHEAD_BYTES: u64 = 1 << 20;
 /// Decompressed data and fragment blocks.
 pub(crate) struct Blocks {
     cache: Cache<BlockKey, Block>,
+    buffers: Arc<Buffers>,
     pub(crate) offers: Offers,
     pub(crate) gifts: Gifts,
     pub(crate) ledger: Arc<Ledger>,
@@ -32,6 +34,9 @@ impl Blocks {
         let block_bytes = image.superblock().block_size.bytes();
         Self {
             cache: Cache::new(limit_bytes, block_bytes.into()),
+            buffers: Arc::new(Buffers::new(
+                usize::try_from(block_bytes).unwrap_or(usize::MAX),
+            )),
             offers: Offers::default(),
             gifts: Gifts::default(),
             ledger: Arc::default(),
@@ -131,7 +136,7 @@ impl Blocks {
     /// What a block holds.
     pub(crate) fn block(&self, image: &Image, block: &StoredBlock) -> Result<Arc<Block>, Error> {
         self.cache
-            .get(key(block), || decompressed(image, block, None))
+            .get(key(block), || self.decompressed(image, block, None))
     }
 
     /// Decompresses a block as soon as that is no hindrance, unless it was asked for before.
@@ -144,27 +149,33 @@ impl Blocks {
             return Ok(());
         }
         if let Some((ticket, _fetching)) = self.ledger.take(block)? {
-            let make = || decompressed(image, block, Some(ticket));
+            let make = || self.decompressed(image, block, Some(ticket));
             // Damage is told when a request meets it.
             let _ = self.cache.prepare(key(block), make);
         }
         Ok(())
     }
-}
 
-fn decompressed(
-    image: &Image,
-    block: &StoredBlock,
-    ticket: Option<Ticket>,
-) -> Result<Block, Error> {
-    let (mut stored, mut bytes) = (Vec::new(), Vec::new());
-    image.read_stored(block, &mut stored, &mut bytes)?;
-    Ok(Block {
-        bytes,
-        given_to: AtomicU64::new(0),
-        asked_bytes: AtomicU64::new(0),
-        _ticket: ticket,
-    })
+    fn decompressed(
+        &self,
+        image: &Image,
+        block: &StoredBlock,
+        ticket: Option<Ticket>,
+    ) -> Result<Block, Error> {
+        let mut stored = self.buffers.take();
+        let len_bytes = usize::try_from(block.len_bytes).unwrap_or(usize::MAX);
+        let mut bytes = self.buffers.take_for(len_bytes);
+        let read = image.read_stored(block, &mut stored, &mut bytes);
+        self.buffers.give_back(stored);
+        read?;
+        Ok(Block {
+            bytes,
+            given_to: AtomicU64::new(0),
+            asked_bytes: AtomicU64::new(0),
+            _ticket: ticket,
+            buffers: Arc::clone(&self.buffers),
+        })
+    }
 }
 
 /// The bytes of a block that are wanted.

@@ -24,6 +24,7 @@
 mod attributes;
 mod block;
 mod blocks;
+mod buffers;
 mod cache;
 mod content;
 mod course;

@@ -92,14 +92,13 @@ fn a_calibration_is_the_disk_below_all_presets() {
         ("calibrated", None, None, Medium::HOST.readahead_bytes),
         ("host", None, None, Medium::HOST.readahead_bytes),
         ("calibrated,via=file", None, None, READ_AHEAD_BYTES),
-        // As it was measured.
+        // At its word, whatever was measured.
         (
             "usb2",
-            Some(24e6),
-            Some(390.0),
+            Some(25e6),
+            Some(400.0),
             Medium::HOST.readahead_bytes,
         ),
-        // It was not.
         ("sd", Some(20e6), Some(500.0), Medium::HOST.readahead_bytes),
         (
             "calibrated,bw=1M",
