@@ -99,9 +99,21 @@ pub(crate) fn parse_profile(bytes: &[u8]) -> anyhow::Result<Profile> {
 /// If it cannot be read.
 pub(crate) fn scan(path: &Path, ui: &Ui) -> anyhow::Result<(Vec<Input>, Source)> {
     let path = path.to_path_buf();
-    let read = || format!("cannot read {}", quoted(&path));
-    path.metadata().with_context(read)?;
+    path.metadata()
+        .with_context(|| format!("cannot read {}", quoted(&path)))?;
     let inputs = Input::from_paths(slice::from_ref(&path))?;
+    let source = scan_inputs(&inputs, &path, ui)?;
+    Ok((inputs, source))
+}
+
+/// Scans inputs likewise.
+///
+/// * `path`: where they come from, as it was typed.
+///
+/// # Errors
+///
+/// If they cannot be read.
+pub(crate) fn scan_inputs(inputs: &[Input], path: &Path, ui: &Ui) -> anyhow::Result<Source> {
     let options = SourceOptions {
         xattrs: false,
         threads: resolve::threads(None),
@@ -109,9 +121,10 @@ pub(crate) fn scan(path: &Path, ui: &Ui) -> anyhow::Result<(Vec<Input>, Source)>
     };
     let step = ui.step("scanning", 0);
     let poll = &mut |_| ui.interrupt.poll();
-    let source = coldpress_build::gather(&inputs, &options, poll).with_context(read)?;
+    let source = coldpress_build::gather(inputs, &options, poll)
+        .with_context(|| format!("cannot read {}", quoted(path)))?;
     step.finish("");
-    Ok((inputs, source))
+    Ok(source)
 }
 
 /// Puts the inputs together, finds duplicates, and warns of what cannot be stored;

@@ -3,7 +3,8 @@
 //! Four values go in and one comes out:
 //!
 //! - [`Geometry`]: what lies where. Of an image that is there, or [predicted](Geometry::predicted) from
-//!   a tree, its order and the [expected sizes of its blocks](BlockSizes).
+//!   a tree, its order and the [expected sizes of its blocks](BlockSizes), or that a start was
+//!   [recorded](Geometry::recorded) from.
 //! - [`Demand`]: what a start asks for, in order, from a trace or a profile; and what the program takes when it
 //!   waits for nothing.
 //! - [`Medium`]: what a read costs. [`Machine`]: what decompressing costs.
@@ -29,6 +30,7 @@ mod prediction;
 mod queue;
 mod readahead;
 mod reader;
+mod recorded;
 mod replay;
 mod rules;
 mod slots;
