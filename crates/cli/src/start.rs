@@ -1,18 +1,21 @@
 //! The start that an image is to be fast for: what it touches, as a plan and as a demand.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use anyhow::Context as _;
 use coldpress_build::Source;
 use coldpress_cost::{Demand, Geometry, Medium, Reader, predict};
-use coldpress_explain::executable_pages;
+use coldpress_explain::{executable_pages, note_executables};
 use coldpress_format::BlockSize;
 use coldpress_layout::Plan;
 use coldpress_trace::{Access, Header, PAGE_SIZE_BYTES, Profile, Trace};
 use coldpress_tune::FileCode;
 
 use crate::device::Target;
-use crate::text::quoted;
+use crate::image_file::Opened;
+use crate::text::{plural, quoted, some_of};
+use crate::ui::Ui;
 
 /// Program headers stand right behind the header of a file.
 const HEADERS_BYTES: usize = 4096;
@@ -54,8 +57,7 @@ impl Start {
         let Self::Trace(trace) = self else {
             return None;
         };
-        let wall_us: f64 = trace.header.find("wall-us")?.parse().ok()?;
-        let wall_s = wall_us / 1e6;
+        let wall_s = f64::from(trace.header.find("wall-us")?.parse::<u32>().ok()?) / 1e6;
         if !is_cold(&trace.header) {
             return Some(wall_s);
         }
@@ -128,4 +130,29 @@ pub(crate) fn code(source: &Source, demand: &Demand) -> Vec<FileCode> {
             Some((path.clone(), executable_pages(&headers)?))
         })
         .collect()
+}
+
+/// What lies where in an image, and which pages of what a start maps are code.
+///
+/// # Errors
+///
+/// If the image is damaged, or the user interrupts.
+pub(crate) fn geometry(opened: &Opened, demand: &Demand, ui: &Ui) -> anyhow::Result<Geometry> {
+    let bytes = Box::new(Arc::clone(&opened.bytes));
+    let poll = &mut || ui.interrupt.poll();
+    let mut geometry = coldpress_explain::geometry(&opened.image, bytes, poll)?;
+    note_executables(&mut geometry, &opened.image, demand);
+    Ok(geometry)
+}
+
+/// Warns of paths that a start asks an image for in vain.
+pub(crate) fn warn_of_missing(missing: &[Vec<u8>], ui: &Ui) {
+    if missing.is_empty() {
+        return;
+    }
+    ui.warn(&format!(
+        "the start asks for {} that the image does not have: {}",
+        plural(missing.len() as u64, "path", "paths"),
+        some_of(missing.iter().map(Vec::as_slice))
+    ));
 }

@@ -106,14 +106,23 @@ pub(crate) fn scan(path: &Path, ui: &Ui) -> anyhow::Result<(Vec<Input>, Source)>
     Ok((inputs, source))
 }
 
-/// Scans inputs likewise.
+/// Scans an image likewise.
 ///
-/// * `path`: where they come from, as it was typed.
+/// * `start_byte`: where it begins in its file.
 ///
 /// # Errors
 ///
-/// If they cannot be read.
-pub(crate) fn scan_inputs(inputs: &[Input], path: &Path, ui: &Ui) -> anyhow::Result<Source> {
+/// If it cannot be read.
+pub(crate) fn scan_image(path: &Path, start_byte: u64, ui: &Ui) -> anyhow::Result<Source> {
+    let image = Input::Image {
+        path: path.to_path_buf(),
+        offset_bytes: start_byte,
+        is_copied: false,
+    };
+    scan_inputs(&[image], path, ui)
+}
+
+fn scan_inputs(inputs: &[Input], path: &Path, ui: &Ui) -> anyhow::Result<Source> {
     let options = SourceOptions {
         xattrs: false,
         threads: resolve::threads(None),

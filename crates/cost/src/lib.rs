@@ -19,6 +19,7 @@
 #![forbid(unsafe_code)]
 
 mod demand;
+mod event;
 mod geometry;
 mod kernel;
 mod listing;
@@ -38,6 +39,7 @@ mod speeds;
 mod unpacked;
 
 pub use demand::{Demand, DemandStep};
+pub use event::{Act, ReaderEvent};
 pub use geometry::{Extent, FilePlace, Geometry, MetadataRange, Name, Place, PlaceKind};
 pub use listing::{ListedName, searches};
 pub use machine::Machine;
@@ -45,5 +47,5 @@ pub use medium::Medium;
 pub use predicted::{BlockSizes, METADATA_RATIO};
 pub use prediction::{Causes, Limit, Prediction};
 pub use reader::{Decompressors, Reader};
-pub use replay::predict;
+pub use replay::{predict, predict_in_detail};
 pub use speeds::{Speed, Speeds};

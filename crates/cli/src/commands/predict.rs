@@ -3,25 +3,19 @@
 mod table;
 
 use std::path::Path;
-use std::sync::Arc;
 
 use anyhow::Context as _;
-use coldpress_build::Input;
 use coldpress_cost::{Demand, Prediction, Reader, predict};
-use coldpress_explain::{geometry, note_executables};
 
 use crate::args::{PredictArgs, ReaderName};
 use crate::device::Target;
 use crate::exit::Exit;
 use crate::failure::unless_stdout_closed;
 use crate::image_file::Opened;
-use crate::start::Start;
-use crate::text::{plural, quoted, quoted_bytes};
+use crate::start::{Start, geometry, warn_of_missing};
+use crate::text::quoted;
 use crate::ui::Ui;
 use crate::{image_file, steps};
-
-/// How many of many alike things are named.
-const NAMED_MAX: usize = 3;
 
 /// A prediction and what it is of.
 struct Predicted<'a> {
@@ -48,13 +42,11 @@ pub(super) fn run(args: &PredictArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let start = read_start(args)?;
     let (warm, compute_s) = warm(args, &start, &opened, &target, ui)?;
     let demand = start.demand(compute_s);
-    let mut geometry = ui
+    let geometry = ui
         .timed("mapping", "Find what lies where in the image", || {
-            let bytes = Box::new(Arc::clone(&opened.bytes));
-            geometry(&opened.image, bytes, &mut || ui.interrupt.poll())
+            geometry(&opened, &demand, ui)
         })
         .with_context(|| format!("cannot read {}", quoted(&args.image)))?;
-    note_executables(&mut geometry, &opened.image, &demand);
     let reader = reader(args.reader, &target);
     let prediction = predict(&geometry, &demand, &target.medium, &target.machine, &reader);
     warn_of_missing(&prediction.missing, ui);
@@ -102,12 +94,7 @@ fn warm(
     if let Start::Profile(_) = start {
         return Ok((Warm::Unknown, 0.0));
     }
-    let image = Input::Image {
-        path: args.image.clone(),
-        offset_bytes: opened.start,
-        is_copied: false,
-    };
-    let source = steps::scan_inputs(&[image], &args.image, ui)?;
+    let source = steps::scan_image(&args.image, opened.start, ui)?;
     let told_s = start.program_s(&source, target);
     Ok(told_s.map_or((Warm::Unknown, 0.0), |told_s| (Warm::Recording, told_s)))
 }
@@ -119,21 +106,4 @@ fn reader(name: ReaderName, target: &Target) -> Reader {
         ReaderName::Erofs => Reader::Erofs,
         ReaderName::Unpacked => Reader::Unpacked,
     }
-}
-
-fn warn_of_missing(missing: &[Vec<u8>], ui: &Ui) {
-    if missing.is_empty() {
-        return;
-    }
-    let named = missing.iter().take(NAMED_MAX);
-    let named: Vec<String> = named.map(|path| quoted_bytes(path)).collect();
-    let more = match missing.len().saturating_sub(NAMED_MAX) {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    ui.warn(&format!(
-        "the start asks for {} that the image does not have: {}{more}",
-        plural(missing.len() as u64, "path", "paths"),
-        named.join(", ")
-    ));
 }

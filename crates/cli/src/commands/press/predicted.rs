@@ -1,19 +1,17 @@
 //! What is predicted of the images, beside what is measured.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use coldpress_bench::format_units::{bytes, count, figure, seconds};
 use coldpress_bench::{Contestant, ContestantFacts, Row};
 use coldpress_build::Source;
 use coldpress_cost::{Demand, Geometry, Prediction, predict};
-use coldpress_explain::{geometry, note_executables};
 use coldpress_history::Figures;
 
 use super::Press;
 use crate::args::PlaceArgs;
 use crate::image_file;
-use crate::start::Start;
+use crate::start::{Start, geometry};
 use crate::text::quoted;
 
 const TIME: &str = "predicted_s";
@@ -49,10 +47,7 @@ impl Press<'_> {
 
     fn geometry(&self, path: &Path, demand: &Demand) -> anyhow::Result<Geometry> {
         let opened = image_file::open(path, &PlaceArgs::default())?;
-        let bytes = Box::new(Arc::clone(&opened.bytes));
-        let mut geometry = geometry(&opened.image, bytes, &mut || self.ui.interrupt.poll())?;
-        note_executables(&mut geometry, &opened.image, demand);
-        Ok(geometry)
+        geometry(&opened, demand, self.ui)
     }
 }
 
