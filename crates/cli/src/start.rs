@@ -43,11 +43,15 @@ impl Start {
 
     /// The plan of an image of this block size.
     pub(crate) fn plan(&self, source: &Source, block_size: BlockSize) -> Plan {
-        let tree = &source.tree;
-        match self {
-            Self::Trace(trace) => coldpress_layout::plan(tree, &trace.working_set(), block_size),
-            Self::Profile(profile) => coldpress_layout::plan_profile(tree, profile, block_size),
-        }
+        let of_trace;
+        let profile = match self {
+            Self::Trace(trace) => {
+                of_trace = Profile::from(trace);
+                &of_trace
+            }
+            Self::Profile(profile) => profile,
+        };
+        coldpress_layout::plan(&source.tree, profile, block_size)
     }
 
     /// What the program takes itself, in s (equation 9 of docs/cost-model.md); `None` if the recording does not tell how long it took.
