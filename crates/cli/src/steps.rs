@@ -190,14 +190,7 @@ pub(crate) fn find_duplicates(
     settings: &ImageSettings,
     ui: &Ui,
 ) -> anyhow::Result<()> {
-    if settings.deduplicated {
-        let tails = (settings.tails == Tails::All).then_some(settings.block_size);
-        let mut step = ui.step("comparing", 0).about("files of equal length");
-        source.find_duplicates(tails, settings.threads, &mut |progress| {
-            advance(&mut step, progress, ui)
-        })?;
-        step.finish("");
-    }
+    compare(source, settings, ui)?;
     if settings.group == GroupName::Similar {
         let mut step = ui.step("sketching", 0).about("tail ends");
         let ImageSettings {
@@ -212,6 +205,27 @@ pub(crate) fn find_duplicates(
         step.finish("");
     }
     warn(source.warnings.iter(), ui);
+    Ok(())
+}
+
+/// Finds files with the same content, and tail ends if all of them are packed.
+///
+/// # Errors
+///
+/// If the user interrupts.
+pub(crate) fn compare(
+    source: &mut Source,
+    settings: &ImageSettings,
+    ui: &Ui,
+) -> anyhow::Result<()> {
+    if settings.deduplicated {
+        let tails = (settings.tails == Tails::All).then_some(settings.block_size);
+        let mut step = ui.step("comparing", 0).about("files of equal length");
+        source.find_duplicates(tails, settings.threads, &mut |progress| {
+            advance(&mut step, progress, ui)
+        })?;
+        step.finish("");
+    }
     Ok(())
 }
 
