@@ -1,6 +1,7 @@
 //! `coldpress tune`: samples, predictions, the choice, and how to build it.
 
 mod build_line;
+mod chart;
 mod conditions;
 mod facts;
 mod json;

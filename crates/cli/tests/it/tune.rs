@@ -272,6 +272,7 @@ fn the_table_marks_one_and_the_report_has_no_links() {
     }
     let html = fs::read_to_string(stage.at("report.html")).unwrap();
     assert!(html.contains("The image to build") && html.contains("squashfsCompression"));
+    assert!(html.contains("predicted cold start") && html.contains(", on the front</title>"));
     assert!(!html.contains("<link") && !html.contains(" src="));
     // A reader that goes away early is no failure.
     let mut head = crate::run::command();
