@@ -62,8 +62,8 @@ pub use pareto::pareto_front;
 pub use proof::Proof;
 pub use relation::{Evidence, Relation};
 pub use report::{
-    Exhibit, FileSizes, HeatMap, Report, Section, Table, TaskSpan, Timeline, TimelineSpot,
-    Waterfall, report_html,
+    Exhibit, FileSizes, HeatMap, Report, Scatter, ScatterLine, ScatterSpot, Section, Table,
+    TaskSpan, Timeline, TimelineSpot, Waterfall, report_html,
 };
 pub use rows::{Row, Versus};
 pub use run::{Coldness, Excluded, Exit, Run};

@@ -24,6 +24,8 @@ pub(crate) struct Target {
     pub(crate) name: String,
     /// What holds the image.
     pub(crate) medium: Medium,
+    /// This machine's disk as it is, from which starts are recorded.
+    pub(crate) disk: Medium,
     /// What reads it.
     pub(crate) machine: Machine,
     /// This kernel as a reader of images.
@@ -85,6 +87,7 @@ impl Target {
         Ok(Self {
             name: text.to_owned(),
             medium: medium(&device, disk),
+            disk: medium(&Device::parse("host")?, disk),
             machine,
             kernel: Reader::KERNEL,
             is_calibrated: reader(kept).is_some_and(|reader| reader.is_kernel),

@@ -68,11 +68,7 @@ impl OrderingProfile {
         ui: &Ui,
     ) -> anyhow::Result<Plan> {
         let profile = &self.fresh(source, ui)?.profile;
-        Ok(coldpress_layout::plan_profile(
-            &source.tree,
-            profile,
-            block_size,
-        ))
+        Ok(coldpress_layout::plan(&source.tree, profile, block_size))
     }
 
     /// Leaves out of a source what neither the profile names nor patterns match, and takes over the names of what is left.

@@ -23,6 +23,7 @@ use std::time::Duration;
 
 use anyhow::anyhow;
 use coldpress_build::Source;
+use coldpress_format::BlockSize;
 use coldpress_host::{Cgroup, Command, Error, Janitor, Outcome, Ready, Running, machine};
 use coldpress_trace::{Header, PAGE_SIZE_BYTES, Trace};
 
@@ -123,6 +124,8 @@ struct About {
     /// Whether the start was cold, and what shows it.
     cold: String,
     read_ahead_kib: Option<u64>,
+    /// Of the image that was recorded from.
+    block_size: Option<BlockSize>,
     lost_events: u64,
     /// How long the start took while it was recorded.
     wall_ns: u64,
@@ -246,10 +249,15 @@ fn header(source: &str, command: &str, about: About) -> Header {
         recorder,
         cold,
         read_ahead_kib,
+        block_size,
         lost_events,
         wall_ns,
     } = about;
     let fields = [
+        (
+            "block-size",
+            block_size.map(|block_size| block_size.bytes().to_string()),
+        ),
         ("cold", Some(cold)),
         ("command", Some(command.to_owned())),
         ("kernel", Some(machine().kernel)),

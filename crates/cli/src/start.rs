@@ -1,17 +1,21 @@
 //! The start that an image is to be fast for: what it touches, as a plan and as a demand.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use anyhow::Context as _;
 use coldpress_build::Source;
-use coldpress_cost::Demand;
-use coldpress_explain::executable_pages;
+use coldpress_cost::{Demand, Geometry, Medium, Reader, predict};
+use coldpress_explain::{executable_pages, note_executables};
 use coldpress_format::BlockSize;
 use coldpress_layout::Plan;
-use coldpress_trace::{Access, Profile, Trace};
+use coldpress_trace::{Access, Header, PAGE_SIZE_BYTES, Profile, Trace};
 use coldpress_tune::FileCode;
 
-use crate::text::quoted;
+use crate::device::Target;
+use crate::image_file::Opened;
+use crate::text::{plural, quoted, some_of};
+use crate::ui::Ui;
 
 /// Program headers stand right behind the header of a file.
 const HEADERS_BYTES: usize = 4096;
@@ -39,20 +43,36 @@ impl Start {
 
     /// The plan of an image of this block size.
     pub(crate) fn plan(&self, source: &Source, block_size: BlockSize) -> Plan {
-        let tree = &source.tree;
-        match self {
-            Self::Trace(trace) => coldpress_layout::plan(tree, &trace.working_set(), block_size),
-            Self::Profile(profile) => coldpress_layout::plan_profile(tree, profile, block_size),
-        }
+        let of_trace;
+        let profile = match self {
+            Self::Trace(trace) => {
+                of_trace = Profile::from(trace);
+                &of_trace
+            }
+            Self::Profile(profile) => profile,
+        };
+        coldpress_layout::plan(&source.tree, profile, block_size)
     }
 
-    /// How long the recording took, in s, if that is known.
-    pub(crate) fn wall_s(&self) -> Option<f64> {
+    /// What the program takes itself, in s (equation 9 of docs/cost-model.md); `None` if the recording does not tell how long it took.
+    ///
+    /// * `source`: what was recorded, or what is like it.
+    pub(crate) fn program_s(&self, source: &Source, target: &Target) -> Option<f64> {
         let Self::Trace(trace) = self else {
             return None;
         };
-        let wall_us = trace.header.find("wall-us")?.parse::<f64>().ok()?;
-        Some(wall_us / 1e6)
+        let wall_s = f64::from(trace.header.find("wall-us")?.parse::<u32>().ok()?) / 1e6;
+        if !is_cold(&trace.header) {
+            return Some(wall_s);
+        }
+        let demand = self.demand(0.0);
+        let mut geometry = Geometry::recorded(&source.tree, block_size(&trace.header));
+        for (path, pages) in code(source, &demand) {
+            geometry.set_executable(&path, pages);
+        }
+        let (medium, reader) = recorded_by(&trace.header, target);
+        let reading = predict(&geometry, &demand, &medium, &target.machine, &reader);
+        Some((wall_s - reading.time_s).max(0.0))
     }
 
     /// What it asks a reader of an image for.
@@ -64,6 +84,35 @@ impl Start {
             Self::Profile(profile) => Demand::of_profile(profile, 0.0, compute_s),
         }
     }
+}
+
+/// Whether the recorded start had to read; unless a recorder says otherwise, it had.
+fn is_cold(header: &Header) -> bool {
+    header
+        .find("cold")
+        .is_none_or(|cold| !cold.starts_with("no"))
+}
+
+/// What the blocks of the recorded image held.
+fn block_size(header: &Header) -> BlockSize {
+    let bytes = header.find("block-size").and_then(|text| text.parse().ok());
+    let known = bytes.and_then(|bytes| BlockSize::new(bytes).ok());
+    known.unwrap_or(BlockSize::DEFAULT)
+}
+
+/// From what the recorded image was read, and who read it: the kernel, or a mount in user space that is asked for each page alone.
+fn recorded_by(header: &Header, target: &Target) -> (Medium, Reader) {
+    let is_fuse = header
+        .find("recorder")
+        .is_some_and(|it| it.starts_with("fuse"));
+    if !is_fuse {
+        return (target.disk, target.kernel);
+    }
+    let medium = Medium {
+        readahead_bytes: PAGE_SIZE_BYTES,
+        ..target.disk
+    };
+    (medium, Reader::FUSE)
 }
 
 /// The pages of code of the programs and libraries that a start maps. What is no program, or cannot be
@@ -85,4 +134,29 @@ pub(crate) fn code(source: &Source, demand: &Demand) -> Vec<FileCode> {
             Some((path.clone(), executable_pages(&headers)?))
         })
         .collect()
+}
+
+/// What lies where in an image, and which pages of what a start maps are code.
+///
+/// # Errors
+///
+/// If the image is damaged, or the user interrupts.
+pub(crate) fn geometry(opened: &Opened, demand: &Demand, ui: &Ui) -> anyhow::Result<Geometry> {
+    let bytes = Box::new(Arc::clone(&opened.bytes));
+    let poll = &mut || ui.interrupt.poll();
+    let mut geometry = coldpress_explain::geometry(&opened.image, bytes, poll)?;
+    note_executables(&mut geometry, &opened.image, demand);
+    Ok(geometry)
+}
+
+/// Warns of paths that a start asks an image for in vain.
+pub(crate) fn warn_of_missing(missing: &[Vec<u8>], ui: &Ui) {
+    if missing.is_empty() {
+        return;
+    }
+    ui.warn(&format!(
+        "the start asks for {} that the image does not have: {}",
+        plural(missing.len() as u64, "path", "paths"),
+        some_of(missing.iter().map(Vec::as_slice))
+    ));
 }

@@ -99,9 +99,30 @@ pub(crate) fn parse_profile(bytes: &[u8]) -> anyhow::Result<Profile> {
 /// If it cannot be read.
 pub(crate) fn scan(path: &Path, ui: &Ui) -> anyhow::Result<(Vec<Input>, Source)> {
     let path = path.to_path_buf();
-    let read = || format!("cannot read {}", quoted(&path));
-    path.metadata().with_context(read)?;
+    path.metadata()
+        .with_context(|| format!("cannot read {}", quoted(&path)))?;
     let inputs = Input::from_paths(slice::from_ref(&path))?;
+    let source = scan_inputs(&inputs, &path, ui)?;
+    Ok((inputs, source))
+}
+
+/// Scans an image likewise.
+///
+/// * `start_byte`: where it begins in its file.
+///
+/// # Errors
+///
+/// If it cannot be read.
+pub(crate) fn scan_image(path: &Path, start_byte: u64, ui: &Ui) -> anyhow::Result<Source> {
+    let image = Input::Image {
+        path: path.to_path_buf(),
+        offset_bytes: start_byte,
+        is_copied: false,
+    };
+    scan_inputs(&[image], path, ui)
+}
+
+fn scan_inputs(inputs: &[Input], path: &Path, ui: &Ui) -> anyhow::Result<Source> {
     let options = SourceOptions {
         xattrs: false,
         threads: resolve::threads(None),
@@ -109,9 +130,10 @@ pub(crate) fn scan(path: &Path, ui: &Ui) -> anyhow::Result<(Vec<Input>, Source)>
     };
     let step = ui.step("scanning", 0);
     let poll = &mut |_| ui.interrupt.poll();
-    let source = coldpress_build::gather(&inputs, &options, poll).with_context(read)?;
+    let source = coldpress_build::gather(inputs, &options, poll)
+        .with_context(|| format!("cannot read {}", quoted(path)))?;
     step.finish("");
-    Ok((inputs, source))
+    Ok(source)
 }
 
 /// Puts the inputs together, finds duplicates, and warns of what cannot be stored;
@@ -168,14 +190,7 @@ pub(crate) fn find_duplicates(
     settings: &ImageSettings,
     ui: &Ui,
 ) -> anyhow::Result<()> {
-    if settings.deduplicated {
-        let tails = (settings.tails == Tails::All).then_some(settings.block_size);
-        let mut step = ui.step("comparing", 0).about("files of equal length");
-        source.find_duplicates(tails, settings.threads, &mut |progress| {
-            advance(&mut step, progress, ui)
-        })?;
-        step.finish("");
-    }
+    compare(source, settings, ui)?;
     if settings.group == GroupName::Similar {
         let mut step = ui.step("sketching", 0).about("tail ends");
         let ImageSettings {
@@ -190,6 +205,27 @@ pub(crate) fn find_duplicates(
         step.finish("");
     }
     warn(source.warnings.iter(), ui);
+    Ok(())
+}
+
+/// Finds files with the same content, and tail ends if all of them are packed.
+///
+/// # Errors
+///
+/// If the user interrupts.
+pub(crate) fn compare(
+    source: &mut Source,
+    settings: &ImageSettings,
+    ui: &Ui,
+) -> anyhow::Result<()> {
+    if settings.deduplicated {
+        let tails = (settings.tails == Tails::All).then_some(settings.block_size);
+        let mut step = ui.step("comparing", 0).about("files of equal length");
+        source.find_duplicates(tails, settings.threads, &mut |progress| {
+            advance(&mut step, progress, ui)
+        })?;
+        step.finish("");
+    }
     Ok(())
 }
 

@@ -5,12 +5,11 @@ use std::ops::ControlFlow;
 use anyhow::{Context as _, anyhow};
 use coldpress_bench::format_units::{bytes, seconds};
 use coldpress_build::{Metadata, Progress, Source};
-use coldpress_cost::Medium;
-use coldpress_format::{BlockSize, Compressor};
+use coldpress_format::BlockSize;
 use coldpress_host::on_processor_s;
 use coldpress_layout::Plan;
 use coldpress_tune::{
-    Budget, Candidate, FieldOptions, Limits, OrderBy, Outcome, Rivals, Row, Sampled, Search, Unmet,
+    Budget, Candidate, FieldOptions, Limits, Outcome, Rivals, Row, Sampled, Search, Unmet,
     defaults_today, field, front, recommend,
 };
 
@@ -28,8 +27,7 @@ pub(crate) struct Question<'a> {
     pub(crate) settings: &'a ImageSettings,
     /// The start that is to be fast; `None` is reading everything.
     pub(crate) start: Option<&'a Start>,
-    /// What the program takes when it waits for nothing, in s; `None` is what the recording took, less what
-    /// reading took then by the model.
+    /// What the program takes when it waits for nothing, in s; `None` is what the recording tells of it.
     pub(crate) warm_s: Option<f64>,
     pub(crate) target: &'a Target,
     pub(crate) field: &'a FieldOptions,
@@ -77,13 +75,15 @@ impl Question<'_> {
             Some(start) => start.plan(source, block_size),
             None => Plan::default(),
         };
-        let mut demand = start.map(|start| start.demand(0.0));
+        let program_s = || start.and_then(|start| start.program_s(source, target));
+        let compute_s = self.warm_s.or_else(program_s).unwrap_or(0.0);
+        let demand = start.map(|start| start.demand(compute_s));
         let code = demand.as_ref().map(|demand| code(source, demand));
         let search = Search {
             source,
             options: &options,
             plan: &plan,
-            demand: None,
+            demand: demand.as_ref(),
             code: code.as_deref().unwrap_or_default(),
             medium: &target.medium,
             machine: &target.machine,
@@ -92,26 +92,6 @@ impl Question<'_> {
         };
         let (tools, candidates) = self.candidates();
         let sampled = sample(&search, &candidates, ui)?;
-        if let Some(demand) = &mut demand {
-            let recording = Search {
-                demand: Some(demand),
-                medium: &Medium::HOST,
-                ..search
-            };
-            let itself_s = || {
-                itself_s(
-                    start.and_then(Start::wall_s)?,
-                    &recording,
-                    &candidates,
-                    &sampled,
-                )
-            };
-            demand.compute_s = self.warm_s.or_else(itself_s).unwrap_or(0.0);
-        }
-        let search = Search {
-            demand: demand.as_ref(),
-            ..search
-        };
         let outcomes = predict(&search, &candidates, &sampled, ui)?;
         let rows = rows(&candidates, &tools, outcomes);
         let chosen = recommend(&rows, self.limits).map_err(unmet)?;
@@ -154,24 +134,6 @@ fn leave_out_unspent(rows: &[Row], is_front: &mut [bool]) {
             *is_front = false;
         }
     }
-}
-
-/// What a program takes itself: how long its recording took, less what reading takes by the model from an image like
-/// the one that is recorded from, on a disk like this machine's.
-fn itself_s(
-    wall_s: f64,
-    recording: &Search,
-    candidates: &[Candidate],
-    sampled: &Sampled,
-) -> Option<f64> {
-    let is_recorded = |candidate: &Candidate| {
-        candidate.compressor() == Some(Compressor::Zstd)
-            && candidate.block_size == BlockSize::DEFAULT
-            && candidate.order == OrderBy::Tree
-    };
-    let place = candidates.iter().position(is_recorded)?;
-    let outcome = recording.outcome(candidates.get(place)?, place, sampled)?;
-    Some((wall_s - outcome.start_s).max(0.0))
 }
 
 /// Compresses samples.

@@ -3,7 +3,8 @@
 //! Four values go in and one comes out:
 //!
 //! - [`Geometry`]: what lies where. Of an image that is there, or [predicted](Geometry::predicted) from
-//!   a tree, its order and the [expected sizes of its blocks](BlockSizes).
+//!   a tree, its order and the [expected sizes of its blocks](BlockSizes), or that a start was
+//!   [recorded](Geometry::recorded) from.
 //! - [`Demand`]: what a start asks for, in order, from a trace or a profile; and what the program takes when it
 //!   waits for nothing.
 //! - [`Medium`]: what a read costs. [`Machine`]: what decompressing costs.
@@ -18,6 +19,7 @@
 #![forbid(unsafe_code)]
 
 mod demand;
+mod event;
 mod geometry;
 mod kernel;
 mod listing;
@@ -29,6 +31,7 @@ mod prediction;
 mod queue;
 mod readahead;
 mod reader;
+mod recorded;
 mod replay;
 mod rules;
 mod slots;
@@ -36,6 +39,7 @@ mod speeds;
 mod unpacked;
 
 pub use demand::{Demand, DemandStep};
+pub use event::{Act, ReaderEvent};
 pub use geometry::{Extent, FilePlace, Geometry, MetadataRange, Name, Place, PlaceKind};
 pub use listing::{ListedName, searches};
 pub use machine::Machine;
@@ -43,5 +47,5 @@ pub use medium::Medium;
 pub use predicted::{BlockSizes, METADATA_RATIO};
 pub use prediction::{Causes, Limit, Prediction};
 pub use reader::{Decompressors, Reader};
-pub use replay::predict;
+pub use replay::{predict, predict_in_detail};
 pub use speeds::{Speed, Speeds};

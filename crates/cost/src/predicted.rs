@@ -150,4 +150,4 @@ impl Data {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use crate::event::{Act, Log};
 use crate::medium::Medium;
 
 /// The kernel's throttle counts in slices of 0.1 s (`throtl_slice`): what a slice allows passes at once.
@@ -25,6 +26,8 @@ pub(crate) struct Queue {
     cached: HashSet<u64>,
     pub(crate) reads: u64,
     pub(crate) read_bytes: u64,
+    /// Its reads, and the pages that they are for.
+    pub(crate) log: Log,
 }
 
 impl Queue {
@@ -37,6 +40,7 @@ impl Queue {
             cached: HashSet::new(),
             reads: 0,
             read_bytes: 0,
+            log: Log::default(),
         }
     }
 
@@ -50,7 +54,7 @@ impl Queue {
             return self.read_absent(now_s, start, end);
         }
         if sector < PAGE_BYTES {
-            return self.request(now_s, end - start);
+            return self.request(now_s, start, end - start);
         }
         let (mut first, mut behind) = (start / PAGE_BYTES, end / PAGE_BYTES);
         if self.cached.contains(&first) {
@@ -66,29 +70,33 @@ impl Queue {
         if behind <= first {
             return now_s;
         }
-        self.request(now_s, (behind - first) * PAGE_BYTES)
+        self.request_pages(now_s, first, behind)
     }
 
     /// What is not in the page cache of the image's file yet, in as few requests as there are gaps.
     fn read_absent(&mut self, now_s: f64, start: u64, end: u64) -> f64 {
         let mut done_s = now_s;
-        let mut absent = 0;
-        for page in start / PAGE_BYTES..end.div_ceil(PAGE_BYTES) {
+        let behind = end.div_ceil(PAGE_BYTES);
+        let mut first_absent = None;
+        for page in start / PAGE_BYTES..behind {
             if self.cached.insert(page) {
-                absent += 1;
-            } else if absent > 0 {
-                done_s = self.request(done_s, absent * PAGE_BYTES);
-                absent = 0;
+                first_absent = first_absent.or(Some(page));
+            } else if let Some(first) = first_absent.take() {
+                done_s = self.request_pages(done_s, first, page);
             }
         }
-        if absent > 0 {
-            done_s = self.request(done_s, absent * PAGE_BYTES);
+        match first_absent {
+            Some(first) => self.request_pages(done_s, first, behind),
+            None => done_s,
         }
-        done_s
+    }
+
+    fn request_pages(&mut self, now_s: f64, first: u64, behind: u64) -> f64 {
+        self.request(now_s, first * PAGE_BYTES, (behind - first) * PAGE_BYTES)
     }
 
     /// Latencies of several reads overlap, their bytes follow each other.
-    fn request(&mut self, now_s: f64, len_bytes: u64) -> f64 {
+    fn request(&mut self, now_s: f64, start_byte: u64, len_bytes: u64) -> f64 {
         let reads = len_bytes.div_ceil(READ_BYTES_MAX);
         self.reads += reads;
         self.read_bytes += len_bytes;
@@ -101,7 +109,31 @@ impl Queue {
         }
         let begin_s = let_through_s.max(self.idle_s);
         self.idle_s = begin_s + len / self.medium.bandwidth_bytes_per_s;
-        self.idle_s + self.medium.request_s
+        let done_s = self.idle_s + self.medium.request_s;
+        self.note(now_s, done_s, (start_byte, len_bytes));
+        done_s
+    }
+
+    /// Notes each of the reads that a request is.
+    fn note(&mut self, asked_s: f64, done_s: f64, (start_byte, len_bytes): (u64, u64)) {
+        let end_byte = start_byte + len_bytes;
+        let mut start_byte = start_byte;
+        while start_byte < end_byte {
+            let len_bytes = READ_BYTES_MAX.min(end_byte - start_byte);
+            let (ask, arrive) = (
+                Act::Ask {
+                    start_byte,
+                    len_bytes,
+                },
+                Act::Arrive {
+                    start_byte,
+                    len_bytes,
+                },
+            );
+            self.log.note(asked_s, ask);
+            self.log.note(done_s, arrive);
+            start_byte += len_bytes;
+        }
     }
 }
 

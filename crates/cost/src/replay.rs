@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use coldpress_trace::Access;
 
 use crate::demand::{Demand, DemandStep};
+use crate::event::{Act, ReaderEvent};
 use crate::geometry::{Geometry, PlaceKind};
 use crate::kernel::Kernel;
 use crate::machine::Machine;
@@ -30,6 +31,21 @@ pub fn predict(
     machine: &Machine,
     reader: &Reader,
 ) -> Prediction {
+    predict_in_detail(geometry, demand, medium, machine, reader).0
+}
+
+/// The same, with all that the reader does, by its time; what happens at the same time stands in the order of the steps.
+///
+/// # Cost
+///
+/// As [`predict`]; some 50 bytes for each read and step.
+pub fn predict_in_detail(
+    geometry: &Geometry,
+    demand: &Demand,
+    medium: &Medium,
+    machine: &Machine,
+    reader: &Reader,
+) -> (Prediction, Vec<ReaderEvent>) {
     let mut medium = *medium;
     // A process reads the image as a file.
     medium.via_file |= matches!(reader, Reader::Fuse { .. });
@@ -55,6 +71,7 @@ struct Replay<'a> {
     done_s: f64,
     /// Names that the kernel knows, found or not.
     names: HashSet<&'a [u8]>,
+    events: Vec<ReaderEvent>,
     missing: Vec<Vec<u8>>,
 }
 
@@ -68,11 +85,12 @@ impl<'a> Replay<'a> {
             begun_s: 0.0,
             done_s: 0.0,
             names: HashSet::from([&b"/"[..]]),
+            events: Vec::new(),
             missing: Vec::new(),
         }
     }
 
-    fn run(mut self) -> Prediction {
+    fn run(mut self) -> (Prediction, Vec<ReaderEvent>) {
         for (index, step) in self.demand.steps.iter().enumerate() {
             let Some(path) = self.demand.paths.get(step.path) else {
                 continue;
@@ -87,8 +105,19 @@ impl<'a> Replay<'a> {
             self.act(&mut now_s, step, path, next);
             self.free_s.insert(step.pid, now_s);
             self.done_s = now_s;
+            self.note_events(step.pid, index);
         }
-        self.prediction()
+        let mut events = std::mem::take(&mut self.events);
+        events.sort_by(|a, b| a.time_s.total_cmp(&b.time_s));
+        (self.prediction(), events)
+    }
+
+    /// Notes what was done for a step.
+    fn note_events(&mut self, pid: u32, step: usize) {
+        let done = (self.done_s, Act::Step(step));
+        let acts = self.kernel.queue.log.take().chain([done]);
+        let events = acts.map(|(time_s, act)| ReaderEvent { time_s, pid, act });
+        self.events.extend(events);
     }
 
     fn act(

@@ -10,8 +10,7 @@
 //! * [`Repeats`]: blocks that were read more than once, and why;
 //! * [`ReadMark`] for each read, for charts.
 //!
-//! [`replay`] makes such events of a trace that was recorded from another image, to compare layouts without
-//! starting anything.
+//! [`recorded_events`] makes such events of a start that was predicted, to compare layouts without starting anything.
 //!
 //! [`explain_elf`] goes into one program or library: what of its sections was touched, by whom, and the order in
 //! which its functions were needed.
@@ -28,8 +27,8 @@ mod file_cost;
 mod geometry;
 mod image_map;
 mod page_use;
+mod predicted;
 mod repeats;
-mod replay;
 mod share;
 mod touches;
 
@@ -40,6 +39,6 @@ pub use file_cost::FileCost;
 pub use geometry::{executable_pages, geometry, note_executables};
 pub use image_map::{Block, BlockKind, ImageMap, MappedFile};
 pub use page_use::PageUse;
+pub use predicted::recorded_events;
 pub use repeats::{CacheSizes, Reason, RepeatSum, RepeatedBlock, Repeats};
-pub use replay::{Replay, replay};
 pub use touches::Touch;

@@ -1,4 +1,4 @@
-//! The plan that follows a recorded start: everything in the order in which it was needed.
+//! The plan that follows recorded starts: everything in the order in which it was needed.
 //!
 //! A start that reads the image from front to back needs each block once, and readahead of the
 //! device brings what comes next. So the data area, the inode table and the directory table of the
@@ -17,7 +17,8 @@ use crate::tree::{NodeId, Tree};
 /// more likely not needed than needed, and then only in the way.
 const SURE_SHARE: f64 = 0.5;
 
-/// The plan in which everything that was touched stands in the order of its first access.
+/// The plan of recordings, of which there may be one: first what at least half of them touched, then the rest, so that no fragment or
+/// metadata block that every start reads is filled with what few need; both in the order of first accesses.
 ///
 /// - Data: the blocks of a file stand where one of its full blocks was first touched; those of a
 ///   large file of which less than half was touched stand behind all other data. A file smaller
@@ -35,19 +36,8 @@ const SURE_SHARE: f64 = 0.5;
 ///
 /// # Cost
 ///
-/// O(n log n) in the working set; a byte for each node of the tree.
-pub fn plan(tree: &Tree, working_set: &WorkingSet, block_size: BlockSize) -> Plan {
-    plan_in_turn(tree, &[working_set], block_size)
-}
-
-/// The plan of several recordings: first what at least half of them touched, as [`plan`] has it,
-/// then the rest likewise, so that no fragment or metadata block that every start reads is filled
-/// with what few need.
-///
-/// # Cost
-///
-/// As [`plan`].
-pub fn plan_profile(tree: &Tree, profile: &Profile, block_size: BlockSize) -> Plan {
+/// O(n log n) in the steps of the profile; a byte for each node of the tree.
+pub fn plan(tree: &Tree, profile: &Profile, block_size: BlockSize) -> Plan {
     let (sure, all) = (profile.working_set(SURE_SHARE), profile.working_set(0.0));
     plan_in_turn(tree, &[&sure, &all], block_size)
 }
@@ -117,7 +107,7 @@ mod tests {
 
     const PAGE: u64 = PAGE_SIZE_BYTES;
 
-    fn working_set(accesses: &[(Access, &str)]) -> WorkingSet {
+    fn trace(accesses: &[(Access, &str)]) -> Trace {
         let event = |&(access, path): &(Access, &str)| Event {
             time_us: 0,
             pid: 1,
@@ -128,7 +118,6 @@ mod tests {
             events: accesses.iter().map(event).collect(),
             ..Trace::default()
         }
-        .working_set()
     }
 
     fn read(first_page: u64, last_page: u64) -> Access {
@@ -156,7 +145,7 @@ mod tests {
     /// Blocks of two pages.
     fn planned(files: &[(&str, u64)], accesses: &[(Access, &str)]) -> Plan {
         let block_size = BlockSize::new(8192).expect("legal");
-        plan(&tree(files), &working_set(accesses), block_size)
+        plan(&tree(files), &Profile::from(&trace(accesses)), block_size)
     }
 
     /// What, files, accesses, data of the plan.
@@ -283,7 +272,7 @@ mod tests {
             ("/rare/c", 9),
             ("/s", 9),
         ]);
-        let plan = plan_profile(&tree, &profile, BlockSize::new(8192).expect("legal"));
+        let plan = plan(&tree, &profile, BlockSize::new(8192).expect("legal"));
         let data = [
             fragment(&["/s", "/often/b"]),
             fragment(&["/rare/a", "/rare/c"]),
@@ -305,16 +294,6 @@ mod tests {
         assert_eq!(
             plan.directories,
             directories.map(|path| path.as_bytes().to_vec())
-        );
-        let sure = Profile {
-            recordings: 1,
-            ..profile
-        };
-        let set = sure.working_set(0.0);
-        let block_size = BlockSize::new(8192).expect("legal");
-        assert_eq!(
-            plan_profile(&tree, &sure, block_size),
-            super::plan(&tree, &set, block_size)
         );
     }
 
@@ -349,10 +328,11 @@ mod tests {
 
     #[test]
     fn a_working_set_of_files_alone_is_planned_with_their_directories() {
-        let mut set = working_set(&[(read(0, 0), "/a/f")]);
+        let mut set = trace(&[(read(0, 0), "/a/f")]).working_set();
         set.lookups.clear();
         set.lists.clear();
-        let plan = plan(&tree(&[("/a/", 0), ("/a/f", 1)]), &set, BlockSize::MIN);
+        let tree = tree(&[("/a/", 0), ("/a/f", 1)]);
+        let plan = plan_in_turn(&tree, &[&set], BlockSize::MIN);
         assert_eq!(plan.inodes, [&b"/"[..], b"/a", b"/a/f"]);
     }
 }

@@ -45,7 +45,7 @@ mod text;
 mod tree;
 mod walk;
 
-pub use access::{plan, plan_profile};
+pub use access::plan;
 pub use assign::{BlockGain, PackingGain, ReadCost, assign};
 pub use error::{Error, PlanRule, SortRule, TreeRule};
 pub use grouping::{Grouping, Sketch, Sketches};

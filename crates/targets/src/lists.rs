@@ -25,7 +25,7 @@ pub(crate) fn trace(data: &[u8]) {
         .expect("what was read can be written");
     assert_eq!(Trace::parse(&text).as_ref(), Ok(&trace));
     let tree = tree();
-    let plan = planned(&tree, &trace.working_set(), BlockSize::MIN);
+    let plan = planned(&tree, &Profile::from(&trace), BlockSize::MIN);
     obey(&tree, &plan);
 }
 
@@ -50,8 +50,7 @@ pub(crate) fn profile(data: &[u8]) {
     let staleness = matching.staleness();
     assert!(staleness.stale_paths <= staleness.paths);
     assert!(staleness.stale_bytes <= staleness.bytes);
-    let set = matching.profile.working_set(0.5);
-    obey(&tree, &planned(&tree, &set, BlockSize::MIN));
+    obey(&tree, &planned(&tree, &matching.profile, BlockSize::MIN));
 }
 
 /// A plan that is read is written, read again, and orders a tree.

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use coldpress_build::Uncompressed;
-use coldpress_codec::Settings;
+use coldpress_codec::{Choices, Filter, Settings, Tuning};
 use coldpress_format::{BlockSize, Compressor};
 use coldpress_layout::Tails;
 
@@ -41,13 +41,24 @@ impl Candidate {
         self.compression.map(|settings| settings.compressor)
     }
 
-    /// The compressor and its level: `zstd 15`, `none`.
+    /// The filters of xz.
+    pub fn filters(&self) -> Choices<Filter> {
+        match self.compression.map(|settings| settings.tuning) {
+            Some(Tuning::Xz(tuning)) => tuning.filters,
+            _ => Choices::NONE,
+        }
+    }
+
+    /// The compressor, its level and its filters: `zstd 15`, `xz 6 x86`, `none`.
     pub fn compression_text(&self) -> String {
         match self.compression {
             None => "none".to_owned(),
             Some(Settings {
                 compressor, level, ..
-            }) => format!("{compressor} {level}"),
+            }) if self.filters().is_empty() => format!("{compressor} {level}"),
+            Some(Settings {
+                compressor, level, ..
+            }) => format!("{compressor} {level} {}", self.filters()),
         }
     }
 
@@ -97,8 +108,6 @@ pub(crate) fn block_text(size: BlockSize) -> String {
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use coldpress_codec::Tuning;
-
     use super::*;
 
     /// A candidate as mksquashfs would build it.

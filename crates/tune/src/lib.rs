@@ -1,7 +1,7 @@
 //! Which image to build of a source: what there is to choose from, what each would give, the choice.
 //!
 //! ```text
-//! field       candidates: compressor, level, block size, tail ends, order    field.rs, candidate.rs
+//! field       candidates: compressor, level, block size, tail ends, order    field.rs, effort.rs, today.rs
 //! sample      what their blocks would take: coldpress_build                   search.rs
 //! predict     a cold start from each: coldpress_cost                          search.rs, sizes.rs
 //! spend       blocks that are stored as they are, within a budget             spend.rs
@@ -17,21 +17,28 @@
 //! What the words of other tools mean is documented in docs/tune.md.
 #![forbid(unsafe_code)]
 
+mod budget;
 mod candidate;
 mod choice;
+mod effort;
 mod equivalent;
 mod field;
 mod front;
+mod machine_code;
 mod outcome;
 mod search;
 mod sizes;
 mod spend;
+mod today;
 
+pub use budget::Budget;
 pub use candidate::{Candidate, OrderBy};
 pub use choice::{Limits, Rivals, Row, Unmet, recommend};
+pub use effort::Effort;
 pub use equivalent::{Equivalent, equivalents, mksquashfs_words};
-pub use field::{Effort, FieldOptions, Today, defaults_today, field};
+pub use field::{FieldOptions, field};
 pub use front::front;
+pub use machine_code::filters;
 pub use outcome::Outcome;
 pub use search::{FileCode, Sampled, Search};
-pub use spend::Budget;
+pub use today::{Today, defaults_today};

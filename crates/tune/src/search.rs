@@ -9,10 +9,11 @@ use coldpress_cost::{Demand, Geometry, Machine, Medium, Prediction, Reader, pred
 use coldpress_format::{BlockSize, Compressor};
 use coldpress_layout::{Order, Plan, Tails, order};
 
+use crate::budget::Budget;
 use crate::candidate::{Candidate, OrderBy};
 use crate::outcome::Outcome;
 use crate::sizes::Sizes;
-use crate::spend::{Budget, Spending, Spent};
+use crate::spend::{Spending, Spent};
 
 /// A file by its path, and its pages of code, first and last.
 pub type FileCode = (Vec<u8>, Vec<(u64, u64)>);

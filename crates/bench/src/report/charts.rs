@@ -20,6 +20,6 @@ pub(super) use boxes::{DOTS_MAX, Lane, Sample, boxes};
 pub(super) use curve::{Step, curve};
 pub(super) use heat_map::heat_map;
 pub(super) use marks::series;
-pub(super) use scatter::{Line, Scatter, Spot, scatter};
+pub(super) use scatter::scatter;
 pub(super) use timeline::timeline;
 pub(super) use waterfall::waterfall;

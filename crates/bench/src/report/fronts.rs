@@ -2,8 +2,9 @@
 
 use std::io;
 
-use super::charts::{Line, Scatter, Spot, scatter};
+use super::charts::scatter;
 use super::page::Page;
+use super::sections::{Scatter, ScatterLine, ScatterSpot};
 use super::view::View;
 use crate::figure;
 use crate::pareto::pareto_front;
@@ -31,19 +32,25 @@ pub(super) fn write(page: &mut Page, view: &View) -> io::Result<()> {
     predictions(page, view)
 }
 
-fn trade(page: &mut Page, title: &str, figures: [&str; 2], mut spots: Vec<Spot>) -> io::Result<()> {
+fn trade(
+    page: &mut Page,
+    title: &str,
+    figures: [&str; 2],
+    mut spots: Vec<ScatterSpot>,
+) -> io::Result<()> {
     let points: Vec<[f64; 2]> = spots.iter().map(|spot| [spot.at.0, spot.at.1]).collect();
     for (spot, is_front) in spots.iter_mut().zip(pareto_front(&points)) {
         spot.is_marked = is_front;
     }
     let chart = Scatter {
-        title,
-        figures,
+        title: title.to_owned(),
+        figures: figures.map(str::to_owned),
+        kinds: Vec::new(),
         spots,
-        line: Line::Front,
+        line: ScatterLine::Front,
     };
     page.chart(title, &scatter(&chart)?);
-    let mut front: Vec<&Spot> = chart.spots.iter().filter(|spot| spot.is_marked).collect();
+    let mut front: Vec<&ScatterSpot> = chart.spots.iter().filter(|spot| spot.is_marked).collect();
     front.sort_by(|a, b| a.at.0.total_cmp(&b.at.0));
     let [x, y] = figures;
     let named: Vec<String> = front
@@ -75,10 +82,11 @@ fn predictions(page: &mut Page, view: &View) -> io::Result<()> {
     }
     let title = "Predicted and measured";
     let chart = Scatter {
-        title,
-        figures,
+        title: title.to_owned(),
+        figures: figures.map(str::to_owned),
+        kinds: Vec::new(),
         spots,
-        line: Line::Equal,
+        line: ScatterLine::Equal,
     };
     page.chart(title, &scatter(&chart)?);
     let hint = "On the line the prediction is right; above it starts were faster than predicted.";
@@ -87,7 +95,7 @@ fn predictions(page: &mut Page, view: &View) -> io::Result<()> {
 }
 
 /// The contestants that have both figures. Those of one compressor have one color, where that is known.
-fn spots(view: &View, figures: [&str; 2]) -> Vec<Spot> {
+fn spots(view: &View, figures: [&str; 2]) -> Vec<ScatterSpot> {
     let mut groups: Vec<&str> = Vec::new();
     let [x, y] = figures.map(|name| view.figure(name));
     let contestants = view.study.contestants.iter().zip(x.iter().zip(y));
@@ -98,15 +106,15 @@ fn spots(view: &View, figures: [&str; 2]) -> Vec<Spot> {
             .get("compressor")
             .unwrap_or(&contestant.name);
         let known = groups.iter().position(|known| known == group);
-        let series = known.unwrap_or_else(|| {
+        let kind = known.unwrap_or_else(|| {
             groups.push(group);
             groups.len() - 1
         });
         if let (Some(x), Some(y)) = (x.median, y.median) {
-            spots.push(Spot {
+            spots.push(ScatterSpot {
                 name: contestant.name.clone(),
                 at: (x, y),
-                series,
+                kind,
                 is_marked: false,
             });
         }

@@ -24,7 +24,9 @@ mod view;
 mod waterfall;
 
 pub use file_sizes::FileSizes;
-pub use sections::{Exhibit, HeatMap, Section, Table, Timeline, TimelineSpot};
+pub use sections::{
+    Exhibit, HeatMap, Scatter, ScatterLine, ScatterSpot, Section, Table, Timeline, TimelineSpot,
+};
 pub use waterfall::{TaskSpan, Waterfall};
 
 use std::io::{self, Write};

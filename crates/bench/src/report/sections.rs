@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::io;
 
-use super::charts::{heat_map, series, timeline};
+use super::charts::{heat_map, scatter, series, timeline};
 use super::page::{Page, escape};
 
 /// A part of a report.
@@ -28,6 +28,8 @@ pub enum Exhibit {
     Facts(Vec<(String, String)>),
     /// A table.
     Table(Table),
+    /// Two figures against each other.
+    Scatter(Scatter),
     /// Spots over time.
     Timeline(Timeline),
     /// Counts over time.
@@ -41,6 +43,43 @@ pub struct Table {
     pub columns: Vec<String>,
     /// As many cells as there are columns, each.
     pub rows: Vec<Vec<String>>,
+}
+
+/// Two figures of several things against each other.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scatter {
+    /// What it shows.
+    pub title: String,
+    /// The names of the figures, with their units, as in studies.
+    pub figures: [String; 2],
+    /// Kinds of spots, each in a color of its own; none needs no legend.
+    pub kinds: Vec<String>,
+    /// The things.
+    pub spots: Vec<ScatterSpot>,
+    /// What is drawn besides.
+    pub line: ScatterLine,
+}
+
+/// One of the things.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ScatterSpot {
+    /// What it is called.
+    pub name: String,
+    /// Its figures.
+    pub at: (f64, f64),
+    /// Index of its kind.
+    pub kind: usize,
+    /// Larger, and with its name beside it.
+    pub is_marked: bool,
+}
+
+/// What is drawn besides the spots.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ScatterLine {
+    /// Steps through the marked spots that no other marked one beats: nothing marked is left of and below them.
+    Front,
+    /// Where both figures are the same; both axes are the same then.
+    Equal,
 }
 
 /// When something happened, and where.
@@ -110,6 +149,10 @@ fn show(page: &mut Page, exhibit: &Exhibit) -> io::Result<()> {
             let cells = |row: &Vec<String>| row.clone().into_iter().map(Into::into).collect();
             page.table(&table.columns, table.rows.iter().map(cells));
         }
+        Exhibit::Scatter(chart) => {
+            page.chart(&chart.title, &scatter(chart)?);
+            legend(page, &chart.kinds);
+        }
         Exhibit::Timeline(chart) => {
             page.chart(&chart.title, &timeline(chart)?);
             legend(page, &chart.kinds);
@@ -121,6 +164,9 @@ fn show(page: &mut Page, exhibit: &Exhibit) -> io::Result<()> {
 
 /// Which color is what.
 fn legend(page: &mut Page, kinds: &[String]) {
+    if kinds.is_empty() {
+        return;
+    }
     let mut html = String::from("<p class=\"hint\">");
     for (kind, name) in kinds.iter().enumerate() {
         let color = series(kind + 1);

@@ -81,13 +81,13 @@ pub(crate) struct ExplainArgs {
     )]
     pub(crate) linker: Linker,
 
-    /// Start nothing; tell what this trace, recorded from any image, would read from IMAGE
+    /// Start nothing; tell what the start of this trace, recorded from any image, would read from IMAGE
     ///
-    /// Without readahead and metadata, with memory for everything: to compare layouts. Needs no root.
+    /// As `coldpress predict` reckons it, but in detail: to compare layouts. Needs no root.
     #[arg(
         long,
         value_name = "TRACE",
-        conflicts_with_all = ["command", "chroot", "device", "ready", "timeout", "symbol_order"],
+        conflicts_with_all = ["command", "chroot", "ready", "timeout", "symbol_order"],
         hide_short_help = true
     )]
     pub(crate) trace: Option<PathBuf>,

@@ -123,7 +123,7 @@ pub(crate) struct TuneArgs {
     #[arg(long, conflicts_with = "thorough")]
     pub(crate) fast: bool,
 
-    /// Try every block size and more levels
+    /// Try every block size, more levels, and filters of xz for the source's machine code
     #[arg(long)]
     pub(crate) thorough: bool,
 

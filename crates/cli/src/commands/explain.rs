@@ -49,7 +49,7 @@ impl Told<'_> {
 }
 
 pub(super) fn run(args: &ExplainArgs, ui: &Ui) -> anyhow::Result<Exit> {
-    let source = Source::resolve(args)?;
+    let source = Source::resolve(args, ui)?;
     check_places(args)?;
     let opened = image_file::open(&args.image, &args.place)?;
     source.demand_privileges()?;
@@ -63,7 +63,7 @@ pub(super) fn run(args: &ExplainArgs, ui: &Ui) -> anyhow::Result<Exit> {
             ImageMap::new(&opened.image, bytes, &mut || ui.interrupt.poll())
         })
         .with_context(|| format!("cannot read {}", quoted(&args.image)))?;
-    let recorded = source.record(&args.image, &opened, &map, ui)?;
+    let recorded = source.record(&args.image, &opened, ui)?;
     let account = account(&map, &opened.image, &recorded)?;
     let explanation = account.explanation();
     let programs = programs::explain(&opened.image, &map, &account, &explanation, &orders);
@@ -104,7 +104,7 @@ fn account<'a>(
     let events = &recorded.events;
     let rate = match recorded.origin {
         Origin::Start { .. } => rate::decompression_bytes_per_s(image, map, events)?,
-        Origin::Trace(_) => None,
+        Origin::Trace { .. } => None,
     };
     let start = Start {
         events,

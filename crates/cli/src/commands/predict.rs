@@ -3,19 +3,17 @@
 mod table;
 
 use std::path::Path;
-use std::sync::Arc;
 
 use anyhow::Context as _;
-use coldpress_cost::{Demand, Geometry, Prediction, Reader, predict};
-use coldpress_explain::{geometry, note_executables};
-use coldpress_format::Compressor;
+use coldpress_cost::{Demand, Prediction, Reader, predict};
 
 use crate::args::{PredictArgs, ReaderName};
 use crate::device::Target;
 use crate::exit::Exit;
 use crate::failure::unless_stdout_closed;
-use crate::start::Start;
-use crate::text::{plural, quoted, some_of};
+use crate::image_file::Opened;
+use crate::start::{Start, geometry, warn_of_missing};
+use crate::text::quoted;
 use crate::ui::Ui;
 use crate::{image_file, steps};
 
@@ -41,15 +39,14 @@ enum Warm {
 pub(super) fn run(args: &PredictArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let target = Target::resolve(&args.device, ui)?;
     let opened = image_file::open(&args.image, &args.place)?;
-    let (mut demand, wall_s) = read_demand(args)?;
-    let mut geometry = ui
+    let start = read_start(args)?;
+    let (warm, compute_s) = warm(args, &start, &opened, &target, ui)?;
+    let demand = start.demand(compute_s);
+    let geometry = ui
         .timed("mapping", "Find what lies where in the image", || {
-            let bytes = Box::new(Arc::clone(&opened.bytes));
-            geometry(&opened.image, bytes, &mut || ui.interrupt.poll())
+            geometry(&opened, &demand, ui)
         })
         .with_context(|| format!("cannot read {}", quoted(&args.image)))?;
-    note_executables(&mut geometry, &opened.image, &demand);
-    let warm = set_warm(&mut demand, args.warm, wall_s, &geometry, ui)?;
     let reader = reader(args.reader, &target);
     let prediction = predict(&geometry, &demand, &target.medium, &target.machine, &reader);
     warn_of_missing(&prediction.missing, ui);
@@ -72,40 +69,34 @@ fn tell(predicted: &Predicted, ui: &Ui) -> anyhow::Result<()> {
     table::print(predicted, ui)
 }
 
-/// What the start asks for, and how long it took when it was recorded.
-fn read_demand(args: &PredictArgs) -> anyhow::Result<(Demand, Option<f64>)> {
-    if let Some(path) = &args.profile {
-        let profile = steps::read_profile(path)?;
-        return Ok((Demand::of_profile(&profile, args.min_share, 0.0), None));
+/// The start that is predicted.
+fn read_start(args: &PredictArgs) -> anyhow::Result<Start> {
+    match &args.profile {
+        Some(path) => {
+            let profile = steps::read_profile(path)?;
+            Ok(Start::Profile(profile.at_least(args.min_share)))
+        }
+        None => Start::read_trace(args.trace.as_deref().unwrap_or(Path::new(""))),
     }
-    let start = Start::read_trace(args.trace.as_deref().unwrap_or(Path::new("")))?;
-    Ok((start.demand(0.0), start.wall_s()))
 }
 
-/// Says what the program takes itself: what the user says, or what the recording took without what reading took then by the model.
-fn set_warm(
-    demand: &mut Demand,
-    said_s: Option<f64>,
-    wall_s: Option<f64>,
-    geometry: &Geometry,
+/// What the program takes itself, in s, and how that is known: the user says it, or the recording tells.
+fn warm(
+    args: &PredictArgs,
+    start: &Start,
+    opened: &Opened,
+    target: &Target,
     ui: &Ui,
-) -> anyhow::Result<Warm> {
-    if let Some(said_s) = said_s {
-        demand.compute_s = said_s;
-        return Ok(Warm::Said);
+) -> anyhow::Result<(Warm, f64)> {
+    if let Some(said_s) = args.warm {
+        return Ok((Warm::Said, said_s));
     }
-    let Some(wall_s) = wall_s else {
-        return Ok(Warm::Unknown);
-    };
-    // Recordings are made from an image of zstd on the disk of this machine.
-    let recorded = Geometry {
-        compressor: Compressor::Zstd,
-        ..geometry.clone()
-    };
-    let host = Target::resolve("host", ui)?;
-    let reading = predict(&recorded, demand, &host.medium, &host.machine, &host.kernel);
-    demand.compute_s = (wall_s - reading.time_s).max(0.0);
-    Ok(Warm::Recording)
+    if let Start::Profile(_) = start {
+        return Ok((Warm::Unknown, 0.0));
+    }
+    let source = steps::scan_image(&args.image, opened.start, ui)?;
+    let told_s = start.program_s(&source, target);
+    Ok(told_s.map_or((Warm::Unknown, 0.0), |told_s| (Warm::Recording, told_s)))
 }
 
 fn reader(name: ReaderName, target: &Target) -> Reader {
@@ -115,15 +106,4 @@ fn reader(name: ReaderName, target: &Target) -> Reader {
         ReaderName::Erofs => Reader::Erofs,
         ReaderName::Unpacked => Reader::Unpacked,
     }
-}
-
-fn warn_of_missing(missing: &[Vec<u8>], ui: &Ui) {
-    if missing.is_empty() {
-        return;
-    }
-    ui.warn(&format!(
-        "the start asks for {} that the image does not have: {}",
-        plural(missing.len() as u64, "path", "paths"),
-        some_of(missing.iter().map(Vec::as_slice))
-    ));
 }

@@ -12,7 +12,7 @@ use coldpress_bench::Proof;
 use coldpress_bench::format_units::seconds;
 use coldpress_build::{Input, Metadata, Output, Source, Summary};
 use coldpress_host::{Command, Device, Janitor};
-use coldpress_layout::Plan;
+use coldpress_layout::{Plan, Tails};
 use coldpress_trace::{Profile, Trace};
 use coldpress_tune::{Budget, FieldOptions, Limits};
 
@@ -69,7 +69,7 @@ pub(super) fn run(args: &PressArgs, ui: &Ui) -> anyhow::Result<Exit> {
         janitor: &janitor,
         ui,
     };
-    let source = steps::gather(
+    let mut source = steps::gather(
         &[Input::Directory(args.source.clone())],
         &press.settings,
         ui,
@@ -84,6 +84,10 @@ pub(super) fn run(args: &PressArgs, ui: &Ui) -> anyhow::Result<Exit> {
     };
     if args.tune {
         press.tune(&source, start.as_ref())?;
+        // Which tail ends are the same depends on the block size.
+        if press.settings.tails == Tails::All {
+            steps::compare(&mut source, &press.settings, ui)?;
+        }
     }
     let plan = match (given, &start) {
         (Some(plan), _) => plan,

@@ -1,6 +1,7 @@
 //! `coldpress tune`: samples, predictions, the choice, and how to build it.
 
 mod build_line;
+mod chart;
 mod conditions;
 mod facts;
 mod json;
@@ -36,7 +37,7 @@ struct Told<'a> {
 }
 
 pub(super) fn run(args: &TuneArgs, ui: &Ui) -> anyhow::Result<Exit> {
-    let conditions = Conditions::resolve(args, ui)?;
+    let mut conditions = Conditions::resolve(args, ui)?;
     let sources = std::slice::from_ref(&args.source);
     let settings = ImageSettings::for_tuning(args.threads, &args.source_options, sources)?;
     let inputs = Input::from_paths(sources)?;
@@ -47,6 +48,7 @@ pub(super) fn run(args: &TuneArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let plan_out = args.plan_out.as_deref().map(Output::create).transpose()?;
     let report = args.report.as_deref().map(Output::create).transpose()?;
     let source = steps::gather(&inputs, &settings, ui)?;
+    conditions.look_into(&source, ui);
     let start = origin.start(args, &source, &settings, ui)?;
     let question = Question {
         source: &source,

@@ -52,6 +52,7 @@ pub(super) fn record(stage: &Stage<'_>) -> anyhow::Result<Trace> {
         recorder: TITLE,
         cold: "fresh mount: no page, name or inode of the image known to the kernel".to_owned(),
         read_ahead_kib: Some(0),
+        block_size: Some(stage.settings.block_size),
         lost_events: 0,
         wall_ns: outcome.wall_ns,
     });

@@ -71,6 +71,7 @@ pub(super) fn record(stage: &Stage<'_>) -> anyhow::Result<Trace> {
         recorder: TITLE,
         cold: "fresh loop device and mount, no page of the image resident".to_owned(),
         read_ahead_kib: Some(read_ahead_kib),
+        block_size: Some(stage.settings.block_size),
         lost_events: 0,
         wall_ns: outcome.wall_ns,
     });

@@ -75,6 +75,7 @@ pub(crate) fn record_mounted(mounted: &Path, until: &Until<'_>, ui: &Ui) -> anyh
         recorder: TITLE,
         cold: "no: caches were as they were".to_owned(),
         read_ahead_kib: None,
+        block_size: Some(image.superblock().block_size),
         lost_events: recording.lost_events,
         wall_ns,
     };

@@ -34,6 +34,7 @@ pub(super) fn record(stage: &Stage<'_>) -> anyhow::Result<Trace> {
         recorder: TITLE,
         cold: "no: caches were as they were".to_owned(),
         read_ahead_kib: None,
+        block_size: None,
         lost_events: recording.lost_events,
         wall_ns: outcome.wall_ns,
     });

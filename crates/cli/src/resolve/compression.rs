@@ -114,7 +114,7 @@ pub(crate) fn block_size(bytes: u64) -> anyhow::Result<BlockSize> {
         .and_then(|bytes| BlockSize::new(bytes).ok());
     size.ok_or_else(|| {
         let error = anyhow!("block size is {bytes} bytes, must be a power of two from 4K to 1M");
-        hint(error, "for example `--block-size 128K`")
+        hint(error, "for example `128K`")
     })
 }
 

@@ -231,18 +231,43 @@ fn a_trace_tells_what_another_image_would_read() {
         fs::write(source.join("large"), noise(1, LARGE_BYTES)).unwrap();
         fs::write(source.join("small"), noise(2, SMALL_BYTES)).unwrap();
     });
-    let trace = "coldpress-trace 1\n0 1 F 5 /large\n3 1 R 0-3 /large\n\
+    let trace = "coldpress-trace 1\n# wall-us: 90000\n0 1 F 5 /large\n3 1 R 0-3 /large\n\
                  7 1 R 0-99 /small\n9 1 L /large\n11 1 R 0-0 /none\n";
     fs::write(session.at("trace"), trace).unwrap();
-    let ran = session.done(["explain", "image", "--trace", "trace", "--json"]);
-    let warning = "warning: `trace` reads 1 file that the image does not have: `/none`";
+    let on_usb = ["--trace", "trace", "--json", "--device", "usb2"];
+    let ran = session.done([&["explain", "image"][..], &on_usb].concat());
+    let warning = "warning: the start asks for 1 path that the image does not have: `/none`";
     assert!(ran.stderr.contains(warning), "{}", ran.stderr);
     let told = ran.json();
-    // A block of 128 KiB, and the block with the tail end.
-    assert_eq!(number(&told["totals"]["reads"]), 2, "{told:#}");
+    let predicted = session.done([&["-q", "predict", "image"][..], &on_usb].concat());
+    let predicted = predicted.json();
+    let totals = &told["totals"];
+    for (figure, of_prediction) in [
+        ("reads", "reads"),
+        ("device_reads", "reads"),
+        ("read_bytes", "read_bytes"),
+        ("metadata_bytes", "metadata_bytes"),
+        ("cached_bytes", "page_cache_bytes"),
+    ] {
+        assert_eq!(
+            totals[figure], predicted[of_prediction],
+            "{figure} {told:#}"
+        );
+    }
     let large = named(&told["files"], "/large");
-    assert_eq!(number(&large["read_bytes"]), 128 << 10, "{large:#}");
     assert_eq!(number(&large["used_bytes"]), 5 * 4096, "{large:#}");
+    // The block of the fault, and those around it.
+    assert!(number(&large["device_reads"]) > 1, "{large:#}");
+    let page = [
+        "-q", "explain", "image", "--trace", "trace", "--report", "page",
+    ];
+    let text = session.done(page).text();
+    assert!(
+        text.contains("as predicted of `trace`, device host"),
+        "{text}"
+    );
+    let page = fs::read_to_string(session.at("page")).unwrap();
+    assert!(page.contains("Nothing was started") && page.matches("<svg").count() == 2);
     let both = session.run(["explain", "image", "--trace", "trace", "--", "true"]);
     assert_eq!(both.code, Some(2), "{}", both.stderr);
 }

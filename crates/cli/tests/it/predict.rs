@@ -153,6 +153,32 @@ fn a_prediction_tells_reads_time_and_causes() {
 }
 
 #[test]
+fn what_the_program_takes_itself_is_the_same_for_every_image() {
+    let stage = stage();
+    let told_s = |image: &str, trace: &str| {
+        let words = ["-q", "predict", image, "--trace", trace, "--json"];
+        number(&stage.run(words).json()["warm_s"])
+    };
+    let itself_s = told_s("image", "trace");
+    assert!((0.001..0.05).contains(&itself_s), "{itself_s}");
+    for (image, options) in [("small", ["-b", "4K"]), ("stored", ["-c", "none"])] {
+        stage.done([&["-q", "build", "source", image][..], &options].concat());
+        assert_eq!(told_s(image, "trace").to_bits(), itself_s.to_bits());
+    }
+    // But it depends on what was recorded from, and by whom; what was in memory took nothing.
+    let text = fs::read_to_string(stage.at("trace")).unwrap();
+    let with = |header: &str| {
+        let text = text.replacen('\n', &format!("\n# {header}\n"), 1);
+        fs::write(stage.at("other"), text).unwrap();
+        told_s("image", "other")
+    };
+    for header in ["block-size: 1048576", "recorder: fuse: requests"] {
+        assert!((with(header) - itself_s).abs() > 1e-6, "{header}");
+    }
+    assert!((with("cold: no: caches were as they were") - 0.05).abs() < 1e-12);
+}
+
+#[test]
 fn a_profile_has_no_time_of_its_own() {
     let stage = stage();
     let merged = stage.run(["-q", "profile", "merge", "trace", "-o", "profile"]);

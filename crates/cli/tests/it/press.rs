@@ -156,8 +156,18 @@ fn what_a_start_reads_first_stands_first_in_plan_and_image() {
     assert!(fragments(3) <= 4, "{}", fragments(3));
     assert!(fragments(4) >= 10, "{}", fragments(4));
 
-    session.done(["-q", "build", "--plan", "plan", "source", "again"]);
-    assert!(fs::read(session.at("image")).unwrap() == fs::read(session.at("again")).unwrap());
+    for ordered_by in [
+        ["--plan", "plan"],
+        ["--profile", "profile"],
+        ["--profile", "trace"],
+    ] {
+        session.done([&["-q", "build", "source", "again"][..], &ordered_by].concat());
+        let again = fs::read(session.at("again")).unwrap();
+        assert!(
+            fs::read(session.at("image")).unwrap() == again,
+            "{ordered_by:?}"
+        );
+    }
 }
 
 fn report_is_self_contained(html: &str) {

@@ -1,6 +1,7 @@
 //! Data and fragment blocks: read, decompressed, spread over pages.
 
 use super::{Kernel, PAGE_BYTES};
+use crate::event::Act;
 use crate::geometry::{Extent, FilePlace};
 use crate::queue::{READ_BYTES_MAX, as_f64};
 use crate::slots::Kept;
@@ -22,6 +23,7 @@ impl Kernel<'_> {
         };
         *now_s += self.machine.speeds.miss_s;
         let last = end.min(file.page_count()).saturating_sub(1);
+        self.log_fill(*now_s, place, file, (page, end));
         if self.kept.is_some() {
             self.ask_for(now_s, file, page, last + 1);
             for filled in page..=last {
@@ -40,6 +42,22 @@ impl Kernel<'_> {
         // Pages past the end of the file that the window grew by.
         let past = end.saturating_sub((self.pages.block_of(last) + 1) * self.block_pages());
         self.page_cache_bytes += past * PAGE_BYTES;
+    }
+
+    /// All pages of a window come into memory before the first of its blocks is read.
+    fn log_fill(&mut self, now_s: f64, place: usize, file: &FilePlace, (page, end): (u64, u64)) {
+        let block_pages = self.block_pages();
+        let first_page = self.pages.block_of(page) * block_pages;
+        let mut behind = end.next_multiple_of(block_pages);
+        if !self.rules.fills_blocks {
+            behind = behind.min(file.page_count());
+        }
+        let act = Act::Fill {
+            place,
+            first_page,
+            last_page: behind.max(first_page + 1) - 1,
+        };
+        self.queue.log.note(now_s, act);
     }
 
     fn note_filled(&mut self, now_s: &mut f64, place: usize, file: &FilePlace, block: u64) {

@@ -33,7 +33,7 @@ fn node(kind: Kind) -> Node {
 }
 
 /// `/dir/a`, `/dir/b`, `/dir/c`, `/link` and `/copy`, which has the data of `a`.
-fn tree() -> Tree {
+pub(crate) fn tree() -> Tree {
     let file = |size_bytes| node(Kind::File { size_bytes });
     let directory = |entries: &[(&str, u32)]| {
         let entry = |&(name, id): &(&str, u32)| (name.as_bytes().to_vec(), NodeId(id));

@@ -325,3 +325,64 @@ fn everything_is_read_and_nothing_twice() {
         );
     }
 }
+
+#[test]
+fn events_tell_what_the_prediction_sums_up() {
+    let geometry = image(&[("/a", 20, Some(0)), ("/b", 3, None)]);
+    let accesses = [
+        (1, "/a", fault(10 * PAGES)),
+        (2, "/b", read(0, 3 * PAGES - 1)),
+        (1, "/a", read(20 * PAGES, 20 * PAGES)),
+    ];
+    let medium = Medium {
+        request_s: 0.1,
+        ..Medium::FREE
+    };
+    for reader in [Reader::KERNEL, Reader::FUSE, Reader::Erofs] {
+        let (prediction, events) = predict_in_detail(
+            &geometry,
+            &threads(&accesses),
+            &medium,
+            &Machine::default(),
+            &reader,
+        );
+        let (mut reads, mut read_bytes, mut arrived_bytes, mut pages) = (0, 0, 0, 0);
+        let mut steps = Vec::new();
+        for event in &events {
+            match event.act {
+                Act::Fill {
+                    first_page,
+                    last_page,
+                    ..
+                } => pages += last_page + 1 - first_page,
+                Act::Ask { len_bytes, .. } => {
+                    reads += 1;
+                    read_bytes += len_bytes;
+                }
+                Act::Arrive { len_bytes, .. } => arrived_bytes += len_bytes,
+                Act::Step(step) => steps.push((step, event.pid)),
+            }
+        }
+        let told = (prediction.reads, prediction.read_bytes);
+        assert_eq!((reads, read_bytes), told, "{reader:?}");
+        assert_eq!(arrived_bytes, read_bytes, "{reader:?}");
+        assert_eq!(pages * 4096, prediction.page_cache_bytes, "{reader:?}");
+        steps.sort_unstable();
+        assert_eq!(steps, [(0, 1), (1, 2), (2, 1)], "{reader:?}");
+        let times = events.windows(2);
+        assert!({ times }.all(|pair| pair[0].time_s <= pair[1].time_s));
+    }
+}
+
+#[test]
+fn holes_are_not_read_and_shared_blocks_for_each_file() {
+    let mut geometry = image(&[("/a", 2, None), ("/b", 2, None)]);
+    let first = geometry.file(b"/a").map(|file| file.blocks.clone());
+    if let PlaceKind::File(file) = &mut geometry.places[2].kind {
+        file.blocks = first.unwrap();
+        file.blocks[1].stored_bytes = 0;
+    }
+    assert_eq!(data_reads(&geometry, &[("/b", fault(PAGES))]), 1);
+    let all = read(0, 2 * PAGES - 1);
+    assert_eq!(data_reads(&geometry, &[("/a", all), ("/b", all)]), 3);
+}

@@ -2,6 +2,7 @@
 
 use coldpress_format::BlockSize;
 use coldpress_layout::{Item, NodeId, Order, Packing, Plan, PlanItem, Tails, Tree, order, plan};
+use coldpress_trace::Profile;
 use proptest::prelude::*;
 
 use crate::plans::{data_paths, tree_and_garbage, tree_and_trace};
@@ -212,7 +213,7 @@ proptest! {
         tails in prop_oneof![Just(Tails::Small), Just(Tails::All)],
     ) {
         let block_size = BlockSize::new(8192).expect("legal");
-        let plan = plan(&tree, &trace.working_set(), block_size);
+        let plan = plan(&tree, &Profile::from(&trace), block_size);
         let (order, rest) = order(&tree, &plan, block_size, tails);
         prop_assert_eq!(check(&tree, block_size, &order), Ok(()));
         prop_assert_eq!(rest, Vec::<Vec<u8>>::new());

@@ -2,7 +2,7 @@
 
 use coldpress_format::BlockSize;
 use coldpress_layout::{Packing, PackingRule, Plan, PlanItem, Tree, plan};
-use coldpress_trace::{Access, Event, Trace};
+use coldpress_trace::{Access, Event, Profile, Trace};
 use proptest::prelude::*;
 use proptest::sample::Index;
 
@@ -184,7 +184,7 @@ proptest! {
 
     #[test]
     fn a_recorded_plan_names_only_what_exists((tree, trace) in tree_and_trace(BlockSize::MIN)) {
-        let plan = plan(&tree, &trace.working_set(), BlockSize::MIN);
+        let plan = plan(&tree, &Profile::from(&trace), BlockSize::MIN);
         for path in data_paths(&plan) {
             prop_assert!(tree.find(path).is_some_and(|id| tree.file_size(id) > Some(0)));
         }
@@ -199,7 +199,7 @@ proptest! {
     fn a_recorded_plan_has_directories_before_what_is_in_them(
         (tree, trace) in tree_and_trace(BlockSize::MIN),
     ) {
-        let plan = plan(&tree, &trace.working_set(), BlockSize::MIN);
+        let plan = plan(&tree, &Profile::from(&trace), BlockSize::MIN);
         for paths in [&plan.inodes, &plan.directories] {
             for (place, path) in paths.iter().enumerate().skip(1) {
                 let slash = path.iter().rposition(|&byte| byte == b'/').unwrap_or(0);

@@ -66,6 +66,7 @@ pub(crate) fn snapcraft(candidate: &Candidate) -> Equivalent {
         lines: vec![format!("compression: {compressor}")],
         lacks: texts([
             other_level.then(|| "levels".to_owned()),
+            (!candidate.filters().is_empty()).then(|| "filters".to_owned()),
             block.then(|| "blocks but of 128K".to_owned()),
             (candidate.tails != Tails::None).then(|| "fragments".to_owned()),
             candidate.uncompressed.data.then(|| "raw data".to_owned()),

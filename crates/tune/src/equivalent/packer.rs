@@ -1,5 +1,6 @@
 //! Tools that write images: mksquashfs and gensquashfs.
 
+use coldpress_codec::{Choices, Filter};
 use coldpress_format::Compressor;
 use coldpress_layout::Tails;
 
@@ -36,11 +37,13 @@ pub(crate) fn gensquashfs(candidate: &Candidate) -> Equivalent {
     };
     let level = settings.level;
     let mut words = vec!["-c".to_owned(), settings.compressor.to_string()];
+    let (takes, lacks) = gensquashfs_filters(candidate);
+    let filters = takes.map_or(String::new(), |filters| format!(",{filters}"));
     let extra = match settings.compressor {
         Compressor::Lzo if level == 0 => Some("algorithm=lzo1x_1".to_owned()),
         Compressor::Lz4 => (level > 0).then(|| "hc".to_owned()),
         Compressor::Gzip => Some(format!("level={}", level.min(9))),
-        _ => Some(format!("level={level}")),
+        _ => Some(format!("level={level}{filters}")),
     };
     words.extend(extra.into_iter().flat_map(|extra| ["-X".to_owned(), extra]));
     words.extend(["-b".to_owned(), candidate.block_size.bytes().to_string()]);
@@ -62,10 +65,22 @@ pub(crate) fn gensquashfs(candidate: &Candidate) -> Equivalent {
         lines: vec![format!("gensquashfs {} -D SOURCE IMAGE", words.join(" "))],
         lacks: texts([
             level,
+            lacks,
             (candidate.tails == Tails::None).then(|| tails.to_owned()),
             candidate.uncompressed.data.then(|| raw.to_owned()),
             order_lacks(candidate, true),
             packing_lacks(candidate),
         ]),
     }
+}
+
+/// The filters of xz that it takes, and those that it does not have.
+fn gensquashfs_filters(candidate: &Candidate) -> (Option<Choices<Filter>>, Option<String>) {
+    let is_new = |filter: &Filter| matches!(filter, Filter::Arm64 | Filter::RiscV);
+    let (lacks, takes): (Vec<_>, Vec<_>) = candidate.filters().iter().partition(is_new);
+    let named = |filters: Vec<Filter>| -> Option<Choices<Filter>> {
+        (!filters.is_empty()).then(|| filters.into_iter().collect())
+    };
+    let lacks = named(lacks).map(|filters| format!("the filter {filters} of xz"));
+    (named(takes), lacks)
 }

@@ -1,4 +1,5 @@
 use coldpress_build::Uncompressed;
+use coldpress_codec::{Filter, XzTuning};
 use coldpress_format::BlockSize;
 use coldpress_format::Compressor::{Gzip, Lz4, Lzo, Xz, Zstd};
 
@@ -167,4 +168,36 @@ fn snapcraft_is_told_only_the_compressor() {
         raw.ends_with("-comp lzo -Xcompression-level 9 -noD -b 1M"),
         "{raw}"
     );
+}
+
+#[test]
+fn filters_and_all_tail_ends_are_told() {
+    let xz = candidate(Xz, 6, 128 << 10);
+    let filtered = |filters: &[Filter]| Candidate {
+        compression: xz.compression.map(|settings| Settings {
+            tuning: Tuning::Xz(XzTuning {
+                filters: filters.iter().copied().collect(),
+                ..XzTuning::default()
+            }),
+            ..settings
+        }),
+        tails: Tails::All,
+        ..xz
+    };
+    assert_eq!(
+        told(&filtered(&[Filter::X86])),
+        "\
+mksquashfs: mksquashfs SOURCE IMAGE -comp xz -Xbcj x86 -b 128K -always-use-fragments
+gensquashfs: gensquashfs -c xz -X level=6,x86 -b 131072 -D SOURCE IMAGE
+appimagetool:  (compressors but zstd)
+snapcraft: compression: xz (filters; fragments)
+enroot: ENROOT_SQUASH_OPTIONS=\"-comp xz -Xbcj x86 -b 128K -always-use-fragments -exit-on-error\" enroot import URI
+live-build: lb config --chroot-squashfs-compression-type xz | MKSQUASHFS_OPTIONS=\"-Xbcj x86 -always-use-fragments\" lb build
+Buildroot: BR2_TARGET_ROOTFS_SQUASHFS=y | BR2_TARGET_ROOTFS_SQUASHFS4_XZ=y | BR2_TARGET_ROOTFS_SQUASHFS_BS_128K=y | # BR2_TARGET_ROOTFS_SQUASHFS_EXTREME_COMP is not set | ROOTFS_SQUASHFS_ARGS += -Xbcj x86 -always-use-fragments
+NixOS: isoImage.squashfsCompression = \"xz -Xbcj x86 -b 128K -always-use-fragments\";
+"
+    );
+    let arm = told(&filtered(&[Filter::Arm64]));
+    let line = "gensquashfs: gensquashfs -c xz -X level=6 -b 131072 -D SOURCE IMAGE (the filter arm64 of xz)";
+    assert!(arm.contains(line), "{arm}");
 }

@@ -4,6 +4,8 @@ use std::io;
 
 use super::frame::{Axis, Frame, LETTER_PX, Plot, WIDE_PX, shortened, tick};
 use crate::figure;
+use crate::pareto::pareto_front;
+use crate::report::{Scatter, ScatterLine, ScatterSpot};
 
 const HEIGHT_PX: u32 = 380;
 const LABEL_LETTERS: usize = 24;
@@ -12,38 +14,11 @@ const LABEL_PX: i32 = 16;
 /// From the middle of a spot to its label.
 const SPOT_PX: i32 = 9;
 
-/// What a scatter plot shows.
-pub(in crate::report) struct Scatter<'a> {
-    pub(in crate::report) title: &'a str,
-    /// The names of the two figures, with their units.
-    pub(in crate::report) figures: [&'a str; 2],
-    pub(in crate::report) spots: Vec<Spot>,
-    pub(in crate::report) line: Line,
-}
-
-/// One contestant.
-pub(in crate::report) struct Spot {
-    pub(in crate::report) name: String,
-    pub(in crate::report) at: (f64, f64),
-    pub(in crate::report) series: usize,
-    /// Larger, and with its name beside it.
-    pub(in crate::report) is_marked: bool,
-}
-
-/// What is drawn besides the spots.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(in crate::report) enum Line {
-    /// Steps through the marked spots: nothing is left of and below them.
-    Front,
-    /// Where both figures are the same; both axes are the same then.
-    Equal,
-}
-
 /// Draws a spot for each contestant.
 pub(in crate::report) fn scatter(chart: &Scatter) -> io::Result<String> {
-    let [x, y] = chart.figures;
+    let [x, y] = [&chart.figures[0], &chart.figures[1]].map(String::as_str);
     let mut ends = [ends(chart, |at| at.0), ends(chart, |at| at.1)];
-    if chart.line == Line::Equal {
+    if chart.line == ScatterLine::Equal {
         let both = (0.0, ends[0].1.max(ends[1].1));
         ends = [both, both];
     }
@@ -57,7 +32,7 @@ pub(in crate::report) fn scatter(chart: &Scatter) -> io::Result<String> {
         tick,
     };
     let frame = Frame {
-        title: chart.title,
+        title: &chart.title,
         width_px: WIDE_PX,
         height_px: HEIGHT_PX,
         x: axis(0, x),
@@ -65,23 +40,21 @@ pub(in crate::report) fn scatter(chart: &Scatter) -> io::Result<String> {
     };
     let place = |at: (f64, f64)| (at.0 * scales[0].0, at.1 * scales[1].0);
     frame.draw(|plot| {
+        let front = front(chart);
         let line = match chart.line {
-            Line::Front => steps(chart),
-            Line::Equal => vec![(0.0, 0.0), (ends[0].1, ends[0].1)],
+            ScatterLine::Front => steps(&front),
+            ScatterLine::Equal => vec![(0.0, 0.0), (ends[0].1, ends[0].1)],
         };
         plot.line(line.into_iter().map(place).collect(), None, 1)?;
         for spot in &chart.spots {
             let [x, y] = [(x, spot.at.0), (y, spot.at.1)].map(|(name, value)| {
                 format!("{} {}", figure::title(name), figure::formatted(name, value))
             });
-            let front = if spot.is_marked && chart.line == Line::Front {
-                ", on the front"
-            } else {
-                ""
-            };
-            let tip = format!("{}: {x}, {y}{front}", spot.name);
+            let is_front = chart.line == ScatterLine::Front && front.contains(&spot);
+            let on_front = if is_front { ", on the front" } else { "" };
+            let tip = format!("{}: {x}, {y}{on_front}", spot.name);
             let radius_px = if spot.is_marked { 7 } else { 4 };
-            plot.dot(place(spot.at), radius_px, spot.series, &tip);
+            plot.dot(place(spot.at), radius_px, spot.kind + 1, &tip);
         }
         labels(plot, chart, place)
     })
@@ -129,17 +102,26 @@ fn ends(chart: &Scatter, value: impl Fn((f64, f64)) -> f64) -> (f64, f64) {
     ((min - room).max(0.0), max + room)
 }
 
-/// From marked spot to marked spot, first along one axis and then along the other.
-fn steps(chart: &Scatter) -> Vec<(f64, f64)> {
-    let marked = chart.spots.iter().filter(|spot| spot.is_marked);
-    let mut front: Vec<(f64, f64)> = marked.map(|spot| spot.at).collect();
-    front.sort_by(|a, b| a.0.total_cmp(&b.0).then(b.1.total_cmp(&a.1)));
+/// The marked spots that no other marked one beats in both figures, from left to right.
+fn front(chart: &Scatter) -> Vec<&ScatterSpot> {
+    let marked: Vec<&ScatterSpot> = chart.spots.iter().filter(|spot| spot.is_marked).collect();
+    let points: Vec<[f64; 2]> = marked.iter().map(|spot| [spot.at.0, spot.at.1]).collect();
+    let known = marked.into_iter().zip(pareto_front(&points));
+    let mut front: Vec<&ScatterSpot> = known
+        .filter_map(|(spot, is_front)| is_front.then_some(spot))
+        .collect();
+    front.sort_by(|a, b| a.at.0.total_cmp(&b.at.0).then(b.at.1.total_cmp(&a.at.1)));
+    front
+}
+
+/// From spot to spot, first along one axis and then along the other.
+fn steps(front: &[&ScatterSpot]) -> Vec<(f64, f64)> {
     let mut steps: Vec<(f64, f64)> = Vec::new();
-    for at in front {
+    for spot in front {
         if let Some(last) = steps.last() {
-            steps.push((at.0, last.1));
+            steps.push((spot.at.0, last.1));
         }
-        steps.push(at);
+        steps.push(spot.at);
     }
     steps
 }
@@ -148,16 +130,17 @@ fn steps(chart: &Scatter) -> Vec<(f64, f64)> {
 mod tests {
     use super::*;
 
-    fn chart(line: Line) -> Scatter<'static> {
-        let spot = |name: &str, at, is_marked| Spot {
+    fn chart(line: ScatterLine) -> Scatter {
+        let spot = |name: &str, at, is_marked| ScatterSpot {
             name: name.to_owned(),
             at,
-            series: 0,
+            kind: 0,
             is_marked,
         };
         Scatter {
-            title: "Build and size",
-            figures: ["build_s", "size_percent"],
+            title: "Build and size".to_owned(),
+            figures: ["build_s", "size_percent"].map(str::to_owned),
+            kinds: Vec::new(),
             spots: vec![
                 spot("slow", (274.9, 49.4), true),
                 spot("fast", (18.4, 54.0), true),
@@ -177,12 +160,18 @@ mod tests {
             (274.9, 54.0),
             (274.9, 49.4),
         ];
-        assert_eq!(steps(&chart(Line::Front)), expected);
+        let mut chart = chart(ScatterLine::Front);
+        assert_eq!(steps(&front(&chart)), expected);
+        // One that is marked for another reason.
+        for spot in &mut chart.spots {
+            spot.is_marked = true;
+        }
+        assert_eq!(steps(&front(&chart)), expected);
     }
 
     #[test]
     fn every_spot_tells_its_values_and_names_do_not_lie_on_each_other() {
-        let svg = scatter(&chart(Line::Front)).expect("a string takes all");
+        let svg = scatter(&chart(ScatterLine::Front)).expect("a string takes all");
         let tip = "worse: build 280 s, size, of the content 60.0 %</title>";
         assert!(svg.contains(tip), "{svg}");
         assert!(svg.contains("slow: build 275 s, size, of the content 49.4 %, on the front"));
@@ -195,7 +184,7 @@ mod tests {
 
     #[test]
     fn nothing_to_show_is_an_empty_chart() {
-        for line in [Line::Front, Line::Equal] {
+        for line in [ScatterLine::Front, ScatterLine::Equal] {
             let empty = Scatter {
                 spots: Vec::new(),
                 ..chart(line)

@@ -10,7 +10,7 @@ use crate::text::{escaped, plural};
 /// Names and what they mean for this start.
 pub(super) fn facts(told: &Told) -> Vec<(&'static str, String)> {
     let totals = &told.explanation.totals;
-    let mut facts = vec![
+    vec![
         ("start", start(told)),
         ("device", device(told)),
         ("read", read(totals)),
@@ -18,11 +18,8 @@ pub(super) fn facts(told: &Told) -> Vec<(&'static str, String)> {
         ("decompressed", decompressed(totals)),
         ("used", used(totals)),
         ("in memory", in_memory(totals)),
-    ];
-    if let Origin::Start { .. } = told.recorded.origin {
-        facts.push(("time", spent(totals)));
-    }
-    facts
+        ("time", spent(told)),
+    ]
 }
 
 fn start(told: &Told) -> String {
@@ -32,9 +29,19 @@ fn start(told: &Told) -> String {
             time(told.explanation.totals.wall_us),
             escaped(told.args.device.as_bytes()),
         ),
-        Origin::Trace(name) => {
-            format!("none; what {name} would read, without readahead and metadata")
-        }
+        Origin::Trace {
+            name,
+            is_calibrated,
+        } => format!(
+            "{} as predicted of {name}, device {} ({})",
+            time(told.explanation.totals.wall_us),
+            escaped(told.args.device.as_bytes()),
+            if *is_calibrated {
+                "as calibrated"
+            } else {
+                "not calibrated"
+            }
+        ),
     }
 }
 
@@ -45,7 +52,7 @@ fn device(told: &Told) -> String {
         plural(totals.device_reads, "read", "reads"),
         bytes(totals.device_bytes)
     );
-    if let Origin::Trace(_) = told.recorded.origin {
+    if let Origin::Trace { .. } = told.recorded.origin {
         return counted;
     }
     let apart = totals.difference().map_or(String::new(), |difference| {
@@ -107,7 +114,12 @@ fn in_memory(totals: &Totals) -> String {
     )
 }
 
-fn spent(totals: &Totals) -> String {
+fn spent(told: &Told) -> String {
+    let totals = &told.explanation.totals;
+    let most = match told.recorded.origin {
+        Origin::Start { .. } => " at most",
+        Origin::Trace { .. } => "",
+    };
     let by_rate = match (
         totals.decompressing_by_rate_us,
         totals.decompression_bytes_per_s,
@@ -120,7 +132,7 @@ fn spent(totals: &Totals) -> String {
         _ => String::new(),
     };
     format!(
-        "{} of waiting for the device, {} of decompressing at most{by_rate}, over all threads",
+        "{} of waiting for the device, {} of decompressing{most}{by_rate}, over all threads",
         time(totals.waited_us),
         time(totals.decompressing_us)
     )

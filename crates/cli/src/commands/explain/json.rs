@@ -16,8 +16,7 @@ pub(super) struct Document<'a> {
     image: String,
     /// Of a start.
     command: Option<&'a [String]>,
-    /// Of a start.
-    device: Option<&'a str>,
+    device: &'a str,
     /// Of a start.
     read_ahead_kib: Option<u64>,
     /// The trace, if nothing was started.
@@ -88,12 +87,12 @@ impl<'a> Document<'a> {
                 read_ahead_kib,
                 ..
             } => (Some(words.as_slice()), Some(*read_ahead_kib)),
-            Origin::Trace(_) => (None, None),
+            Origin::Trace { .. } => (None, None),
         };
         Self {
             image: escaped_path(&told.args.image),
             command,
-            device: command.map(|_| told.args.device.as_str()),
+            device: &told.args.device,
             read_ahead_kib,
             trace: told.args.trace.as_deref().map(escaped_path),
             kernel: machine().kernel,

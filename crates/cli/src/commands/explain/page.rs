@@ -36,7 +36,7 @@ fn title(told: &Told) -> String {
                 words.first().map_or("", String::as_str)
             )
         }
-        Origin::Trace(_) => format!("What {} would read", trace.unwrap_or_default()),
+        Origin::Trace { .. } => format!("What {} would read", trace.unwrap_or_default()),
     }
 }
 
@@ -46,12 +46,21 @@ fn overview(told: &Told) -> Section {
         title: "What it took".to_owned(),
         exhibits: vec![
             Exhibit::Facts(facts.map(|(name, fact)| (name.to_owned(), fact)).collect()),
-            Exhibit::Hint(
-                "Reads, bytes and pages are measured. Waiting is from a request to its arrival. Decompressing is what a thread \
-                 did from then to its next event, at most three times what a program takes: an upper bound."
-                    .to_owned(),
-            ),
+            Exhibit::Hint(basis(told).to_owned()),
         ],
+    }
+}
+
+/// Where the figures come from.
+fn basis(told: &Told) -> &'static str {
+    match told.recorded.origin {
+        Origin::Start { .. } => {
+            "Reads, bytes and pages are measured. Waiting is from a request to its arrival. Decompressing is what a thread \
+             did from then to its next event, at most three times what a program takes: an upper bound."
+        }
+        Origin::Trace { .. } => {
+            "Nothing was started: all is predicted, by a model of the kernel's reader and of the medium."
+        }
     }
 }
 

@@ -1,31 +1,41 @@
-//! What is explained: a cold start from the image as it is, or a trace of an earlier one.
+//! What is explained: a cold start from the image as it is, or what is predicted of one by the trace of another.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::path::Path;
 
 use anyhow::{Context as _, anyhow};
 use coldpress_bench::READ_AHEAD_KIB;
-use coldpress_explain::{CacheSizes, ImageMap, replay};
+use coldpress_cost::predict_in_detail;
+use coldpress_explain::{CacheSizes, recorded_events};
 use coldpress_host::{
     Cgroup, Command, Counters, Device, Janitor, LoopDevice, Mount, Outcome, RawEvent, Recorder,
     Recording, Via, backing_disk, drop_caches, evict, machine, resident_pages, start,
 };
-use coldpress_trace::Trace;
 
 use crate::args::ExplainArgs;
+use crate::device::Target;
 use crate::failure::hint;
 use crate::image_file::Opened;
-use crate::text::{escaped, plural, quoted, some_of};
+use crate::start::{Start, geometry, warn_of_missing};
+use crate::text::{escaped, plural, quoted};
 use crate::ui::Ui;
 use crate::work_dir::WorkDir;
-use crate::{privileges, program, recording};
+use crate::{privileges, program, recording, steps};
 
 /// Where the image is mounted: not in `/tmp`, which `--chroot` replaces inside the image.
 const WORK_PARENT: &str = "/var/tmp";
+
 /// Where events come from.
 pub(super) enum Source {
-    Start { command: Command, device: Device },
-    Trace { name: String, trace: Trace },
+    Start {
+        command: Command,
+        device: Device,
+    },
+    Trace {
+        name: String,
+        start: Start,
+        target: Box<Target>,
+    },
 }
 
 /// What came of it.
@@ -44,25 +54,30 @@ pub(super) enum Origin {
         words: Vec<String>,
         read_ahead_kib: u64,
     },
-    /// The file of the trace, quoted.
-    Trace(String),
+    Trace {
+        /// The file, quoted.
+        name: String,
+        /// Whether the machine that it is predicted for was measured.
+        is_calibrated: bool,
+    },
 }
 
 impl Source {
     /// # Errors
     ///
     /// If the device or the readiness is none, or the trace cannot be read.
-    pub(super) fn resolve(args: &ExplainArgs) -> anyhow::Result<Self> {
+    pub(super) fn resolve(args: &ExplainArgs, ui: &Ui) -> anyhow::Result<Self> {
         let Some(path) = &args.trace else {
             return Ok(Self::Start {
                 device: Device::parse(&args.device)?,
                 command: program::of_image(&args.command.0)?,
             });
         };
-        let name = quoted(path);
-        let bytes = fs::read(path).with_context(|| format!("cannot read {name}"))?;
-        let trace = Trace::parse(&bytes).with_context(|| format!("cannot use {name}"))?;
-        Ok(Self::Trace { name, trace })
+        Ok(Self::Trace {
+            name: quoted(path),
+            start: Start::read_trace(path)?,
+            target: Box::new(Target::resolve(&args.device, ui)?),
+        })
     }
 
     /// # Errors
@@ -75,18 +90,12 @@ impl Source {
         }
     }
 
-    /// Starts the command, or replays the trace.
+    /// Starts the command, or predicts the start of the trace.
     ///
     /// # Errors
     ///
     /// If the image cannot be mounted or read, the start would not be cold, the command fails, or events were lost.
-    pub(super) fn record(
-        self,
-        path: &Path,
-        opened: &Opened,
-        map: &ImageMap,
-        ui: &Ui,
-    ) -> anyhow::Result<Recorded> {
+    pub(super) fn record(self, path: &Path, opened: &Opened, ui: &Ui) -> anyhow::Result<Recorded> {
         match self {
             Self::Start { command, device } => {
                 let janitor = Janitor::start()?;
@@ -94,16 +103,11 @@ impl Source {
                 let place = (path, opened.start);
                 record(place, &command, &device, &work_dir, &janitor, ui)
             }
-            Self::Trace { name, trace } => {
-                let replay = replay(&opened.image, map, &trace, caches())?;
-                warn_of_missing(&replay.missing, &name, ui);
-                Ok(Recorded {
-                    wall_us: trace.events.last().map_or(0, |event| event.time_us),
-                    events: replay.events,
-                    counters: replay.counters,
-                    origin: Origin::Trace(name),
-                })
-            }
+            Self::Trace {
+                name,
+                start,
+                target,
+            } => predicted(name, &start, &target, (path, opened), ui),
         }
     }
 }
@@ -117,15 +121,38 @@ pub(super) fn caches() -> CacheSizes {
     caches
 }
 
-fn warn_of_missing(missing: &[Vec<u8>], trace: &str, ui: &Ui) {
-    if missing.is_empty() {
-        return;
-    }
-    ui.warn(&format!(
-        "{trace} reads {} that the image does not have: {}",
-        plural(missing.len() as u64, "file", "files"),
-        some_of(missing.iter().map(Vec::as_slice))
-    ));
+/// The start of a trace as it would be recorded from the image, if the cost model is right.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a start takes some seconds"
+)]
+fn predicted(
+    name: String,
+    start: &Start,
+    target: &Target,
+    (path, opened): (&Path, &Opened),
+    ui: &Ui,
+) -> anyhow::Result<Recorded> {
+    let source = steps::scan_image(path, opened.start, ui)?;
+    let demand = start.demand(start.program_s(&source, target).unwrap_or(0.0));
+    let geometry = geometry(opened, &demand, ui)?;
+    let (medium, machine) = (&target.medium, &target.machine);
+    let (prediction, events) =
+        predict_in_detail(&geometry, &demand, medium, machine, &target.kernel);
+    warn_of_missing(&prediction.missing, ui);
+    Ok(Recorded {
+        events: recorded_events(&opened.image, &geometry, &demand, &events)?,
+        counters: Counters {
+            reads: prediction.reads,
+            read_bytes: prediction.read_bytes,
+        },
+        wall_us: (prediction.time_s * 1e6) as u64,
+        origin: Origin::Trace {
+            name,
+            is_calibrated: target.is_calibrated,
+        },
+    })
 }
 
 /// Starts a command from an image, cold, and records it.

@@ -1,18 +1,17 @@
 //! What is predicted of the images, beside what is measured.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use coldpress_bench::format_units::{bytes, count, figure, seconds};
 use coldpress_bench::{Contestant, ContestantFacts, Row};
-use coldpress_cost::{Demand, Geometry, Medium, Prediction, predict};
-use coldpress_explain::{geometry, note_executables};
+use coldpress_build::Source;
+use coldpress_cost::{Demand, Geometry, Prediction, predict};
 use coldpress_history::Figures;
 
 use super::Press;
 use crate::args::PlaceArgs;
 use crate::image_file;
-use crate::start::Start;
+use crate::start::{Start, geometry};
 use crate::text::quoted;
 
 const TIME: &str = "predicted_s";
@@ -22,23 +21,19 @@ const READ_BYTES: &str = "predicted_read_bytes";
 impl Press<'_> {
     /// Notes of each image what the start is predicted to take. Of one that cannot be read nothing is: that is told
     /// when it is mounted.
-    ///
-    /// * `unplanned`: an image like the one that was recorded from, which tells what the program takes itself.
-    pub(super) fn predict(&self, start: &Start, unplanned: &Path, contestants: &mut [Contestant]) {
+    pub(super) fn predict(&self, start: &Start, source: &Source, contestants: &mut [Contestant]) {
         let step = self
             .ui
             .step("predicting", 0)
             .about("a start from each image");
-        let mut demand = start.demand(0.0);
-        if let (Some(wall_s), Ok(recorded)) = (start.wall_s(), self.geometry(unplanned, &demand)) {
-            let reading = self.predicted(&recorded, &demand, &Medium::HOST);
-            demand.compute_s = (wall_s - reading.time_s).max(0.0);
-        }
+        let target = &self.target;
+        let demand = start.demand(start.program_s(source, target).unwrap_or(0.0));
         for contestant in contestants {
             let path = contestant.what.path();
             match self.geometry(path, &demand) {
                 Ok(geometry) => {
-                    let prediction = self.predicted(&geometry, &demand, &self.target.medium);
+                    let (medium, machine) = (&target.medium, &target.machine);
+                    let prediction = predict(&geometry, &demand, medium, machine, &target.kernel);
                     contestant.figures.extend(figures(&prediction));
                 }
                 Err(error) => self.ui.warn(&format!(
@@ -52,15 +47,7 @@ impl Press<'_> {
 
     fn geometry(&self, path: &Path, demand: &Demand) -> anyhow::Result<Geometry> {
         let opened = image_file::open(path, &PlaceArgs::default())?;
-        let bytes = Box::new(Arc::clone(&opened.bytes));
-        let mut geometry = geometry(&opened.image, bytes, &mut || self.ui.interrupt.poll())?;
-        note_executables(&mut geometry, &opened.image, demand);
-        Ok(geometry)
-    }
-
-    fn predicted(&self, geometry: &Geometry, demand: &Demand, medium: &Medium) -> Prediction {
-        let target = &self.target;
-        predict(geometry, demand, medium, &target.machine, &target.kernel)
+        geometry(&opened, demand, self.ui)
     }
 }
 

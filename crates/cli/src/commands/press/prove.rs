@@ -49,7 +49,7 @@ impl Press<'_> {
         contestants.push(Contestant::image("unplanned", &image));
         contestants.push(Contestant::image("pressed", &self.args.output));
         if let Some(start) = start {
-            self.predict(start, &image, &mut contestants);
+            self.predict(start, source, &mut contestants);
         }
 
         let scenario = Scenario {

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use coldpress_build::Output;
 use coldpress_format::BlockSize;
 use coldpress_layout::{Dialect, Plan, PlanItem, SortFile, Tree, plan};
-use coldpress_trace::WorkingSet;
 use coldpress_trace::export::{self, Format};
+use coldpress_trace::{Profile, WorkingSet};
 
 use crate::args::{ListName, ProfileExportArgs};
 use crate::commands::plan::warn_of_losses;
@@ -25,7 +25,8 @@ pub(super) fn run(args: &ProfileExportArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let inputs: Vec<PathBuf> = args.source.iter().chain([&args.input]).cloned().collect();
     resolve::check_outputs(&outputs, &inputs)?;
     let output = args.output.as_deref().map(Output::create).transpose()?;
-    let mut set = steps::read_profile(&args.input)?.working_set(args.share.min_share);
+    let profile = steps::read_profile(&args.input)?.at_least(args.share.min_share);
+    let mut set = profile.working_set(0.0);
     let scanned = args.source.as_deref().map(|path| steps::scan(path, ui));
     let tree = scanned.transpose()?.map(|(_, source)| source.tree);
     if let Some(tree) = &tree {
@@ -38,7 +39,13 @@ pub(super) fn run(args: &ProfileExportArgs, ui: &Ui) -> anyhow::Result<Exit> {
             warn_of_lost(&lost, ui);
             !lost.is_empty()
         }
-        List::Sort(dialect) => write_sort(&set, tree.as_ref(), dialect, ui, &mut text)?,
+        List::Sort(dialect) => {
+            let plan = planned(&profile, &set, tree.as_ref());
+            let (file, losses) = SortFile::from_plan(&plan, dialect);
+            warn_of_losses(&losses, ui);
+            file.write(&mut text)?;
+            !losses.is_empty()
+        }
     };
     if let Some(output) = output {
         steps::write_small(output, &text)?;
@@ -84,32 +91,20 @@ fn keep_files_of(tree: &Tree, set: &mut WorkingSet, ui: &Ui) {
     }
 }
 
-/// Writes a sort file; true if it cannot say all.
+/// The plan that a sort file is made of.
 ///
 /// Without a tree it is not known which files have blocks: all are given a place of their own, and
 /// their tail ends are left to the tool.
-fn write_sort(
-    set: &WorkingSet,
-    tree: Option<&Tree>,
-    dialect: Dialect,
-    ui: &Ui,
-    text: &mut Vec<u8>,
-) -> anyhow::Result<bool> {
-    let plan = match tree {
-        Some(tree) => plan(tree, set, BlockSize::DEFAULT),
-        None => Plan {
-            data: set
-                .files
-                .iter()
-                .map(|file| PlanItem::Fragment(vec![file.path.clone()]))
-                .collect(),
-            ..Plan::default()
-        },
-    };
-    let (file, losses) = SortFile::from_plan(&plan, dialect);
-    warn_of_losses(&losses, ui);
-    file.write(text)?;
-    Ok(!losses.is_empty())
+fn planned(profile: &Profile, set: &WorkingSet, tree: Option<&Tree>) -> Plan {
+    if let Some(tree) = tree {
+        return plan(tree, profile, BlockSize::DEFAULT);
+    }
+    let files = set.files.iter();
+    let data = files.map(|file| PlanItem::Fragment(vec![file.path.clone()]));
+    Plan {
+        data: data.collect(),
+        ..Plan::default()
+    }
 }
 
 fn warn_of_lost(lost: &[&[u8]], ui: &Ui) {

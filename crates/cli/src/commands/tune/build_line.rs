@@ -19,6 +19,9 @@ pub(super) fn build_line(candidate: &Candidate, source: &Path, plan: Option<&Pat
         None => words.push("-c none".to_owned()),
         Some(settings) => words.push(format!("-c {} -l {}", settings.compressor, settings.level)),
     }
+    if !candidate.filters().is_empty() {
+        words.push(format!("--xz-filters {}", candidate.filters()));
+    }
     words.push(format!("-b {}", candidate.block_text()));
     match candidate.tails {
         Tails::None => words.push("--tails none".to_owned()),

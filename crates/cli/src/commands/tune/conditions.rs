@@ -1,8 +1,10 @@
 //! What a choice depends on: flags to values.
 
 use anyhow::{anyhow, bail};
+use coldpress_build::Source;
+use coldpress_codec::{Choice as _, Choices, Filter};
 use coldpress_format::{BlockSize, Compressor};
-use coldpress_tune::{Effort, FieldOptions, Limits};
+use coldpress_tune::{Effort, FieldOptions, Limits, filters};
 
 use crate::args::{CompressorName, TuneArgs};
 use crate::device::Target;
@@ -20,6 +22,8 @@ pub(super) struct Conditions {
     pub(super) limits: Limits,
     /// Compressors that were left out, each with the one that does not read them.
     pub(super) unread: Vec<(Compressor, String)>,
+    /// Where the image is to be read.
+    readers: Vec<Reader>,
 }
 
 impl Conditions {
@@ -46,6 +50,7 @@ impl Conditions {
             compressors: compressors(&args.compressors, &unread)?,
             block_sizes: block_sizes(&args.block_sizes, page_bytes)?,
             block_bytes_min: page_bytes,
+            filters: Choices::NONE,
             has_plan: args.has_start(),
             has_budget: args.size_budget.is_some(),
         };
@@ -59,7 +64,21 @@ impl Conditions {
                 page_cache_bytes: args.page_cache,
             },
             unread,
+            readers,
         })
+    }
+
+    /// Looks for machine code in the source, if that is to be filtered, by filters that are read wherever the image is to be.
+    pub(super) fn look_into(&mut self, source: &Source, ui: &Ui) {
+        if self.field.effort == Effort::Thorough {
+            let step = ui.step("looking", 0).about("for machine code");
+            let is_read = |filter: &Filter| {
+                let mut known = self.readers.iter();
+                known.all(|it| it.filters_that_are(Known::Yes).contains(&filter.name()))
+            };
+            self.field.filters = filters(source).iter().filter(is_read).collect();
+            step.finish("");
+        }
     }
 }
 

@@ -29,6 +29,8 @@ struct ImageRow {
     default_of: Option<&'static str>,
     compressor: Option<&'static str>,
     level: Option<i32>,
+    /// Of xz, those that are tried for each block.
+    filters: Option<String>,
     block_size_bytes: u32,
     tails: String,
     order: &'static str,
@@ -88,6 +90,7 @@ fn image(row: &Row, is_front: bool) -> ImageRow {
         default_of: row.tool,
         compressor: candidate.compressor().map(Compressor::name),
         level: candidate.compression.map(|settings| settings.level),
+        filters: (!candidate.filters().is_empty()).then(|| candidate.filters().to_string()),
         block_size_bytes: candidate.block_size.bytes(),
         tails: format!("{:?}", candidate.tails).to_lowercase(),
         order: match candidate.order {

@@ -2,7 +2,7 @@
 
 use coldpress_bench::{Exhibit, Report, Section, Table};
 
-use super::{Told, facts, table, why};
+use super::{Told, chart, facts, table, why};
 use crate::text::quoted;
 
 pub(super) fn report(told: &Told) -> Report {
@@ -38,6 +38,8 @@ fn candidates(told: &Told) -> Section {
     Section {
         title: "What there is to choose from".to_owned(),
         exhibits: vec![
+            Exhibit::Scatter(chart::chart(told)),
+            Exhibit::Hint(chart::HINT.to_owned()),
             Exhibit::Table(table::proposed(told)),
             Exhibit::Hint(hint.to_owned()),
             Exhibit::Heading("What tools make today".to_owned()),
