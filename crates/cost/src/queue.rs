@@ -169,7 +169,9 @@ impl Bucket {
             self.start_s = now_s;
             self.used = 0.0;
         }
-        let ended = ((now_s - self.start_s + ROUNDING_S) / SLICE_S).floor().max(0.0);
+        let ended = ((now_s - self.start_s + ROUNDING_S) / SLICE_S)
+            .floor()
+            .max(0.0);
         self.start_s += ended * SLICE_S;
         self.used = (self.used - ended * share).max(0.0) + amount;
         let too_much = self.used - share;

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use coldpress_host::{Extents, enter_private_namespace};
-use rustix::fs::{FallocateFlags, fallocate};
+use rustix::fs::{FallocateFlags, fallocate, statvfs};
 
-use crate::run::{Ran, command, program};
+use crate::run::{Ran, comes_true, command, program};
 use crate::skip;
 
 /// Bytes of the pieces of [`Disk::in_pieces`].
@@ -101,10 +101,17 @@ impl Disk {
         file.sync_all().unwrap();
         drop(filler);
         fs::remove_file(self.at("filler")).unwrap();
+        // What other tests start may hold it open until it executes its program.
+        assert!(comes_true(|| self.is_mostly_free()));
         rustix::fs::syncfs(&file).unwrap();
         let count = extents(&path);
         assert!(count * 2 > pieces, "{count} extents");
         path
+    }
+
+    fn is_mostly_free(&self) -> bool {
+        let volume = statvfs(&self.root).unwrap();
+        volume.f_bfree > volume.f_blocks / 10 * 9
     }
 
     /// Names there, the hidden ones too.

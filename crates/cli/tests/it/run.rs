@@ -93,7 +93,7 @@ const MARK: &str = "COLDPRESS_TEST_SESSION";
 
 /// How long what is left may take to vanish.
 /// Longer than any other test sees a copy of a mount in a namespace of its own, which keeps who answers for it.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 const PAUSE: Duration = Duration::from_millis(10);
 
 /// Whether it becomes true within a minute.
