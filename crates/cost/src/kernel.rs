@@ -48,6 +48,8 @@ pub(crate) struct Kernel<'a> {
     readers: HashMap<(u32, usize), OpenFile>,
     /// By file, of those that map it. Processes that map a file again count together.
     mappings: HashMap<usize, OpenFile>,
+    /// By where a block list begins, how many metadata blocks of it the kernel's index knows (`fill_meta_index`).
+    indexed: HashMap<(usize, u32), usize>,
     pub(crate) causes: Causes,
     pub(crate) metadata_reads: u64,
     pub(crate) metadata_bytes: u64,
@@ -87,6 +89,7 @@ impl<'a> Kernel<'a> {
             decompressors: vec![0.0; usize::try_from(count).unwrap_or(1)],
             readers: HashMap::new(),
             mappings: HashMap::new(),
+            indexed: HashMap::new(),
             causes: Causes::default(),
             metadata_reads: 0,
             metadata_bytes: 0,

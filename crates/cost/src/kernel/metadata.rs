@@ -54,13 +54,20 @@ impl Kernel<'_> {
         }
     }
 
-    /// Reads the block list of a file up to a block.
+    /// Reads the block list of a file up to a block, from where the index of that file leads: each 2048 words, a metadata block's, it
+    /// knows where they begin, up to the last one that was read.
     pub(super) fn read_block_list(&mut self, now_s: &mut f64, file: &FilePlace, block: u64) {
         let (first, offset) = file.list;
+        let run = block * WORD_BYTES / u64::from(METADATA_BLOCK_BYTES);
+        let run = usize::try_from(run).unwrap_or(usize::MAX);
+        let known = self.indexed.entry(file.list).or_default();
+        let from = run.min(*known);
+        *known = run.max(*known);
         let end = u64::from(offset) + (block + 1) * WORD_BYTES;
         let further = end.saturating_sub(1) / u64::from(METADATA_BLOCK_BYTES);
         let further = usize::try_from(further).unwrap_or(usize::MAX);
         let last = first.saturating_add(further);
+        let first = first.saturating_add(from);
         self.touch(now_s, MetadataRange { first, last });
     }
 

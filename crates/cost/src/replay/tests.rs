@@ -3,6 +3,7 @@ use coldpress_format::{BlockSize, Compressor};
 use super::*;
 use crate::geometry::{Extent, FilePlace, MetadataRange, Name, Place};
 use crate::prediction::Limit;
+use crate::reader::Decompressors;
 
 const BLOCK_BYTES: u64 = 131_072;
 const PAGES: u64 = BLOCK_BYTES / 4096;
@@ -228,6 +229,30 @@ fn metadata_is_read_by_header_and_block_and_again_once_it_made_room() {
     assert!(prediction.metadata_reads > 2 * 11);
     let unpacked = run(&geometry, &demand(&twice), &Reader::Unpacked);
     assert_eq!(unpacked.metadata_reads, 1 + 10);
+}
+
+#[test]
+fn long_block_lists_are_read_from_where_their_index_leads() {
+    // Its block list has 20,000 bytes, in the metadata blocks 1 to 3.
+    let geometry = image(&[("/large", 5000, None)]);
+    let reader = Reader::Kernel {
+        decompressors: Decompressors::Single,
+        fragment_slots: 3,
+        metadata_slots: 1,
+    };
+    let block = |block: u64| ("/large", read(block * PAGES + 5, block * PAGES + 5));
+    let reads =
+        |accesses: &[(&str, Access)]| run(&geometry, &demand(accesses), &reader).metadata_reads;
+    let first = reads(&[block(4500)]);
+    for (then, more) in [
+        (&[block(4600)][..], 0),
+        (&[block(100)], 1),
+        (&[block(100), block(4600)], 2),
+        (&[block(100), block(4600), block(2100)], 3),
+    ] {
+        let both = reads(&[&[block(4500)], then].concat());
+        assert_eq!(both, first + 2 * more, "{then:?}");
+    }
 }
 
 #[test]
