@@ -24,7 +24,7 @@ const GIFT_AGE_MAX: Duration = Duration::from_millis(2);
 const PIECE_BYTES: usize = 128 << 10;
 
 /// Lets the kernel read a range of a file, by its path from the root of the mount.
-pub(crate) type Give = Box<dyn Fn(&Path, Range<u64>) -> io::Result<()> + Send>;
+pub type Give = Box<dyn Fn(&Path, Range<u64>) -> io::Result<()> + Send>;
 
 /// A block of a file, some of which is in an answer or on its way.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -101,7 +101,7 @@ impl Gifts {
 
 /// The thread that gives; it ends on drop.
 #[derive(Debug)]
-pub(crate) struct Giver {
+pub struct Giver {
     file_system: Arc<FileSystem>,
     thread: Option<JoinHandle<()>>,
 }
@@ -112,7 +112,7 @@ impl Giver {
     /// # Errors
     ///
     /// If there is no thread to be had.
-    pub(crate) fn start(file_system: &Arc<FileSystem>, give: Give) -> io::Result<Self> {
+    pub fn start(file_system: &Arc<FileSystem>, give: Give) -> io::Result<Self> {
         lock(&file_system.gifts().state).is_open = true;
         let giving = Arc::clone(file_system);
         let thread = thread::Builder::new().name("giver".to_owned());

@@ -11,7 +11,8 @@
 //!
 //! [`Helpers`] decompress the blocks of one read, or of one that goes on where the one before it
 //! ended, at the same time. A [`Prefetch`] goes ahead of all reads by what an earlier start needed.
-//! Both only fill the cache of blocks: what they do not come to, who asks does.
+//! Both only fill the cache of blocks: what they do not come to, who asks does. A [`Giver`] lets the
+//! kernel read the rest of a block of which it asked for a part.
 //!
 //! Nothing belongs to an open file: the kernel names inodes only, and is told that opening needs no
 //! request. Listings, block lists and decompressed blocks are kept in bounded caches, in which
@@ -51,6 +52,7 @@ pub use cache::CacheCounts;
 pub use content::Content;
 pub use failure::Failure;
 pub use file_system::{FileSystem, Options};
+pub use gifts::{Give, Giver};
 pub use helpers::Helpers;
 pub use ledger::{PrefetchCounts, PrefetchStage};
 pub use listing::{Directory, Name};
