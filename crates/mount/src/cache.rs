@@ -198,7 +198,8 @@ impl<K: Copy + Eq + Hash, V> Shard<K, V> {
 
     fn spend(&mut self, key: &K) {
         if let Some(slot) = self.slots.get(key)
-            && let Some(place) = self.clock.iter().position(|(kept, _)| kept == key)
+            // From behind: most are spent soon after they were made.
+            && let Some(place) = self.clock.iter().rposition(|(kept, _)| kept == key)
         {
             slot.was_used.store(false, Ordering::Relaxed);
             self.clock.swap(0, place);

@@ -42,27 +42,30 @@ impl Emulator {
     ///
     /// Starts QEMU once, or three times: some 200 ms each, a second or two where KVM is of no use.
     pub fn find(program: &OsString, accelerator: Option<Accelerator>) -> Result<Self, Error> {
-        let found = Self::with(program, accelerator.unwrap_or(Accelerator::Kvm));
-        match found {
-            Err(Error::Emulator { said, .. }) if accelerator.is_none() => Ok(Self {
-                without_kvm: Some(said),
-                ..Self::with(program, Accelerator::Tcg)?
-            }),
-            Ok(found) if accelerator.is_none() => {
-                let tcg = firmware_time(program, Accelerator::Tcg, FIRMWARE_PATIENCE)?;
-                let limit = (tcg.unwrap_or_default() * KVM_SLOWNESS_MAX).max(KVM_PATIENCE_MIN);
-                let kvm = firmware_time(program, Accelerator::Kvm, limit)?;
-                Ok(match (tcg, kvm) {
-                    (Some(_), None) => Self {
-                        accelerator: Accelerator::Tcg,
-                        without_kvm: Some(KVM_IS_SLOW.to_owned()),
-                        ..found
-                    },
-                    _ => found,
-                })
-            }
-            found => found,
+        if let Some(accelerator) = accelerator {
+            return Self::with(program, accelerator);
         }
+        let found = match Self::with(program, Accelerator::Kvm) {
+            Err(Error::Emulator { said, .. }) => {
+                return Ok(Self {
+                    without_kvm: Some(said),
+                    ..Self::with(program, Accelerator::Tcg)?
+                });
+            }
+            found => found?,
+        };
+        let Some(tcg) = firmware_time(program, Accelerator::Tcg, FIRMWARE_PATIENCE)? else {
+            return Ok(found);
+        };
+        let limit = (tcg * KVM_SLOWNESS_MAX).max(KVM_PATIENCE_MIN);
+        Ok(match firmware_time(program, Accelerator::Kvm, limit)? {
+            Some(_) => found,
+            None => Self {
+                accelerator: Accelerator::Tcg,
+                without_kvm: Some(KVM_IS_SLOW.to_owned()),
+                ..found
+            },
+        })
     }
 
     fn with(program: &OsString, accelerator: Accelerator) -> Result<Self, Error> {
