@@ -10,6 +10,12 @@ for tool in mmdebstrap mksquashfs; do
 done
 cargo build --release --quiet -p coldpress-cli
 
+# What this disk and this kernel take, measured once and kept where tune and predict look for it: calibrated DIR
+calibrated() {
+    export XDG_STATE_HOME=$1/state
+    [ -e "$XDG_STATE_HOME/coldpress/calibration.json" ] || "$coldpress" -q calibrate "$1"
+}
+
 # A Debian root file system with one package, made once: rootfs DIR PACKAGE
 rootfs() {
     [ -d "$1" ] || mmdebstrap --quiet --variant=minbase --include="$2" bookworm "$1"

@@ -78,6 +78,7 @@ predict() {
     done
 }
 
+calibrated "$work"
 deed=${1:-}
 run=${2:-}
 applications=("${@:3}")

@@ -1,140 +1,33 @@
 //! The steps that every verb that writes an image goes through.
 
+mod inputs;
+
 use std::collections::BTreeSet;
-use std::fs;
 use std::io::Write as _;
 use std::ops::ControlFlow;
 use std::path::Path;
-use std::slice;
 
 use anyhow::{Context as _, anyhow};
 use coldpress_bench::format_units;
 use coldpress_build::{
-    Error as BuildError, Input, Options, Output, Progress, Reuse, Source, SourceOptions, Summary,
-    Warning,
+    Error as BuildError, Input, Options, Output, Progress, Reuse, Source, Summary, Warning,
 };
 use coldpress_image::{Image, Offset};
 use coldpress_layout::{Grouping, Order, Plan, Tails};
-use coldpress_trace::{Profile, Trace};
 
-use crate::args::{GroupName, PlaceArgs};
+use crate::args::GroupName;
 use crate::described;
 use crate::failure::hint;
-use crate::image_file;
-use crate::resolve::{self, ImageSettings};
+use crate::resolve::ImageSettings;
 use crate::text::{NAMED_MAX, plural, quoted, some_of};
 use crate::ui::{Step, Ui};
 
+pub(crate) use inputs::{
+    open_image, open_image_at, parse_profile, read_plan, read_profile, scan, scan_image,
+};
+
 /// How many warnings are printed before the rest is only counted.
 const WARNINGS_MAX: usize = 10;
-
-/// Opens an image that begins where its file does.
-///
-/// # Errors
-///
-/// If the file cannot be read or is not a SquashFS 4.0 image.
-pub(crate) fn open_image(path: &Path) -> anyhow::Result<Image> {
-    open_image_at(path, &PlaceArgs::default())
-}
-
-/// Opens an image, at its place in the file.
-///
-/// # Errors
-///
-/// If the file cannot be read or no SquashFS 4.0 image begins there.
-pub(crate) fn open_image_at(path: &Path, place: &PlaceArgs) -> anyhow::Result<Image> {
-    Ok(image_file::open(path, place)?.image)
-}
-
-/// Writes a small file and puts it in place.
-///
-/// # Errors
-///
-/// If it cannot be written; what stood there before still does.
-pub(crate) fn write_small(output: Output, bytes: &[u8]) -> anyhow::Result<()> {
-    output
-        .file()
-        .write_all(bytes)
-        .with_context(|| format!("cannot write {}", quoted(output.path())))?;
-    Ok(output.commit()?)
-}
-
-/// Reads a plan.
-///
-/// # Errors
-///
-/// If the file cannot be read, or the line that breaks a rule.
-pub(crate) fn read_plan(path: &Path) -> anyhow::Result<Plan> {
-    let bytes = fs::read(path).with_context(|| format!("cannot read {}", quoted(path)))?;
-    Plan::parse(&bytes).with_context(|| format!("cannot use {}", quoted(path)))
-}
-
-/// Reads a profile. A trace is one, of one recording.
-///
-/// # Errors
-///
-/// If the file cannot be read, or the line that breaks a rule.
-pub(crate) fn read_profile(path: &Path) -> anyhow::Result<Profile> {
-    let bytes = fs::read(path).with_context(|| format!("cannot read {}", quoted(path)))?;
-    parse_profile(&bytes).with_context(|| format!("cannot use {}", quoted(path)))
-}
-
-/// The profile in these bytes, or that of the one recording.
-///
-/// # Errors
-///
-/// The line that breaks a rule.
-pub(crate) fn parse_profile(bytes: &[u8]) -> anyhow::Result<Profile> {
-    Ok(if bytes.starts_with(b"coldpress-trace ") {
-        Profile::from(&Trace::parse(bytes)?)
-    } else {
-        Profile::parse(bytes)?
-    })
-}
-
-/// Scans a directory or an image for what it holds, but for extended attributes.
-///
-/// # Errors
-///
-/// If it cannot be read.
-pub(crate) fn scan(path: &Path, ui: &Ui) -> anyhow::Result<(Vec<Input>, Source)> {
-    let path = path.to_path_buf();
-    path.metadata()
-        .with_context(|| format!("cannot read {}", quoted(&path)))?;
-    let inputs = Input::from_paths(slice::from_ref(&path))?;
-    let source = scan_inputs(&inputs, &path, ui)?;
-    Ok((inputs, source))
-}
-
-/// Scans an image likewise.
-///
-/// * `start_byte`: where it begins in its file.
-///
-/// # Errors
-///
-/// If it cannot be read.
-pub(crate) fn scan_image(path: &Path, start_byte: u64, ui: &Ui) -> anyhow::Result<Source> {
-    let image = Input::Image {
-        path: path.to_path_buf(),
-        offset_bytes: start_byte,
-        is_copied: false,
-    };
-    scan_inputs(&[image], path, ui)
-}
-
-fn scan_inputs(inputs: &[Input], path: &Path, ui: &Ui) -> anyhow::Result<Source> {
-    let options = SourceOptions {
-        xattrs: false,
-        threads: resolve::threads(None),
-        ..SourceOptions::default()
-    };
-    let step = ui.step("scanning", 0);
-    let poll = &mut |_| ui.interrupt.poll();
-    let source = coldpress_build::gather(inputs, &options, poll)
-        .with_context(|| format!("cannot read {}", quoted(path)))?;
-    step.finish("");
-    Ok(source)
-}
 
 /// Puts the inputs together, finds duplicates, and warns of what cannot be stored;
 /// `Source::warnings` counts it.
@@ -321,6 +214,19 @@ pub(crate) fn write(
     step.finish("");
     warn(summary.changed.values(), ui);
     Ok(summary)
+}
+
+/// Writes a small file and puts it in place.
+///
+/// # Errors
+///
+/// If it cannot be written; what stood there before still does.
+pub(crate) fn write_small(output: Output, bytes: &[u8]) -> anyhow::Result<()> {
+    output
+        .file()
+        .write_all(bytes)
+        .with_context(|| format!("cannot write {}", quoted(output.path())))?;
+    Ok(output.commit()?)
 }
 
 /// Puts an image in its place.

@@ -73,12 +73,21 @@ pub struct Place {
 pub enum PlaceKind {
     /// A regular file.
     File(FilePlace),
-    /// A directory and its listing; an empty one has none.
-    Directory(Option<MetadataRange>),
+    /// A directory.
+    Directory(DirectoryPlace),
     /// A symbolic link; its target lies with the inode.
     Symlink,
     /// Anything else.
     Other,
+}
+
+/// A directory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DirectoryPlace {
+    /// The blocks that hold its listing; an empty one has none.
+    pub listing: Option<MetadataRange>,
+    /// Whether it has an index, which lies with the inode.
+    pub is_indexed: bool,
 }
 
 /// A regular file.

@@ -40,7 +40,9 @@ mod unpacked;
 
 pub use demand::{Demand, DemandStep};
 pub use event::{Act, ReaderEvent};
-pub use geometry::{Extent, FilePlace, Geometry, MetadataRange, Name, Place, PlaceKind};
+pub use geometry::{
+    DirectoryPlace, Extent, FilePlace, Geometry, MetadataRange, Name, Place, PlaceKind,
+};
 pub use listing::{ListedName, searches};
 pub use machine::Machine;
 pub use medium::Medium;

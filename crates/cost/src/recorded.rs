@@ -3,7 +3,7 @@
 use coldpress_format::{BlockSize, Compressor};
 use coldpress_layout::{Kind, NodeId, Plan, Tails, Tree, order};
 
-use crate::geometry::{Extent, Geometry, MetadataRange, PlaceKind};
+use crate::geometry::{DirectoryPlace, Extent, Geometry, MetadataRange, PlaceKind};
 use crate::predicted::BlockSizes;
 
 /// Bytes of a data block in the image for each byte that it holds: what zstd's fastest level makes of Debian's root file systems. Medium
@@ -101,7 +101,10 @@ impl Geometry {
             }
             let listing = (len_bytes > 0).then(|| pages.append(len_bytes));
             if let Some(place) = self.places.get_mut(node.index()) {
-                place.kind = PlaceKind::Directory(listing);
+                place.kind = PlaceKind::Directory(DirectoryPlace {
+                    listing,
+                    is_indexed: false,
+                });
             }
         }
     }

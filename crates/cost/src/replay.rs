@@ -6,7 +6,7 @@ use coldpress_trace::Access;
 
 use crate::demand::{Demand, DemandStep};
 use crate::event::{Act, ReaderEvent};
-use crate::geometry::{Geometry, PlaceKind};
+use crate::geometry::{DirectoryPlace, Geometry, MetadataRange, PlaceKind};
 use crate::kernel::Kernel;
 use crate::machine::Machine;
 use crate::medium::Medium;
@@ -132,7 +132,7 @@ impl<'a> Replay<'a> {
         };
         match step.access {
             Access::Lookup => {}
-            Access::List => self.list(now_s, place, path, next),
+            Access::List => self.list(now_s, path, next),
             Access::Fault { page } => self.kernel.fault(now_s, step.pid, place, page),
             Access::Map {
                 first_page,
@@ -166,7 +166,10 @@ impl<'a> Replay<'a> {
             let name = &path[..end];
             if self.names.insert(name) {
                 match self.geometry.names.get(name) {
-                    Some(found) => self.kernel.look_up(now_s, *found),
+                    Some(found) => {
+                        self.read_index(now_s, directory);
+                        self.kernel.look_up(now_s, *found);
+                    }
                     None => self.search_in_vain(now_s, directory, path),
                 }
             }
@@ -180,27 +183,46 @@ impl<'a> Replay<'a> {
         if self.missing.last().map(Vec::as_slice) != Some(path) {
             self.missing.push(path.to_vec());
         }
-        if let Some(listing) = self.listing(directory) {
+        self.read_index(now_s, directory);
+        self.read_listing(now_s, directory);
+    }
+
+    /// Where a listing is to be read says the index, which lies with the inode (`get_dir_index_using_name`).
+    fn read_index(&mut self, now_s: &mut f64, directory: &[u8]) {
+        if let Some((inode, directory)) = self.directory(directory)
+            && directory.is_indexed
+        {
+            self.kernel.touch(now_s, inode);
+        }
+    }
+
+    fn read_listing(&mut self, now_s: &mut f64, directory: &[u8]) {
+        let directory = self.directory(directory);
+        if let Some(listing) = directory.and_then(|(_, directory)| directory.listing) {
             self.kernel.touch(now_s, listing);
         }
     }
 
-    fn listing(&self, directory: &[u8]) -> Option<crate::geometry::MetadataRange> {
-        let place = self.geometry.names.get(directory)?.place;
-        match self.geometry.places.get(place)?.kind {
-            PlaceKind::Directory(listing) => listing,
+    /// The blocks of its inode, and what it is.
+    fn directory(&self, path: &[u8]) -> Option<(MetadataRange, DirectoryPlace)> {
+        let place = self
+            .geometry
+            .places
+            .get(self.geometry.names.get(path)?.place)?;
+        match place.kind {
+            PlaceKind::Directory(directory) => Some((place.inode, directory)),
             _ => None,
         }
     }
 
     /// A listing is read: for a name in it that is looked up next, which reads as much as it needs, or as a whole.
-    fn list(&mut self, now_s: &mut f64, place: usize, path: &[u8], next: Option<&DemandStep>) {
+    fn list(&mut self, now_s: &mut f64, path: &[u8], next: Option<&DemandStep>) {
         let next = next.and_then(|next| self.demand.paths.get(next.path));
         let is_search =
             next.is_some_and(|next| !self.names.contains(next.as_slice()) && is_in(next, path));
-        let kind = self.geometry.places.get(place).map(|place| &place.kind);
-        if let (false, Some(PlaceKind::Directory(Some(listing)))) = (is_search, kind) {
-            self.kernel.touch(now_s, *listing);
+        if !is_search {
+            self.read_index(now_s, path);
+            self.read_listing(now_s, path);
         }
     }
 

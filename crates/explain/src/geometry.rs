@@ -6,7 +6,8 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use coldpress_cost::{
-    Extent, FilePlace, Geometry, ListedName, MetadataRange, Name, Place, PlaceKind, searches,
+    DirectoryPlace, Extent, FilePlace, Geometry, ListedName, MetadataRange, Name, Place, PlaceKind,
+    searches,
 };
 use coldpress_format::{BlockWord, Body, Directory, File, Inode, InodeRef, METADATA_BLOCK_SIZE};
 use coldpress_image::{
@@ -229,7 +230,10 @@ impl Surveyor<'_> {
                 let len_bytes = directory.listing_bytes;
                 let listing = (len_bytes > 0)
                     .then(|| self.tables.range(DumpArea::DirectoryTable, at, len_bytes));
-                PlaceKind::Directory(listing)
+                PlaceKind::Directory(DirectoryPlace {
+                    listing,
+                    is_indexed: !directory.index.is_empty(),
+                })
             }
             Body::Symlink(_) => PlaceKind::Symlink,
             _ => PlaceKind::Other,

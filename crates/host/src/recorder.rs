@@ -27,6 +27,7 @@ mod reader;
 
 use std::fs::{self, File};
 use std::io::Read;
+use std::ops::Range;
 use std::path::PathBuf;
 
 use rustix::time::{ClockId, clock_gettime};
@@ -60,14 +61,22 @@ pub const FIRST_ACCESSES_MAX: u64 = 2_000_000;
 /// The description of a page has some 200 bytes.
 const MAX_HEADER_BYTES: usize = 4096;
 
+/// Reads that are kept at most although no byte is new ([`Keep::FirstAccesses`]): programs can make up names without end. A start of
+/// `soffice` has some hundred.
+pub const REPEATED_READS_MAX: u64 = 100_000;
+
 /// Which events are kept.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Keep {
     /// Each one, up to 8 million.
     All,
     /// Those that tell of a page, or a byte of the image, that no event of the kind told before: memory is bounded by what
     /// there is to be accessed, however long it takes, and by [`FIRST_ACCESSES_MAX`]. The working set is the same.
-    FirstAccesses,
+    FirstAccesses {
+        /// Bytes of the image of which each read is kept, the first [`REPEATED_READS_MAX`] of those that are not new: where
+        /// listings lie, each that follows is another name that is searched.
+        each_read_of: Range<u64>,
+    },
 }
 
 /// A running recorder; stopped and removed on drop.

@@ -1,6 +1,7 @@
 //! From image bytes back to the inodes and listings that lie there.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use coldpress_format::Body;
 
@@ -115,6 +116,15 @@ impl MetadataMap {
             .take_while(move |piece| piece.start < end_byte)
             .filter(move |piece| piece.end > start_byte)
             .filter_map(|piece| Some((piece.kind, &**self.paths.get(piece.path)?)))
+    }
+
+    /// The image bytes from the first listing to the end of the last one.
+    pub fn listings(&self) -> Range<u64> {
+        let is_listing = |piece: &&Piece| piece.kind == MetadataKind::Listing;
+        let listings = || self.pieces.iter().filter(is_listing);
+        let start = listings().map(|piece| piece.start).min().unwrap_or(0);
+        let end = listings().map(|piece| piece.end).max().unwrap_or(0);
+        start..end
     }
 
     /// The first path of the inode with this number.

@@ -17,6 +17,8 @@ use crate::cache::lock;
 
 /// The most events that are kept, some 200 MiB with their paths: a start of a whole system has a tenth.
 const EVENTS_MAX: usize = 2_000_000;
+/// Events of names that were searched in vain, at most: programs can make up names without end.
+const SEARCHES_IN_VAIN_MAX: u64 = 100_000;
 
 /// Keeps the first accesses to an image.
 pub struct Recorder {
@@ -40,6 +42,7 @@ struct State {
     recorded: Recorded,
     looked_up: HashSet<u32>,
     listed: HashSet<u32>,
+    searches_in_vain: u64,
     pages: HashMap<u32, Coverage>,
 }
 
@@ -76,6 +79,20 @@ impl Recorder {
     pub fn listed(&self, pid: u32, number: u32) {
         let mut state = lock(&self.state);
         if state.listed.insert(number) {
+            self.push(&mut state, pid, number, Access::List);
+        }
+    }
+
+    /// A name was searched in the directory that it does not have. The kernel keeps such names, so each is another one, for which a
+    /// listing is read again that is no longer in memory.
+    pub fn searched_in_vain(&self, pid: u32, number: u32) {
+        let mut state = lock(&self.state);
+        let path = self.map.path_of_inode(number);
+        let is_under_way = state.recorded.events.last().is_some_and(|before| {
+            before.access == Access::List && before.pid == pid && Some(&*before.path) == path
+        });
+        if !is_under_way && state.searches_in_vain < SEARCHES_IN_VAIN_MAX {
+            state.searches_in_vain += 1;
             self.push(&mut state, pid, number, Access::List);
         }
     }
@@ -215,6 +232,23 @@ mod tests {
         assert_eq!(accesses(&recorder), expected);
         // Handed over once.
         assert_eq!(recorder.finish(), Recorded::default());
+    }
+
+    #[test]
+    fn names_searched_in_vain_are_told_again_where_something_else_came_between() {
+        let recorder = recorder();
+        recorder.listed(7, DIR);
+        recorder.searched_in_vain(7, DIR);
+        recorder.looked_up(7, FILE);
+        recorder.searched_in_vain(7, DIR);
+        recorder.searched_in_vain(7, DIR);
+        recorder.searched_in_vain(8, DIR);
+        let told: Vec<_> = accesses(&recorder)
+            .into_iter()
+            .map(|told| (told.0, told.1))
+            .collect();
+        let (list, lookup) = (Access::List, Access::Lookup);
+        assert_eq!(told, [(7, list), (7, lookup), (7, list), (8, list)]);
     }
 
     #[test]

@@ -45,4 +45,4 @@ pub use path_text::{
     LINE_BYTES_MAX, PathProblem, PathText, PathTextError, is_printable, parse_path, unescape,
 };
 pub use profile::{ContentHash, FileIdentity, Profile, Step};
-pub use working_set::{FileAccess, PageRun, WorkingSet};
+pub use working_set::{FileAccess, PageRun, WorkingSet, parent};

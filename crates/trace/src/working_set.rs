@@ -96,7 +96,7 @@ pub(crate) fn listed(access: Access, path: &[u8]) -> impl Iterator<Item = &[u8]>
 }
 
 /// The directory that holds the last name of a path; the root is in none.
-pub(crate) fn parent(path: &[u8]) -> Option<&[u8]> {
+pub fn parent(path: &[u8]) -> Option<&[u8]> {
     let slash = path.iter().rposition(|&byte| byte == b'/')?;
     (path.len() > 1).then(|| &path[..slash.max(1)])
 }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::{ArgGroup, Args, ValueEnum};
 
 use super::number::parse_share;
 use super::place::PlaceArgs;
@@ -13,6 +13,7 @@ use super::place::PlaceArgs;
 /// often, how long it takes, and what that time is spent on. docs/cost-model.md has the model, and where it fails. Needs no
 /// root.
 #[derive(Debug, Args)]
+#[command(group = ArgGroup::new("start").args(["trace", "profile"]).required(true))]
 #[command(after_long_help = "\
 Example:
   coldpress predict rootfs.sqfs --trace git.trace --device usb2 --warm 0.02")]
@@ -22,12 +23,7 @@ pub(crate) struct PredictArgs {
     pub(crate) image: PathBuf,
 
     /// The start, as `coldpress record` recorded it from an image or a directory of the same files
-    #[arg(
-        long,
-        value_name = "TRACE",
-        required_unless_present = "profile",
-        conflicts_with = "profile"
-    )]
+    #[arg(long, value_name = "TRACE")]
     pub(crate) trace: Option<PathBuf>,
 
     /// What starts touch, as `coldpress profile merge` puts it together

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use coldpress_format::BlockSize;
 use coldpress_host::{RawEvent, RawKind, Recording};
 use coldpress_image::{MetadataKind, MetadataMap};
-use coldpress_trace::{Access, Event, PAGE_SIZE_BYTES};
+use coldpress_trace::{Access, Event, PAGE_SIZE_BYTES, parent};
 
 /// Pages that the kernel handles at once in a read (`PAGEVEC_SIZE`).
 const BATCH_PAGES: u64 = 31;
@@ -27,9 +27,7 @@ pub(super) fn events(recording: &Recording, recorded: &Recorded<'_>) -> Vec<Even
         block_size,
     } = *recorded;
     let silent = SilentReads::new(&recording.events, block_size);
-    // A second read of the same metadata is no lookup: it is the kernel's small cache of metadata
-    // blocks at work.
-    let mut known = HashSet::new();
+    let mut metadata = Metadata::default();
     let mut events = Vec::new();
     for raw in &recording.events {
         let path_of = |inode: u64| u32::try_from(inode).ok().and_then(|n| map.path_of_inode(n));
@@ -69,10 +67,9 @@ pub(super) fn events(recording: &Recording, recorded: &Recorded<'_>) -> Vec<Even
                 len_bytes,
             } => {
                 for (kind, path) in map.at(start_byte, len_bytes) {
-                    if known.insert((kind, path)) {
-                        let lookup = matches!(kind, MetadataKind::Inode);
-                        let access = if lookup { Access::Lookup } else { Access::List };
-                        push(&mut events, raw, access, path);
+                    match kind {
+                        MetadataKind::Listing => metadata.list(&mut events, raw, path),
+                        MetadataKind::Inode => metadata.look_up(&mut events, raw, path),
                     }
                 }
                 continue;
@@ -118,6 +115,44 @@ fn push(events: &mut Vec<Event>, raw: &RawEvent, access: Access, path: &[u8]) {
         access,
         path: path.to_vec(),
     });
+}
+
+/// What of the metadata was read so far.
+#[derive(Default)]
+struct Metadata<'a> {
+    looked_up: HashSet<&'a [u8]>,
+    listed: HashSet<&'a [u8]>,
+    /// Whether the last event lists a directory that was listed before.
+    lists_again: bool,
+}
+
+impl<'a> Metadata<'a> {
+    /// Appends the reading of a listing, which may be several reads. If it was read before, another name is searched in it: the kernel
+    /// keeps names, found or not, but few metadata blocks.
+    fn list(&mut self, events: &mut Vec<Event>, raw: &RawEvent, path: &'a [u8]) {
+        if !is_list(events.last(), raw.pid, path) {
+            self.lists_again = !self.listed.insert(path);
+            push(events, raw, Access::List, path);
+        }
+    }
+
+    /// Appends the lookup of an inode, which says itself that its name was searched. A second read is none: it is about a list of blocks
+    /// that the kernel no longer keeps.
+    fn look_up(&mut self, events: &mut Vec<Event>, raw: &RawEvent, path: &'a [u8]) {
+        if !self.looked_up.insert(path) {
+            return;
+        }
+        let directory = parent(path).unwrap_or(path);
+        if self.lists_again && is_list(events.last(), raw.pid, directory) {
+            events.pop();
+        }
+        push(events, raw, Access::Lookup, path);
+    }
+}
+
+fn is_list(event: Option<&Event>, pid: u32, path: &[u8]) -> bool {
+    event
+        .is_some_and(|event| event.access == Access::List && event.pid == pid && event.path == path)
 }
 
 /// Reads that have no event.
@@ -236,6 +271,38 @@ mod tests {
         ] {
             assert_eq!(silent.pages(inode, pages, size_bytes), expected, "{what}");
         }
+    }
+
+    #[test]
+    fn listings_are_told_again_unless_a_lookup_says_what_was_searched() {
+        let mut events = Vec::new();
+        let mut metadata = Metadata::default();
+        let event = raw(RawKind::Fault { inode: 1, page: 0 });
+        for path in [
+            "/", "/a/", "/", "/", "/b", "/", "/a/", "/c", "/a/", "/a/d", "/a/d", "/",
+        ] {
+            match path.strip_suffix('/') {
+                Some("") => metadata.list(&mut events, &event, b"/"),
+                Some(listed) => metadata.list(&mut events, &event, listed.as_bytes()),
+                None => metadata.look_up(&mut events, &event, path.as_bytes()),
+            }
+        }
+        let told: Vec<_> = events
+            .iter()
+            .map(|event| (event.access, std::str::from_utf8(&event.path).unwrap()))
+            .collect();
+        let (list, lookup) = (Access::List, Access::Lookup);
+        let expected = [
+            (list, "/"),
+            (list, "/a"),
+            (lookup, "/b"),
+            (list, "/"),
+            (list, "/a"),
+            (lookup, "/c"),
+            (lookup, "/a/d"),
+            (list, "/"),
+        ];
+        assert_eq!(told, expected);
     }
 
     #[test]

@@ -48,7 +48,10 @@ pub(super) fn record(stage: &Stage<'_>) -> anyhow::Result<Trace> {
     let map = MetadataMap::new(&steps::open_image(&first_image(stage)?)?)?;
     let step = stage.ui.step("recording", 0).about("a cold start");
     let (loop_device, mount) = mount_cold(stage)?;
-    let recorder = Recorder::start(&mount, &loop_device, Keep::FirstAccesses, stage.janitor)?;
+    let keep = Keep::FirstAccesses {
+        each_read_of: map.listings(),
+    };
+    let recorder = Recorder::start(&mount, &loop_device, keep, stage.janitor)?;
     let (recording, outcome) = stage.run(
         |cgroup| start(stage.command, mount.root(), cgroup),
         || recorder.finish(),

@@ -53,8 +53,10 @@ pub(crate) fn record_mounted(mounted: &Path, until: &Until<'_>, ui: &Ui) -> anyh
     let device = BlockDevice::below(mounted)?;
     let janitor = Janitor::start()?;
     let step = ui.step("recording", 0).about("what is used of the image");
-    let recorder = Recorder::start_on(device.number, Keep::FirstAccesses, &janitor)
-        .map_err(|error| explain(error.into()))?;
+    // What is read of the device is not told.
+    let keep = Keep::FirstAccesses { each_read_of: 0..0 };
+    let recorder =
+        Recorder::start_on(device.number, keep, &janitor).map_err(|error| explain(error.into()))?;
     let started = Instant::now();
     let running = wait(mounted, until, ui)?;
     let wall_ns = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);

@@ -93,6 +93,57 @@ fn reads_and_bytes_are_those_of_a_real_start() {
     }
 }
 
+/// Directories with long listings, in each of which two names are searched that are not there, when the kernel no longer keeps its listing.
+#[test]
+fn listings_are_read_again_for_names_that_are_not_there() {
+    if skip::without_recording() {
+        return;
+    }
+    let session = Session::new();
+    let directories = 0..30;
+    for directory in directories.clone() {
+        let path = session
+            .at("source")
+            .join(format!("directory-{directory:02}"));
+        fs::create_dir_all(&path).unwrap();
+        for file in 0..60 {
+            fs::write(path.join(format!("{file:02}{}", "-long".repeat(14))), b"").unwrap();
+        }
+    }
+    let searches = [1, 2].map(|turn| {
+        let names = directories
+            .clone()
+            .map(|directory| format!("test -e {{root}}/directory-{directory:02}/none-{turn}"));
+        names.collect::<Vec<_>>().join("; ")
+    });
+    let script = format!("{}; true", searches.join("; "));
+    let start = ["--", "/bin/sh", "-c", &script];
+    session.done([&["-q", "build", "source", "image"][..]].concat());
+    let explain = [&["-q", "explain", "image", "--json"][..], &start].concat();
+    let measured = session.done(explain).json();
+    for recorder in ["kernel", "fuse"] {
+        let record = [
+            "-q",
+            "record",
+            "source",
+            "-o",
+            "trace",
+            "--recorder",
+            recorder,
+        ];
+        session.done([&record[..], &start].concat());
+        let predicted = session
+            .done(["-q", "predict", "image", "--trace", "trace", "--json"])
+            .json();
+        near(&predicted["reads"], &measured["totals"]["device_reads"]);
+        near(
+            &predicted["metadata_bytes"],
+            &measured["totals"]["metadata_bytes"],
+        );
+        fs::remove_file(session.at("trace")).unwrap();
+    }
+}
+
 /// A stage with an image of two files, and a trace that reads them and one that is not there.
 fn stage() -> Stage {
     let stage = Stage::new();

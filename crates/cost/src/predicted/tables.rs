@@ -6,7 +6,9 @@ use coldpress_format::{BlockSize, Compressor, METADATA_BLOCK_SIZE};
 use coldpress_layout::{Kind, NodeId, Order, Tree};
 
 use super::{BlockSizes, Data};
-use crate::geometry::{Extent, FilePlace, Geometry, MetadataRange, Name, Place, PlaceKind};
+use crate::geometry::{
+    DirectoryPlace, Extent, FilePlace, Geometry, MetadataRange, Name, Place, PlaceKind,
+};
 use crate::listing::{ListedName, searches};
 
 const BLOCK_BYTES: u64 = METADATA_BLOCK_SIZE as u64;
@@ -120,8 +122,7 @@ impl<'a> Tables<'a> {
                 fixed_bytes + blocks * WORD_BYTES
             }
             Kind::Directory { entries } => {
-                let names = entries.iter().map(|(name, _)| name.len() as u64 + 8);
-                let indexed = names.sum::<u64>() / BLOCK_BYTES;
+                let indexed = indexed_blocks(entries);
                 if indexed == 0 && is_plain {
                     DIRECTORY_BYTES
                 } else {
@@ -158,11 +159,7 @@ impl<'a> Tables<'a> {
             });
             let (block, offset) = split(end);
             let begun = (first + block, offset);
-            let is_indexed = entries
-                .iter()
-                .map(|(name, _)| name.len() as u64 + 8)
-                .sum::<u64>()
-                >= BLOCK_BYTES;
+            let is_indexed = indexed_blocks(entries) > 0;
             let (found, len_bytes) = searches(begun, is_indexed, listed);
             listings.insert(*directory, (end, end + len_bytes));
             end += len_bytes;
@@ -196,11 +193,12 @@ impl<'a> Tables<'a> {
                     executable: Vec::new(),
                 })
             }
-            Kind::Directory { .. } => {
+            Kind::Directory { entries } => {
                 let listing = listings.get(&node).filter(|(start, end)| start < end);
-                PlaceKind::Directory(
-                    listing.map(|(start, end)| range(listings_start, *start, *end)),
-                )
+                PlaceKind::Directory(DirectoryPlace {
+                    listing: listing.map(|(start, end)| range(listings_start, *start, *end)),
+                    is_indexed: indexed_blocks(entries) > 0,
+                })
             }
             Kind::Symlink { .. } => PlaceKind::Symlink,
             _ => PlaceKind::Other,
@@ -229,6 +227,12 @@ impl<'a> Tables<'a> {
             self.metadata.push(extent);
         }
     }
+}
+
+/// How many metadata blocks of its listing the index of a directory names.
+fn indexed_blocks(entries: &[(Vec<u8>, NodeId)]) -> u64 {
+    let names = entries.iter().map(|(name, _)| name.len() as u64 + 8);
+    names.sum::<u64>() / BLOCK_BYTES
 }
 
 /// The metadata block that holds a byte of a table, and the byte in it.

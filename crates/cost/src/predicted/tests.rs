@@ -1,7 +1,7 @@
 use coldpress_layout::{Kind, Node, Plan, Tails, order};
 
 use super::*;
-use crate::geometry::PlaceKind;
+use crate::geometry::{DirectoryPlace, PlaceKind};
 
 /// Data blocks take half of what they hold, fragment blocks a third; the file 2 does not compress, and the first block of the file 3 is sparse.
 struct Halves;
@@ -130,5 +130,8 @@ fn an_empty_tree_has_a_root() {
     };
     let geometry = predicted(&tree);
     assert_eq!((geometry.places.len(), geometry.fragment_table), (1, None));
-    assert_eq!(geometry.places[0].kind, PlaceKind::Directory(None));
+    assert_eq!(
+        geometry.places[0].kind,
+        PlaceKind::Directory(DirectoryPlace::default())
+    );
 }

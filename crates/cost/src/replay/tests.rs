@@ -1,7 +1,7 @@
 use coldpress_format::{BlockSize, Compressor};
 
 use super::*;
-use crate::geometry::{Extent, FilePlace, MetadataRange, Name, Place};
+use crate::geometry::{DirectoryPlace, Extent, FilePlace, MetadataRange, Name, Place};
 use crate::prediction::Limit;
 use crate::reader::Decompressors;
 
@@ -30,7 +30,10 @@ fn image(files: &[(&str, u64, Option<u32>)]) -> Geometry {
         image_bytes: 1 << 31,
         places: vec![Place {
             inode: one(0),
-            kind: PlaceKind::Directory(Some(one(listing))),
+            kind: PlaceKind::Directory(DirectoryPlace {
+                listing: Some(one(listing)),
+                is_indexed: false,
+            }),
         }],
         names: [(
             b"/".to_vec(),

@@ -1,9 +1,11 @@
 //! First accesses, told from those that follow while they come in.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use coldpress_trace::Coverage;
 
+use super::REPEATED_READS_MAX;
 use super::event::RawKind;
 
 /// What was accessed so far.
@@ -14,6 +16,10 @@ use super::event::RawKind;
 pub(super) struct FirstAccesses {
     inodes: HashMap<u64, Seen>,
     device: Coverage,
+    /// Bytes of the image of which each read is kept.
+    each_read_of: Range<u64>,
+    /// How many of these were not new.
+    repeated: u64,
 }
 
 /// Pages of one inode.
@@ -29,8 +35,15 @@ struct Seen {
 }
 
 impl FirstAccesses {
-    /// Notes an access; whether it tells anything new.
-    pub(super) fn is_new(&mut self, kind: RawKind) -> bool {
+    pub(super) fn new(each_read_of: Range<u64>) -> Self {
+        Self {
+            each_read_of,
+            ..Self::default()
+        }
+    }
+
+    /// Notes an access; whether it is to be kept.
+    pub(super) fn keeps(&mut self, kind: RawKind) -> bool {
         match kind {
             RawKind::Read {
                 inode,
@@ -64,10 +77,17 @@ impl FirstAccesses {
             } => {
                 let last_byte = start_byte.saturating_add(len_bytes.saturating_sub(1));
                 cover(&mut self.device, start_byte, last_byte)
+                    || self.keeps_again(start_byte, last_byte)
             }
             // Each belongs to an event that is kept or not, which is not known here.
             RawKind::DeviceDone { .. } | RawKind::UserFault { .. } => true,
         }
+    }
+
+    fn keeps_again(&mut self, start_byte: u64, last_byte: u64) -> bool {
+        let is_meant = start_byte < self.each_read_of.end && last_byte >= self.each_read_of.start;
+        self.repeated += u64::from(is_meant);
+        is_meant && self.repeated <= REPEATED_READS_MAX
     }
 
     fn seen(&mut self, inode: u64) -> &mut Seen {
@@ -115,7 +135,7 @@ mod tests {
             start_byte,
             len_bytes,
         };
-        let mut first = FirstAccesses::default();
+        let mut first = FirstAccesses::new(8192..12288);
         for (step, (kind, expected)) in [
             (read(1, 0, 3), true),
             (read(1, 1, 2), false),
@@ -135,11 +155,21 @@ mod tests {
             (device(512, 512), false),
             (device(4000, 512), true),
             (device(u64::MAX, 9), true),
+            // Of listings each read counts.
+            (device(8192, 512), true),
+            (device(8192, 512), true),
+            (device(8000, 193), true),
+            (device(8000, 192), false),
+            (device(12287, 1), true),
+            (device(12288, 1), true),
+            (device(12288, 1), false),
         ]
         .into_iter()
         .enumerate()
         {
-            assert_eq!(first.is_new(kind), expected, "step {step}: {kind:?}");
+            assert_eq!(first.keeps(kind), expected, "step {step}: {kind:?}");
         }
+        let kept = (0..REPEATED_READS_MAX).filter(|_| first.keeps(device(8192, 512)));
+        assert_eq!(kept.count() as u64, REPEATED_READS_MAX - 1);
     }
 }

@@ -47,7 +47,10 @@ impl Collected {
         Self {
             events: Vec::new(),
             lost: 0,
-            first: (keep == Keep::FirstAccesses).then(FirstAccesses::default),
+            first: match keep {
+                Keep::All => None,
+                Keep::FirstAccesses { each_read_of } => Some(FirstAccesses::new(each_read_of)),
+            },
             round: Vec::new(),
         }
     }
@@ -67,7 +70,7 @@ impl Collected {
             } else if self
                 .first
                 .as_mut()
-                .is_none_or(|first| first.is_new(event.kind))
+                .is_none_or(|first| first.keeps(event.kind))
             {
                 self.events.push(event);
             }
@@ -265,10 +268,13 @@ mod tests {
     #[test]
     fn of_a_round_the_earliest_access_is_the_first() {
         for (keep, expected) in [
-            (Keep::FirstAccesses, &[(1, 5), (2, 6), (7, 8)][..]),
+            (
+                Keep::FirstAccesses { each_read_of: 0..0 },
+                &[(1, 5), (2, 6), (7, 8)][..],
+            ),
             (Keep::All, &[(1, 5), (2, 6), (3, 5), (6, 6), (7, 8)]),
         ] {
-            let mut collected = Collected::new(keep);
+            let mut collected = Collected::new(keep.clone());
             // Of one processor, then of the other; and the next round.
             for round in [&[(3, 5), (1, 5), (2, 6)][..], &[(7, 8), (6, 6)]] {
                 let events = round.iter().map(|&(time_ns, page)| fault(time_ns, page));

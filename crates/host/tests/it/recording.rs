@@ -293,6 +293,6 @@ fn what_is_accessed_again_is_kept_only_if_asked() {
         reads_of(&recording, inode)
     };
     let once: Vec<_> = (0..50).map(|page| (page, page)).collect();
-    assert_eq!(count(Keep::FirstAccesses), once);
+    assert_eq!(count(Keep::FirstAccesses { each_read_of: 0..0 }), once);
     assert_eq!(count(Keep::All), once.repeat(8));
 }

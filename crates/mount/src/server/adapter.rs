@@ -108,6 +108,9 @@ impl Filesystem for Adapter {
             }
             // An inode 0 says that there is none, for as long as names are kept.
             Err(Failure::NotFound) => {
+                self.record(parent, |recorder, number| {
+                    recorder.searched_in_vain(request.pid(), number);
+                });
                 let none = blank_attr(NodeId(0), InodeKind::File);
                 reply.entry(&FOREVER, &none, GENERATION);
             }

@@ -9,10 +9,10 @@ use std::thread::available_parallelism;
 
 use crate::run::{Stage, command};
 
-/// Processor time of one run of a debug build on a small image, in s.
-const TIME_S: u32 = 10;
+/// Processor time of one run of a debug build on a small image, in s: six times what the longest takes on a slow machine.
+const TIME_S: u32 = 60;
 /// Time on the clock: a run that sleeps hangs as well.
-const PATIENCE_S: u32 = 60;
+const PATIENCE_S: u32 = 300;
 /// Private memory of one run, in KiB.
 const MEMORY_KIB: usize = 64 << 10;
 /// Stack and blocks of each further thread.

@@ -71,10 +71,21 @@ impl MountStage {
         places.into_iter().any(|place| Path::new(place) == at)
     }
 
-    /// `fusermount3 -u`.
+    /// `fusermount3 -u`, until the mount is no longer busy: who answers for it may still be giving pages to the kernel.
     pub(super) fn unmount(&self) -> Ran {
-        let mut command = Command::new("fusermount3");
-        Ran::of(command.arg("-u").arg(self.at("at")).output().unwrap())
+        let unmount = || {
+            let mut command = Command::new("fusermount3");
+            Ran::of(command.arg("-u").arg(self.at("at")).output().unwrap())
+        };
+        let mut ran = unmount();
+        comes_true(|| {
+            let is_busy = ran.stderr.contains("busy");
+            if is_busy {
+                ran = unmount();
+            }
+            !is_busy
+        });
+        ran
     }
 }
 

@@ -10,10 +10,12 @@ use crate::skip;
 
 /// `nobody`, in the group of the same number.
 const NOBODY: u32 = 65_534;
-/// Defines `nobody COMMAND...`, and gives `/dev/fuse` to everyone, as it usually is.
+/// Defines `nobody COMMAND...`, and `leave COMMAND...` that goes on until the mount is no longer busy; gives `/dev/fuse` to everyone, as it
+/// usually is.
 const PREPARE: &str = "\
     set -e; mknod -m 666 device c 10 229; mount --bind device /dev/fuse; \
-    nobody() { setpriv --reuid=65534 --regid=65534 --clear-groups \"$@\"; }; ";
+    nobody() { setpriv --reuid=65534 --regid=65534 --clear-groups \"$@\"; }; \
+    leave() { for turn in $(seq 600); do ! \"$@\" 2>/dev/null || return 0; sleep 0.1; done; false; }; ";
 
 /// Runs a script in a mount namespace of its own.
 fn run(stage: &MountStage, script: &str) -> Ran {
@@ -56,7 +58,7 @@ fn nobody_needs_to_be_root() {
     let stage = stage();
     // The image is nobody's to read, so all of it is; it is not there for others, whoever they are.
     let script = "nobody ./program mount image at; nobody cat at/directory/file; \
-                  nobody cat at/large | wc -c; ! cat at/directory/file; nobody fusermount3 -u at; \
+                  nobody cat at/large | wc -c; ! cat at/directory/file; leave nobody fusermount3 -u at; \
                   ls -A at";
     let ran = run(&stage, script);
     assert_eq!(
@@ -75,7 +77,7 @@ fn permissions_count_for_whoever_is_let_in() {
     }
     let stage = stage();
     let script = "./program mount image at -o allow_other; nobody cat at/directory/file; \
-                  ! nobody cat at/large; wc -c < at/large; fusermount3 -u at";
+                  ! nobody cat at/large; wc -c < at/large; leave fusermount3 -u at";
     let ran = run(&stage, script);
     assert_eq!(
         (ran.code, &*ran.text()),

@@ -1,0 +1,112 @@
+//! What verbs read before they do anything.
+
+use std::fs;
+use std::path::Path;
+use std::slice;
+
+use anyhow::Context as _;
+use coldpress_build::{Input, Source, SourceOptions};
+use coldpress_image::Image;
+use coldpress_layout::Plan;
+use coldpress_trace::{Profile, Trace};
+
+use crate::args::PlaceArgs;
+use crate::image_file;
+use crate::resolve;
+use crate::text::quoted;
+use crate::ui::Ui;
+
+/// Opens an image that begins where its file does.
+///
+/// # Errors
+///
+/// If the file cannot be read or is not a SquashFS 4.0 image.
+pub(crate) fn open_image(path: &Path) -> anyhow::Result<Image> {
+    open_image_at(path, &PlaceArgs::default())
+}
+
+/// Opens an image, at its place in the file.
+///
+/// # Errors
+///
+/// If the file cannot be read or no SquashFS 4.0 image begins there.
+pub(crate) fn open_image_at(path: &Path, place: &PlaceArgs) -> anyhow::Result<Image> {
+    Ok(image_file::open(path, place)?.image)
+}
+
+/// Reads a plan.
+///
+/// # Errors
+///
+/// If the file cannot be read, or the line that breaks a rule.
+pub(crate) fn read_plan(path: &Path) -> anyhow::Result<Plan> {
+    let bytes = fs::read(path).with_context(|| format!("cannot read {}", quoted(path)))?;
+    Plan::parse(&bytes).with_context(|| format!("cannot use {}", quoted(path)))
+}
+
+/// Reads a profile. A trace is one, of one recording.
+///
+/// # Errors
+///
+/// If the file cannot be read, or the line that breaks a rule.
+pub(crate) fn read_profile(path: &Path) -> anyhow::Result<Profile> {
+    let bytes = fs::read(path).with_context(|| format!("cannot read {}", quoted(path)))?;
+    parse_profile(&bytes).with_context(|| format!("cannot use {}", quoted(path)))
+}
+
+/// The profile in these bytes, or that of the one recording.
+///
+/// # Errors
+///
+/// The line that breaks a rule.
+pub(crate) fn parse_profile(bytes: &[u8]) -> anyhow::Result<Profile> {
+    Ok(if bytes.starts_with(b"coldpress-trace ") {
+        Profile::from(&Trace::parse(bytes)?)
+    } else {
+        Profile::parse(bytes)?
+    })
+}
+
+/// Scans a directory or an image for what it holds, but for extended attributes.
+///
+/// # Errors
+///
+/// If it cannot be read.
+pub(crate) fn scan(path: &Path, ui: &Ui) -> anyhow::Result<(Vec<Input>, Source)> {
+    let path = path.to_path_buf();
+    path.metadata()
+        .with_context(|| format!("cannot read {}", quoted(&path)))?;
+    let inputs = Input::from_paths(slice::from_ref(&path))?;
+    let source = scan_inputs(&inputs, &path, ui)?;
+    Ok((inputs, source))
+}
+
+/// Scans an image likewise.
+///
+/// * `start_byte`: where it begins in its file.
+///
+/// # Errors
+///
+/// If it cannot be read.
+pub(crate) fn scan_image(path: &Path, start_byte: u64, ui: &Ui) -> anyhow::Result<Source> {
+    let image = Input::Image {
+        path: path.to_path_buf(),
+        offset_bytes: start_byte,
+        is_copied: false,
+    };
+    scan_inputs(&[image], path, ui)
+}
+
+fn scan_inputs(inputs: &[Input], path: &Path, ui: &Ui) -> anyhow::Result<Source> {
+    let options = SourceOptions {
+        xattrs: false,
+        threads: resolve::threads(None),
+        ..SourceOptions::default()
+    };
+    let step = ui.step("scanning", 0);
+    let poll = &mut |_| ui.interrupt.poll();
+    let source = coldpress_build::gather(inputs, &options, poll)
+        .with_context(|| format!("cannot read {}", quoted(path)))?;
+    step.finish("");
+    Ok(source)
+}
