@@ -66,6 +66,6 @@ press() {
 
 # Takes the paths of this machine out of what was recorded.
 finish() {
-    sed -i "s|$work/||g; s|--work-dir $work|--work-dir DIR|g; s|$PWD/||g; s|${MKSQUASHFS_NEWER:-newer-mksquashfs}|newer-mksquashfs|g; s|${UNSQUASHFS_NEWER:-newer-unsquashfs}|newer-unsquashfs|g" "$run"/*
+    sed -i "s|$work/||g; s|--work-dir $work|--work-dir DIR|g; s|\"$work\"|\"DIR\"|g; s|$PWD/||g; s|${MKSQUASHFS_NEWER:-newer-mksquashfs}|newer-mksquashfs|g; s|${UNSQUASHFS_NEWER:-newer-unsquashfs}|newer-unsquashfs|g" "$run"/*
     echo "recorded in $run"
 }

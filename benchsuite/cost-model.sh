@@ -88,6 +88,7 @@ case $deed in
 measure)
     screen
     begin cost-model "$run"
+    cp "$XDG_STATE_HOME/coldpress/calibration.json" "$run/"
     # Each start has its own.
     sed -i '/^- source: /d' "$run/README.md"
     for name in "${applications[@]}"; do measure "$name"; done

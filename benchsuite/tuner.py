@@ -51,7 +51,7 @@ def candidates(tuned, trace):
 
 
 def compare(directory):
-    near, total, errors = 0, 0, []
+    near, total, errors, summary = 0, 0, [], []
     for path in sorted(glob.glob(os.path.join(directory, "*.tune.json"))):
         said = json.load(open(path))
         chosen = name(said["images"][said["recommended"]])
@@ -70,12 +70,20 @@ def compare(directory):
         best = min((image for image in times if image not in TODAY), key=times.get)
         is_near = times[chosen] <= 1.05 * times[best]
         near, total = near + is_near, total + 1
+        fastest = min(TODAY, key=times.get)
+        case = ", ".join(os.path.basename(path).removesuffix(".tune.json").rsplit("-", 1))
+        summary.append(f"| {case} | {chosen} | {times[chosen]:.3f} | {best} {times[best]:.3f} | {times[chosen] / times[best]:.2f} | "
+                       f"{fastest} {times[fastest]:.3f} | {times['appimagetool'] / times[chosen]:.2f} | {sizes[chosen] / 1e6:.0f} | "
+                       f"{100 * (expected[chosen] / sizes[chosen] - 1):+.1f} % |")
         equal = [sizes[image] for image in times if times[image] <= EQUAL * times[chosen]]
         slower = [image for image in TODAY if times[image] * EQUAL < times[chosen]]
         print(f"\nthe recommended one takes {times[chosen] / times[best]:.2f} of the best ({best}), {times[chosen] / times['appimagetool']:.2f} of "
               f"zstd 128K unsorted, is {100 * (sizes[chosen] / min(equal) - 1):+.1f} % larger than the smallest that is as fast; faster defaults: "
               f"{', '.join(slower) or 'none'}\n")
-    print(f"within 5 % of the best in {near} of {total} cases")
+    print("| start | recommended | s | best of these s | ratio | fastest default s | zstd 128K unsorted takes | MB | predicted |")
+    print("|---|---|---|---|---|---|---|---|---|")
+    print("\n".join(summary))
+    print(f"\nwithin 5 % of the best in {near} of {total} cases")
     print(f"sizes of {len(errors)} images are predicted within {100 * max(errors):.2f} %, in the median within "
           f"{100 * statistics.median(errors):.2f} %")
 

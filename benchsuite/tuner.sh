@@ -26,7 +26,6 @@ made() {
 
 # Notes what a command takes: timed WHAT COMMAND...
 timed() {
-    # shellcheck disable=SC2016
     /usr/bin/time -q -a -o "$run/times.txt" -f "$1: %e s" "${@:2}" 2>"$work/errors" || [ $? = 1 ]
 }
 
@@ -85,6 +84,7 @@ applications=("${@:2}")
 [ ${#applications[@]} -gt 0 ] || applications=(python3 git gnome-calculator libreoffice chromium)
 source=benchsuite
 begin tuner "${1:-}"
+cp "$XDG_STATE_HOME/coldpress/calibration.json" "$run/"
 sed -i '/^- source: /d' "$run/README.md"
 for application in "${applications[@]}"; do
     for device in "${devices[@]}"; do prepare "$application" "$device"; done
