@@ -16,6 +16,11 @@ calibrated() {
     [ -e "$XDG_STATE_HOME/coldpress/calibration.json" ] || "$coldpress" -q calibrate "$1"
 }
 
+# The same in the run directory, which `begin` made.
+keep_calibration() {
+    cp "$XDG_STATE_HOME/coldpress/calibration.json" "$run/"
+}
+
 # A Debian root file system with one package, made once: rootfs DIR PACKAGE
 rootfs() {
     [ -d "$1" ] || mmdebstrap --quiet --variant=minbase --include="$2" bookworm "$1"
@@ -66,6 +71,6 @@ press() {
 
 # Takes the paths of this machine out of what was recorded.
 finish() {
-    sed -i "s|$work/||g; s|--work-dir $work|--work-dir DIR|g; s|\"$work\"|\"DIR\"|g; s|$PWD/||g; s|${MKSQUASHFS_NEWER:-newer-mksquashfs}|newer-mksquashfs|g; s|${UNSQUASHFS_NEWER:-newer-unsquashfs}|newer-unsquashfs|g" "$run"/*
+    sed -i "s|$work/||g; s|$work|DIR|g; s|$PWD/||g; s|${MKSQUASHFS_NEWER:-newer-mksquashfs}|newer-mksquashfs|g; s|${UNSQUASHFS_NEWER:-newer-unsquashfs}|newer-unsquashfs|g" "$run"/*
     echo "recorded in $run"
 }

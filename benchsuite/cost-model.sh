@@ -78,7 +78,6 @@ predict() {
     done
 }
 
-calibrated "$work"
 deed=${1:-}
 run=${2:-}
 applications=("${@:3}")
@@ -86,14 +85,16 @@ applications=("${@:3}")
 source=benchsuite
 case $deed in
 measure)
+    calibrated "$work"
     screen
     begin cost-model "$run"
-    cp "$XDG_STATE_HOME/coldpress/calibration.json" "$run/"
+    keep_calibration
     # Each start has its own.
     sed -i '/^- source: /d' "$run/README.md"
     for name in "${applications[@]}"; do measure "$name"; done
     ;;
 predict)
+    calibrated "$work"
     run=${run:-$(ls -d benchsuite/runs/*-cost-model | tail -n 1)}
     for name in "${applications[@]}"; do predict "$name"; done >"$run/predicted.jsonl"
     python3 benchsuite/cost-model.py compare "$run" | tee "$run/cost-model.txt" | sed -n '/^$/,$p'

@@ -36,15 +36,19 @@ def options(row, trace):
     return words
 
 
-def candidates(tuned, trace):
+def images(tuned):
+    """The recommended image, all that could be, and the defaults of tools."""
     said = json.load(open(tuned))
-    chosen = said["images"][said["recommended"]]
+    ours = [row for row in said["images"] if not row["default_of"]]
+    return said["images"][said["recommended"]], ours, [row for row in said["images"] if row["default_of"]]
+
+
+def candidates(tuned, trace):
+    chosen, ours, _ = images(tuned)
     best = {chosen["compressor"]: chosen}
-    for row in sorted(said["images"], key=lambda row: (row["predicted_s"], row["level"] or 0)):
-        if not row["default_of"]:
-            best.setdefault(row["compressor"], row)
-    others = (row for row in said["images"] if not row["default_of"] and row["compressor"] == chosen["compressor"]
-              and row["block_size_bytes"] != chosen["block_size_bytes"])
+    for row in sorted(ours, key=lambda row: (row["predicted_s"], row["level"] or 0)):
+        best.setdefault(row["compressor"], row)
+    others = (row for row in ours if row["compressor"] == chosen["compressor"] and row["block_size_bytes"] != chosen["block_size_bytes"])
     best["another block size"] = min(others, key=lambda row: row["predicted_s"])
     for row in best.values():
         print(name(row), *options(row, trace))
@@ -53,14 +57,14 @@ def candidates(tuned, trace):
 def compare(directory):
     near, total, errors, summary = 0, 0, [], []
     for path in sorted(glob.glob(os.path.join(directory, "*.tune.json"))):
-        said = json.load(open(path))
-        chosen = name(said["images"][said["recommended"]])
-        predicted = {name(row): row["predicted_s"] for row in said["images"] if not row["default_of"]}
-        predicted |= {row["default_of"]: row["predicted_s"] for row in said["images"] if row["default_of"]}
-        expected = {name(row): row["predicted_size_bytes"] for row in said["images"] if not row["default_of"]}
-        times, sizes = measured(path.replace(".tune.json", ".json"))
+        case = os.path.basename(path).removesuffix(".tune.json")
+        recommended, ours, defaults = images(path)
+        chosen = name(recommended)
+        predicted = {name(row): row["predicted_s"] for row in ours} | {row["default_of"]: row["predicted_s"] for row in defaults}
+        expected = {name(row): row["predicted_size_bytes"] for row in ours}
+        times, sizes = measured(os.path.join(directory, f"{case}.json"))
         errors += [abs(expected[image] / sizes[image] - 1) for image in times if image in expected]
-        print(f"## {os.path.basename(path).removesuffix('.tune.json')}\n")
+        print(f"## {case}\n")
         print("| image | MB | cold start s | of the recommended | predicted s |")
         print("|---|---|---|---|---|")
         for image in sorted(times, key=times.get):
@@ -71,8 +75,7 @@ def compare(directory):
         is_near = times[chosen] <= 1.05 * times[best]
         near, total = near + is_near, total + 1
         fastest = min(TODAY, key=times.get)
-        case = ", ".join(os.path.basename(path).removesuffix(".tune.json").rsplit("-", 1))
-        summary.append(f"| {case} | {chosen} | {times[chosen]:.3f} | {best} {times[best]:.3f} | {times[chosen] / times[best]:.2f} | "
+        summary.append(f"| {', '.join(case.rsplit('-', 1))} | {chosen} | {times[chosen]:.3f} | {best} {times[best]:.3f} | {times[chosen] / times[best]:.2f} | "
                        f"{fastest} {times[fastest]:.3f} | {times['appimagetool'] / times[chosen]:.2f} | {sizes[chosen] / 1e6:.0f} | "
                        f"{100 * (expected[chosen] / sizes[chosen] - 1):+.1f} % |")
         equal = [sizes[image] for image in times if times[image] <= EQUAL * times[chosen]]

@@ -46,7 +46,7 @@ tuned() {
     said=$run/$name-$1.tune.json
     if [ ! -e "$said" ]; then
         # The search may take one and a half times what one image takes.
-        timed "build $name" "$coldpress" -q build "$source" "$images/$name-plain.sqfs" -c zstd -l 15
+        grep -qs "^build $name: " "$run/times.txt" || timed "build $name" "$coldpress" -q build "$source" "$images/$name-plain.sqfs" -c zstd -l 15
         timed "tune $name $1" "$coldpress" -q tune "$source" --trace "$images/$name.trace" --device "$1" --json >"$said"
     fi
     while read -r label options; do
@@ -84,7 +84,7 @@ applications=("${@:2}")
 [ ${#applications[@]} -gt 0 ] || applications=(python3 git gnome-calculator libreoffice chromium)
 source=benchsuite
 begin tuner "${1:-}"
-cp "$XDG_STATE_HOME/coldpress/calibration.json" "$run/"
+keep_calibration
 sed -i '/^- source: /d' "$run/README.md"
 for application in "${applications[@]}"; do
     for device in "${devices[@]}"; do prepare "$application" "$device"; done

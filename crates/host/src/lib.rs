@@ -87,8 +87,6 @@ pub use process::ProcessId;
 pub use qemu::{
     Accelerator, Console, DiskBus, Emulator, Guest, GuestKernel, Heard, VirtualMachine,
 };
-pub use recorder::{
-    FIRST_ACCESSES_MAX, Keep, REPEATED_READS_MAX, RawEvent, RawKind, Recorder, Recording,
-};
+pub use recorder::{FIRST_ACCESSES_MAX, Keep, RawEvent, RawKind, Recorder, Recording};
 pub use scratch::{Scratch, remove_tree};
 pub use trial::{Trial, has_squashfs, try_image};

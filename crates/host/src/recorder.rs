@@ -61,10 +61,6 @@ pub const FIRST_ACCESSES_MAX: u64 = 2_000_000;
 /// The description of a page has some 200 bytes.
 const MAX_HEADER_BYTES: usize = 4096;
 
-/// Reads that are kept at most although no byte is new ([`Keep::FirstAccesses`]): programs can make up names without end. A start of
-/// `soffice` has some hundred.
-pub const REPEATED_READS_MAX: u64 = 100_000;
-
 /// Which events are kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Keep {
@@ -73,8 +69,10 @@ pub enum Keep {
     /// Those that tell of a page, or a byte of the image, that no event of the kind told before: memory is bounded by what
     /// there is to be accessed, however long it takes, and by [`FIRST_ACCESSES_MAX`]. The working set is the same.
     FirstAccesses {
-        /// Bytes of the image of which each read is kept, the first [`REPEATED_READS_MAX`] of those that are not new: where
+        /// Bytes of the image of which each read is kept, the first [`SEARCHES_IN_VAIN_MAX`] of those that are not new: where
         /// listings lie, each that follows is another name that is searched.
+        ///
+        /// [`SEARCHES_IN_VAIN_MAX`]: coldpress_trace::SEARCHES_IN_VAIN_MAX
         each_read_of: Range<u64>,
     },
 }

@@ -11,14 +11,12 @@ use std::sync::Mutex;
 use std::time::Instant;
 
 use coldpress_image::{Error, Image, MetadataMap};
-use coldpress_trace::{Access, Coverage, Event, PAGE_SIZE_BYTES};
+use coldpress_trace::{Access, Coverage, Event, PAGE_SIZE_BYTES, SEARCHES_IN_VAIN_MAX};
 
 use crate::cache::lock;
 
 /// The most events that are kept, some 200 MiB with their paths: a start of a whole system has a tenth.
 const EVENTS_MAX: usize = 2_000_000;
-/// Events of names that were searched in vain, at most: programs can make up names without end.
-const SEARCHES_IN_VAIN_MAX: u64 = 100_000;
 
 /// Keeps the first accesses to an image.
 pub struct Recorder {
@@ -87,10 +85,9 @@ impl Recorder {
     /// listing is read again that is no longer in memory.
     pub fn searched_in_vain(&self, pid: u32, number: u32) {
         let mut state = lock(&self.state);
-        let path = self.map.path_of_inode(number);
-        let is_under_way = state.recorded.events.last().is_some_and(|before| {
-            before.access == Access::List && before.pid == pid && Some(&*before.path) == path
-        });
+        let path = self.map.path_of_inode(number).unwrap_or_default();
+        let before = state.recorded.events.last();
+        let is_under_way = before.is_some_and(|before| before.is_list_of(pid, path));
         if !is_under_way && state.searches_in_vain < SEARCHES_IN_VAIN_MAX {
             state.searches_in_vain += 1;
             self.push(&mut state, pid, number, Access::List);

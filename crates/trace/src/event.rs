@@ -11,6 +11,10 @@ pub const PAGE_SIZE_BYTES: u64 = 4096;
 /// Page numbers are below this: the last byte of the last page then still has a 64-bit position.
 pub const PAGE_COUNT_MAX: u64 = 1 << 52;
 
+/// Searches for names that a directory does not have, of which a recording keeps each as a [`List`](Access::List), the first so
+/// many: programs can make up names without end.
+pub const SEARCHES_IN_VAIN_MAX: u64 = 100_000;
+
 /// One recorded run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Trace {
@@ -60,6 +64,13 @@ pub enum Access {
     Lookup,
     /// The directory listing was read: a name was searched in it, or readdir.
     List,
+}
+
+impl Event {
+    /// Whether a process listed this directory: what it searches there right behind that is the same reading.
+    pub fn is_list_of(&self, pid: u32, path: &[u8]) -> bool {
+        self.access == Access::List && self.pid == pid && self.path == path
+    }
 }
 
 impl Access {

@@ -38,7 +38,7 @@ mod working_set;
 
 pub use coverage::Coverage;
 pub use error::{Error, Rule};
-pub use event::{Access, Event, PAGE_COUNT_MAX, PAGE_SIZE_BYTES, Trace};
+pub use event::{Access, Event, PAGE_COUNT_MAX, PAGE_SIZE_BYTES, SEARCHES_IN_VAIN_MAX, Trace};
 pub use excerpt::Excerpt;
 pub use header::Header;
 pub use path_text::{

@@ -130,7 +130,8 @@ impl<'a> Metadata<'a> {
     /// Appends the reading of a listing, which may be several reads. If it was read before, another name is searched in it: the kernel
     /// keeps names, found or not, but few metadata blocks.
     fn list(&mut self, events: &mut Vec<Event>, raw: &RawEvent, path: &'a [u8]) {
-        if !is_list(events.last(), raw.pid, path) {
+        let before = events.last();
+        if !before.is_some_and(|before| before.is_list_of(raw.pid, path)) {
             self.lists_again = !self.listed.insert(path);
             push(events, raw, Access::List, path);
         }
@@ -143,16 +144,12 @@ impl<'a> Metadata<'a> {
             return;
         }
         let directory = parent(path).unwrap_or(path);
-        if self.lists_again && is_list(events.last(), raw.pid, directory) {
+        let before = events.last();
+        if self.lists_again && before.is_some_and(|before| before.is_list_of(raw.pid, directory)) {
             events.pop();
         }
         push(events, raw, Access::Lookup, path);
     }
-}
-
-fn is_list(event: Option<&Event>, pid: u32, path: &[u8]) -> bool {
-    event
-        .is_some_and(|event| event.access == Access::List && event.pid == pid && event.path == path)
 }
 
 /// Reads that have no event.

@@ -17,6 +17,15 @@ fn documents() -> Vec<PathBuf> {
     documents
 }
 
+#[test]
+fn limits_that_documents_tell_are_those_of_the_code() {
+    let recording = fs::read_to_string(repository().join("docs/recording.md")).unwrap();
+    let thousands = coldpress_trace::SEARCHES_IN_VAIN_MAX / 1000;
+    assert!(recording.contains(&format!(
+        "`D` as the first one is, {thousands},000 of them at most"
+    )));
+}
+
 /// Text in single backticks, outside code blocks.
 fn quoted(text: &str) -> Vec<String> {
     let mut in_block = false;

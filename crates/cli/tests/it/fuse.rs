@@ -38,11 +38,12 @@ struct Mounted(PathBuf);
 impl Drop for Mounted {
     fn drop(&mut self) {
         let leave = |name| Command::new(name).arg("-u").arg(&self.0).status();
-        let is_left = || {
-            let left = leave("fusermount3").or_else(|_| leave("fusermount"));
-            left.is_ok_and(|status| status.success())
-        };
-        assert!(comes_true(is_left), "{}", self.0.display());
+        let left = leave("fusermount3").or_else(|_| leave("fusermount"));
+        assert!(
+            left.is_ok_and(|status| status.success()),
+            "{}",
+            self.0.display()
+        );
         // The program ends by itself after that; its image must not be removed before.
         let name = self.0.to_str().unwrap();
         let is_mounted = || {

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use crate::record_fuse::record;
 use crate::run::{Session, Stage, coldpress};
 use crate::skip;
 
@@ -122,16 +123,7 @@ fn listings_are_read_again_for_names_that_are_not_there() {
     let explain = [&["-q", "explain", "image", "--json"][..], &start].concat();
     let measured = session.done(explain).json();
     for recorder in ["kernel", "fuse"] {
-        let record = [
-            "-q",
-            "record",
-            "source",
-            "-o",
-            "trace",
-            "--recorder",
-            recorder,
-        ];
-        session.done([&record[..], &start].concat());
+        record(&session, recorder, &start[1..]);
         let predicted = session
             .done(["-q", "predict", "image", "--trace", "trace", "--json"])
             .json();

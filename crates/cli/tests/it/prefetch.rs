@@ -7,7 +7,7 @@ use std::process::Command;
 
 use coldpress_host::{evict, resident_pages};
 
-use crate::run::{Session, comes_true, program};
+use crate::run::{Session, program, unmount};
 use crate::skip;
 
 const PAGE_BYTES: u64 = 4096;
@@ -97,9 +97,7 @@ fn pages_of_a_mount_come_into_memory() {
     session.done(["mount", "image", "at"]);
     session.done(["-q", "prefetch", "at", "--profile", "profile"]);
     let found = resident_pages(File::open(session.at("at/large")).unwrap());
-    let mut leave = Command::new("fusermount3");
-    leave.arg("-u").arg(session.at("at"));
-    assert!(comes_true(|| leave.output().unwrap().status.success()));
+    assert_eq!(unmount(&session.at("at")).code, Some(0));
     let found = found.unwrap();
     assert!((256..1024).contains(&found), "{found} pages");
 }

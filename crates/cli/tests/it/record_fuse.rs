@@ -17,7 +17,7 @@ const SCRIPT: &str = "import sys; sys.path.insert(0, '{root}'); \
     logging.config, unittest.mock, csv, difflib, zipfile";
 
 /// Records by `recorder`, as the trace's file.
-fn record(session: &Session, recorder: &str, command: &[&str]) -> Trace {
+pub(crate) fn record(session: &Session, recorder: &str, command: &[&str]) -> Trace {
     let args = [
         "-q",
         "record",

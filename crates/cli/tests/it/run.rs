@@ -110,6 +110,28 @@ pub(crate) fn comes_true(mut what: impl FnMut() -> bool) -> bool {
     }
 }
 
+/// `fusermount3 -u`, until the mount is no longer busy: who answers for it may still be giving pages to the kernel.
+pub(crate) fn unmount(at: &Path) -> Ran {
+    let unmount = || {
+        Ran::of(
+            Command::new("fusermount3")
+                .arg("-u")
+                .arg(at)
+                .output()
+                .unwrap(),
+        )
+    };
+    let mut ran = unmount();
+    comes_true(|| {
+        let is_busy = ran.stderr.contains("busy");
+        if is_busy {
+            ran = unmount();
+        }
+        !is_busy
+    });
+    ran
+}
+
 /// A directory in which the binary runs.
 #[derive(Debug)]
 pub(crate) struct Stage {

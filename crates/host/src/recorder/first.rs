@@ -3,9 +3,8 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use coldpress_trace::Coverage;
+use coldpress_trace::{Coverage, SEARCHES_IN_VAIN_MAX};
 
-use super::REPEATED_READS_MAX;
 use super::event::RawKind;
 
 /// What was accessed so far.
@@ -87,7 +86,7 @@ impl FirstAccesses {
     fn keeps_again(&mut self, start_byte: u64, last_byte: u64) -> bool {
         let is_meant = start_byte < self.each_read_of.end && last_byte >= self.each_read_of.start;
         self.repeated += u64::from(is_meant);
-        is_meant && self.repeated <= REPEATED_READS_MAX
+        is_meant && self.repeated <= SEARCHES_IN_VAIN_MAX
     }
 
     fn seen(&mut self, inode: u64) -> &mut Seen {
@@ -169,7 +168,7 @@ mod tests {
         {
             assert_eq!(first.keeps(kind), expected, "step {step}: {kind:?}");
         }
-        let kept = (0..REPEATED_READS_MAX).filter(|_| first.keeps(device(8192, 512)));
-        assert_eq!(kept.count() as u64, REPEATED_READS_MAX - 1);
+        let kept = (0..SEARCHES_IN_VAIN_MAX).filter(|_| first.keeps(device(8192, 512)));
+        assert_eq!(kept.count() as u64, SEARCHES_IN_VAIN_MAX - 1);
     }
 }

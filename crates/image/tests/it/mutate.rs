@@ -12,8 +12,8 @@ use coldpress_image::{Error, ExtractOptions, FileBlock, Image, MetadataMap, chec
 use crate::handmade;
 use crate::tools::{have, mksquashfs};
 
-/// No small image, however broken, may take longer than this, on a slow and busy machine.
-const PATIENCE: Duration = Duration::from_mins(1);
+/// No small image, however broken, may take longer than this.
+const PATIENCE: Duration = Duration::from_secs(5);
 /// One damaged image of so many is extracted too.
 const EXTRACT_EVERY: u32 = 16;
 /// Images with several damages.

@@ -8,8 +8,8 @@ use coldpress_nasty::{Case, defects};
 
 use crate::defects::found;
 
-/// No small image may take longer than this, on a slow and busy machine.
-const PATIENCE: Duration = Duration::from_mins(1);
+/// No small image may take longer than this, on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(5);
 /// Bytes that are read of each file.
 const READ_BYTES: usize = 1 << 20;
 

@@ -3,9 +3,9 @@
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command};
+use std::process::Child;
 
-use crate::run::{Ran, Session, comes_true};
+use crate::run::{Ran, Session, comes_true, unmount};
 
 /// A session with `source`, `image` made of it, and the empty directory `at`.
 pub(super) struct MountStage {
@@ -71,21 +71,9 @@ impl MountStage {
         places.into_iter().any(|place| Path::new(place) == at)
     }
 
-    /// `fusermount3 -u`, until the mount is no longer busy: who answers for it may still be giving pages to the kernel.
+    /// `fusermount3 -u`.
     pub(super) fn unmount(&self) -> Ran {
-        let unmount = || {
-            let mut command = Command::new("fusermount3");
-            Ran::of(command.arg("-u").arg(self.at("at")).output().unwrap())
-        };
-        let mut ran = unmount();
-        comes_true(|| {
-            let is_busy = ran.stderr.contains("busy");
-            if is_busy {
-                ran = unmount();
-            }
-            !is_busy
-        });
-        ran
+        unmount(&self.at("at"))
     }
 }
 
