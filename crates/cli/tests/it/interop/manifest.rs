@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 use std::fs::{self, File, Metadata};
-use std::hash::{DefaultHasher, Hasher as _};
 use std::io::Read as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
@@ -24,8 +23,9 @@ struct Entry {
     mtime_s: i64,
     size_bytes: u64,
     device: u64,
-    /// Hash of the content of a file, or the target of a symlink.
-    content: u64,
+    /// Hash of the content of a file.
+    content: Option<blake3::Hash>,
+    /// Target of a symlink.
     target: Vec<u8>,
     xattrs: BTreeMap<Vec<u8>, Vec<u8>>,
     link_count: u64,
@@ -42,6 +42,7 @@ impl Manifest {
     pub(crate) fn of(root: &Path) -> Self {
         let mut entries = BTreeMap::new();
         let mut first_paths = HashMap::new();
+        let mut buffer = vec![0; 1 << 20];
         let mut pending = vec![root.to_path_buf()];
         while let Some(path) = pending.pop() {
             let metadata = fs::symlink_metadata(&path).unwrap();
@@ -65,7 +66,7 @@ impl Manifest {
                 // The walk has no order; the least name stands for the file.
                 *first = name.clone().min(first.clone());
             }
-            entries.insert(name, (entry(&path, &metadata), metadata.ino()));
+            entries.insert(name, (entry(&path, &metadata, &mut buffer), metadata.ino()));
         }
         Self(
             entries
@@ -135,7 +136,8 @@ impl Manifest {
     }
 }
 
-fn entry(path: &Path, metadata: &Metadata) -> Entry {
+/// What is at `path`, read by way of `buffer`: to clear one for each file took longer than to read.
+fn entry(path: &Path, metadata: &Metadata, buffer: &mut [u8]) -> Entry {
     let file_type = metadata.mode() & TYPE_MASK;
     let is_directory = file_type == DIRECTORY;
     let target = if file_type == SYMLINK {
@@ -154,36 +156,35 @@ fn entry(path: &Path, metadata: &Metadata) -> Entry {
         // Directories count in units of their file system, in bytes and in links.
         size_bytes: if is_directory { 0 } else { metadata.len() },
         device: metadata.rdev(),
-        content: if file_type == REGULAR { hash(path) } else { 0 },
+        content: (file_type == REGULAR).then(|| hash(path, buffer)),
         target,
-        xattrs: xattrs(path),
+        xattrs: xattrs(path, buffer),
         link_count: if is_directory { 0 } else { metadata.nlink() },
         first_path: Vec::new(),
     }
 }
 
-fn hash(path: &Path) -> u64 {
+fn hash(path: &Path, buffer: &mut [u8]) -> blake3::Hash {
     let mut file = File::open(path).unwrap();
-    let mut hasher = DefaultHasher::new();
-    let mut buffer = vec![0; 1 << 20];
+    let mut hasher = blake3::Hasher::new();
     loop {
-        let len = file.read(&mut buffer).unwrap();
+        let len = file.read(buffer).unwrap();
         if len == 0 {
-            return hasher.finish();
+            return hasher.finalize();
         }
-        hasher.write(&buffer[..len]);
+        hasher.update(&buffer[..len]);
     }
 }
 
 /// The xattrs that SquashFS can hold.
-fn xattrs(path: &Path) -> BTreeMap<Vec<u8>, Vec<u8>> {
-    let mut names = vec![0; 64 << 10];
-    let len = match rustix::fs::llistxattr(path, &mut names) {
+fn xattrs(path: &Path, buffer: &mut [u8]) -> BTreeMap<Vec<u8>, Vec<u8>> {
+    let len = match rustix::fs::llistxattr(path, &mut *buffer) {
         Ok(len) => len,
         Err(rustix::io::Errno::OPNOTSUPP) => 0,
         Err(error) => panic!("{}: {error}", path.display()),
     };
-    names[..len]
+    let names = buffer[..len].to_vec();
+    names
         .split(|byte| *byte == 0)
         .filter(|name| {
             [&b"user."[..], b"trusted.", b"security."]
@@ -191,10 +192,8 @@ fn xattrs(path: &Path) -> BTreeMap<Vec<u8>, Vec<u8>> {
                 .any(|prefix| name.starts_with(prefix))
         })
         .map(|name| {
-            let mut value = vec![0; 64 << 10];
-            let len = rustix::fs::lgetxattr(path, name, &mut value).unwrap();
-            value.truncate(len);
-            (name.to_vec(), value)
+            let len = rustix::fs::lgetxattr(path, name, &mut *buffer).unwrap();
+            (name.to_vec(), buffer[..len].to_vec())
         })
         .collect()
 }
