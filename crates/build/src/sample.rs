@@ -2,16 +2,17 @@
 //! to write it, from compressing samples (docs/sampling.md).
 //!
 //! ```text
-//! survey    every block of each size once, with a fast compressor       survey.rs, surveyed.rs
+//! survey    every block once, with a fast compressor                    survey.rs, surveyed.rs
 //! ranking   blocks in the order of how they compress, and the samples   ranking.rs
 //! rounds    more samples where a size is least sure                     rounds.rs, coder.rs, effort.rs
-//! curve     from the survey's size of a block to the candidate's        curve.rs
+//! curve     from the survey's size of a block to the candidate's        curve.rs, cell.rs
 //! tables    the metadata of a surveyed image, sampled alike             tables.rs
 //! estimate  sizes, times and memory, summed over blocks                 estimate.rs
 //! blocks    what single blocks take                                     blocks.rs
 //! ```
 
 mod blocks;
+mod cell;
 mod coder;
 mod curve;
 mod effort;
@@ -27,7 +28,7 @@ mod tables;
 use std::num::NonZeroUsize;
 use std::ops::{ControlFlow, Range};
 
-use coldpress_codec::Workers;
+use coldpress_codec::{Settings, Workers};
 use coldpress_format::BlockSize;
 use coldpress_layout::{Plan, Tails, order};
 
@@ -82,7 +83,7 @@ pub struct Sampling {
 
 impl Sampling {
     /// What samples may cost that are to tell sizes to 1 %, of some dozens of candidates.
-    pub const BUILDS: f64 = 0.8;
+    pub const BUILDS: f64 = 0.9;
 
     /// Surveys the source and samples each candidate.
     ///
@@ -193,7 +194,7 @@ fn survey(
         clock: options.clock,
     };
     let mut block_sizes = distinct(geometries.iter().map(|geometry| geometry.block_size));
-    block_sizes.sort_unstable_by(|one, other| other.cmp(one));
+    block_sizes.sort_unstable();
     let (files, _) = order(&source.tree, &Plan::default(), BlockSize::MAX, Tails::None);
     let (mut populations, read_s) = surveying.files(&files, &block_sizes, meter)?;
     let fragment_places = surveying.fragments(geometries, &mut populations, meter)?;
@@ -235,16 +236,7 @@ impl Knowledge {
             curve: candidate
                 .compression
                 .filter(|_| !is_stored)
-                .map(|settings| {
-                    let is_it = |curve: &Curve| {
-                        curve.population == population && curve.settings == settings
-                    };
-                    self.curves.iter().position(is_it).unwrap_or_else(|| {
-                        let family = Family::of(settings.compressor);
-                        self.curves.push(Curve::new(settings, family, population));
-                        self.curves.len() - 1
-                    })
-                }),
+                .map(|settings| self.curve(settings, population)),
         };
         Parts {
             geometry: places.geometry,
@@ -253,6 +245,24 @@ impl Knowledge {
             fragment_places: places.fragments.clone(),
             tables: part(places.tables, false),
         }
+    }
+}
+
+impl Knowledge {
+    /// The place of a curve, behind that of its stand-in.
+    fn curve(&mut self, settings: Settings, population: usize) -> usize {
+        let is_it = |curve: &Curve| curve.population == population && curve.settings == settings;
+        if let Some(place) = self.curves.iter().position(is_it) {
+            return place;
+        }
+        // Metadata is little, and its samples are few.
+        let stand_in =
+            effort::stand_in(&settings).filter(|_| !self.populations[population].is_metadata());
+        let stand_in = stand_in.map(|settings| self.curve(settings, population));
+        let family = Family::of(settings.compressor);
+        self.curves
+            .push(Curve::new(settings, family, population, stand_in));
+        self.curves.len() - 1
     }
 }
 

@@ -7,6 +7,8 @@ pub struct Outcome {
     pub start_s: f64,
     /// The image, in bytes.
     pub size_bytes: u64,
+    /// The standard error of that: it is off by less than twice as much in 95 of 100 cases.
+    pub size_error_bytes: u64,
     /// Building it with the threads that were asked for, in seconds.
     pub build_s: f64,
     /// What building takes at most, in bytes.
@@ -56,6 +58,7 @@ pub(crate) mod tests {
         Outcome {
             start_s,
             size_bytes,
+            size_error_bytes: 0,
             build_s,
             memory_bytes,
             page_cache_bytes,

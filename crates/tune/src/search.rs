@@ -251,6 +251,7 @@ impl Search<'_> {
         Outcome {
             start_s: prediction.time_s,
             size_bytes: estimate.image_bytes.saturating_add(more_bytes),
+            size_error_bytes: estimate.error_bytes,
             build_s: estimate.build_s(self.options.threads),
             memory_bytes: estimate.memory_bytes,
             page_cache_bytes: prediction.page_cache_bytes,

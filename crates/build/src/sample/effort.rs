@@ -52,6 +52,28 @@ pub(super) fn s_per_byte(settings: &Settings) -> f64 {
     ns[level.min(ns.len() - 1)] * 1e-9 * f64::from(passes)
 }
 
+/// What is tried on more blocks in place of a dear compressor, which is told by it.
+///
+/// By how much the ratio of two sizes varies over blocks of 256 KiB of a Debian root file system: lz4 12 by 1.2 % from lz4 4 and by 9 % from
+/// lz4 0, lzo 8 by 2.8 % from lzo 1 and by 11 % from lz4 0, gzip 9 by 1.1 % from gzip 6 and by 4.7 % from gzip 1, zstd 22 by 1.8 %
+/// from zstd 15 and by 7 % from zstd 3, xz 6 by 7 % from zstd 15 and by 11 % from zstd 3. Zstd 15 varies as much from zstd 12 as from 3.
+pub(super) fn stand_in(settings: &Settings) -> Option<Settings> {
+    let (compressor, level) = match (settings.compressor, settings.level) {
+        (Compressor::Lz4, 9..) => (Compressor::Lz4, 4),
+        (Compressor::Lzo, 5..) => (Compressor::Lzo, 1),
+        (Compressor::Gzip, 8..) => (Compressor::Gzip, 6),
+        (Compressor::Zstd, 17..) | (Compressor::Xz | Compressor::Lzma, 4..) => {
+            return Some(REFERENCE);
+        }
+        _ => return None,
+    };
+    Some(Settings {
+        compressor,
+        level,
+        tuning: Tuning::Default,
+    })
+}
+
 /// Memory of a compressor for blocks of an image, in bytes: tables of positions, for the slow ones
 /// some for each byte of a block.
 ///
@@ -108,6 +130,26 @@ pub(super) fn writing_bytes(options: &Options, node_count: usize, block_count: u
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sample::surveyed::Family;
+
+    #[test]
+    fn what_stands_in_for_another_is_cheaper_and_needs_nobody_itself() {
+        for compressor in Compressor::ALL {
+            let levels = Settings::level_range(compressor).into_iter().flatten();
+            for settings in levels.filter_map(|level| Settings::new(compressor, Some(level)).ok()) {
+                if let Some(stand_in) = stand_in(&settings) {
+                    assert!(
+                        s_per_byte(&stand_in) < s_per_byte(&settings),
+                        "{settings:?}"
+                    );
+                    assert_eq!(super::stand_in(&stand_in), None);
+                    // Their samples have to be the same blocks.
+                    assert_eq!(Family::of(stand_in.compressor), Family::of(compressor));
+                    assert!(stand_in.check(BlockSize::MAX).is_ok());
+                }
+            }
+        }
+    }
 
     #[test]
     fn every_level_has_a_cost_and_harder_ones_cost_more() {

@@ -9,6 +9,7 @@ use super::curve::{Curve, Expected, real, whole};
 use super::effort;
 use super::geometry::Geometry;
 use super::population::Population;
+use super::surveyed::Surveyed;
 use super::tables::{Table, Tables};
 use crate::options::Options;
 use crate::source::Source;
@@ -81,13 +82,25 @@ impl Knowledge {
         const PROBING_S: f64 = 0.8e-9;
         let block = &self.populations[part.population].blocks[place];
         match part.curve {
-            Some(curve) if block.is_in_question() => self.curves[curve].expected(block, place),
+            Some(curve) if block.is_in_question() => self.compressed(curve, block, place),
             curve => Expected {
                 stored_bytes: block.stored_bytes(),
                 compress_s: curve.map_or(0.0, |_| PROBING_S * f64::from(block.len_bytes)),
                 decompress_s: 0.0,
             },
         }
+    }
+}
+
+impl Knowledge {
+    /// What a block is expected to take that a compressor is tried on.
+    fn compressed(&self, curve: usize, block: &Surveyed, place: usize) -> Expected {
+        let curve = &self.curves[curve];
+        let stand_in_bytes = match curve.stand_in {
+            Some(stand_in) => self.compressed(stand_in, block, place).stored_bytes,
+            None => block.fast_bytes(curve.family),
+        };
+        curve.expected(block, place, stand_in_bytes)
     }
 }
 

@@ -35,6 +35,10 @@ pub(super) enum Content {
 }
 
 impl Population {
+    pub(super) fn is_metadata(&self) -> bool {
+        matches!(self.content, Content::Metadata(_))
+    }
+
     /// The places of the blocks of each file. The tail end is the last one.
     pub(super) fn files(&self) -> HashMap<NodeId, Range<usize>> {
         let Content::Data {

@@ -7,32 +7,34 @@
 use std::ops::RangeInclusive;
 
 use coldpress_codec::{Settings, Work, Workers, ordered};
-use coldpress_format::BlockSize;
 
 use super::SAMPLES_PER_SURVEY;
 use super::coder::Coder;
 use super::curve::{Curve, Sample, real, whole};
 use super::effort;
-use super::population::{Content, Population};
+use super::population::Population;
 use super::ranking::Ranking;
-use super::surveyed::Family;
 use crate::error::Error;
 use crate::progress::Meter;
 use crate::source::Source;
 
-/// Samples of the first round, at least and at most: 2 to the power of these. Of fewer, neighbors
-/// do not tell how much is unknown.
+/// Samples of the first round, at least and at most: 2 to the power of these.
 const FIRST_DENSITIES: RangeInclusive<u32> = 4..=8;
 /// Bytes of the samples of the first round, if they are not too few then.
 const FIRST_BYTES: u32 = 4 << 20;
-/// Samples of a population of metadata blocks. They are kept in memory, so there are no rounds.
+/// A compressor that is told by another one is dear, and one in so many of its samples is enough at first: 2 to the power of this.
+const FIRST_TOLD: u32 = 2;
+/// Samples of a population of metadata blocks, at first and at most. They are kept in memory.
+const METADATA_FIRST_DENSITY: u32 = 5;
 pub(super) const METADATA_DENSITY: u32 = 7;
 /// The standard error of a size that is sure enough: four of them are 1 %.
 const SURE_ENOUGH: f64 = 0.0025;
 /// The same in bytes, of a small image: that is padded to 4 KiB.
 const NEGLIGIBLE_BYTES: f64 = 1024.0;
-/// A smaller source counts as one of so many bytes: its samples are more of it, in seconds at most.
-const SMALL_BYTES: u64 = 128 << 20;
+/// What is worth less than this part of what is worth most waits for the next round.
+const WORTH_NOW: f64 = 0.25;
+/// A smaller source counts as one of so many bytes: its samples are more of it, in half a minute.
+const SMALL_BYTES: u64 = 384 << 20;
 
 /// What samples are taken with.
 pub(super) struct Sampler<'a> {
@@ -50,7 +52,6 @@ pub(super) struct Sampler<'a> {
 struct Job {
     curve: usize,
     settings: Settings,
-    family: Family,
     population: usize,
     rank: usize,
     /// The block's place in its population.
@@ -90,9 +91,12 @@ impl Sampler<'_> {
         loop {
             let mut wishes = self.wishes(curves);
             wishes.sort_by(|one, other| other.worth.total_cmp(&one.worth));
+            let best = wishes.first().map_or(0.0, |wish| wish.worth);
             wishes.retain(|wish| {
                 // A first sample is a must: without it nothing is known.
-                let is_granted = curves[wish.curve].density.is_none() || wish.cost_s <= left_s;
+                let is_first = curves[wish.curve].density.is_none();
+                let is_granted =
+                    is_first || wish.worth >= best * WORTH_NOW && wish.cost_s <= left_s;
                 if is_granted {
                     left_s -= wish.cost_s;
                 }
@@ -105,27 +109,34 @@ impl Sampler<'_> {
         }
     }
 
-    /// What each curve that is not sure enough may get next.
+    /// What each curve may get next that is not sure enough, or by which one is told that is not.
     fn wishes(&self, curves: &[Curve]) -> Vec<Wish> {
+        let allowed: Vec<f64> = curves
+            .iter()
+            .map(|curve| self.allowed_bytes(curve).powi(2))
+            .collect();
+        // For each how many are not sure enough that it tells, itself among them.
+        let mut unsure = vec![0_u32; curves.len()];
+        for ((place, curve), allowed) in curves.iter().enumerate().zip(&allowed) {
+            if curve.variance > *allowed {
+                unsure[place] += 1;
+                if let Some(stand_in) = curve.stand_in {
+                    unsure[stand_in] += 1;
+                }
+            } else if curve.density < Some(self.first_density(curve.population)) {
+                // So few do not tell how much is unknown.
+                unsure[place] += 1;
+            }
+        }
         let wish = |(place, curve): (usize, &Curve)| {
-            let ranking = self.ranking(curve);
-            let population = &self.populations[curve.population];
-            let is_metadata = matches!(population.content, Content::Metadata(_));
-            let density = match curve.density {
-                None if is_metadata => METADATA_DENSITY,
-                None => first_density(population.block_size),
-                Some(_) if is_metadata || curve.is_complete(ranking) => return None,
-                Some(density) => density + 1,
-            };
-            // About what an image takes, with the fast compressor.
-            let image_bytes = ranking.total_bytes() + ranking.incompressible_bytes;
-            let allowed_bytes = (real(image_bytes) * SURE_ENOUGH).max(NEGLIGIBLE_BYTES);
-            let excess = curve.variance / allowed_bytes.powi(2);
-            if curve.density.is_some() && excess <= 1.0 {
+            let density = self.next_density(curve, curves)?;
+            if unsure[place] == 0 {
                 return None;
             }
-            let bytes = real(curve.missing_bytes(ranking, population, density));
+            let population = &self.populations[curve.population];
+            let bytes = real(curve.missing_bytes(self.ranking(curve), population, density));
             let cost_s = bytes * effort::s_per_byte(&curve.settings);
+            let excess = curve.own_variance / allowed[place] * f64::from(unsure[place]);
             Some(Wish {
                 curve: place,
                 density,
@@ -138,6 +149,46 @@ impl Sampler<'_> {
             })
         };
         curves.iter().enumerate().filter_map(wish).collect()
+    }
+
+    /// The density that a curve may get next; `None` if all is sampled, or its stand-in is not sampled as densely.
+    fn next_density(&self, curve: &Curve, curves: &[Curve]) -> Option<u32> {
+        let population = &self.populations[curve.population];
+        let ranking = self.ranking(curve);
+        let Some(density) = curve.density else {
+            let density = self.first_density(curve.population);
+            let told = u32::from(curve.stand_in.is_some()) * FIRST_TOLD;
+            return Some(density - told);
+        };
+        let is_last = population.is_metadata() && density >= METADATA_DENSITY;
+        let is_ahead = curve.stand_in.is_some_and(|stand_in| {
+            let stand_in = &curves[stand_in];
+            stand_in.density <= Some(density) && !stand_in.is_complete(ranking)
+        });
+        (!is_last && !is_ahead && !curve.is_complete(ranking)).then_some(density + 1)
+    }
+
+    /// The density of the first samples of what is told by the survey.
+    fn first_density(&self, population: usize) -> u32 {
+        let population = &self.populations[population];
+        if population.is_metadata() {
+            return METADATA_FIRST_DENSITY;
+        }
+        let density = (FIRST_BYTES / population.block_size.bytes()).max(1).ilog2();
+        density.clamp(*FIRST_DENSITIES.start(), *FIRST_DENSITIES.end())
+    }
+
+    /// The standard error in bytes that is sure enough.
+    fn allowed_bytes(&self, curve: &Curve) -> f64 {
+        // About what an image takes with the fast compressor: data and metadata.
+        let block_size = self.populations[curve.population].block_size;
+        let parts = self.rankings.iter().filter(|ranking| {
+            let population = &self.populations[ranking.population];
+            ranking.family == curve.family && population.block_size == block_size
+        });
+        let bytes = parts.map(|part| part.total_bytes() + part.incompressible_bytes);
+        let image_bytes = real(bytes.sum());
+        (image_bytes * SURE_ENOUGH).max(NEGLIGIBLE_BYTES)
     }
 
     fn ranking(&self, curve: &Curve) -> &Ranking {
@@ -163,7 +214,6 @@ impl Sampler<'_> {
             jobs.extend(missing.map(|rank| Job {
                 curve: wish.curve,
                 settings: curve.settings,
-                family: curve.family,
                 population: curve.population,
                 rank,
                 place: ranking.keys[rank].place(),
@@ -189,8 +239,15 @@ impl Sampler<'_> {
             },
         )?;
         for wish in wishes {
-            let ranking = self.ranking(&curves[wish.curve]);
-            curves[wish.curve].draw(ranking, wish.density);
+            curves[wish.curve].density = Some(wish.density);
+        }
+        // All, as some are told by others.
+        for place in 0..curves.len() {
+            let (before, from) = curves.split_at_mut(place);
+            let curve = &mut from[0];
+            let stand_in = curve.stand_in.map(|stand_in| &before[stand_in]);
+            let population = &self.populations[curve.population];
+            curve.draw(self.ranking(curve), population, stand_in);
         }
         Ok(())
     }
@@ -205,17 +262,12 @@ impl Sampler<'_> {
         let block = &population.blocks[job.place];
         let len_bytes = f64::from(block.len_bytes);
         let sample = Sample {
-            ratio: f64::from(trial.stored_bytes) / f64::from(block.fast_bytes(job.family)),
+            stored_bytes: trial.stored_bytes,
             compress_s: trial.compress_s / len_bytes,
             decompress_s: trial.decompress_s / len_bytes,
         };
         Ok((job, sample))
     }
-}
-
-fn first_density(block_size: BlockSize) -> u32 {
-    let density = (FIRST_BYTES / block_size.bytes()).max(1).ilog2();
-    density.clamp(*FIRST_DENSITIES.start(), *FIRST_DENSITIES.end())
 }
 
 /// The part of the work that is shown as done.

@@ -1,6 +1,8 @@
 //! What the survey knows of a block: how long it is, what a fast compressor makes of it, and what
 //! kind of content it holds.
 
+use std::array;
+
 use coldpress_codec::{Encoder, Settings, Tuning, is_incompressible};
 use coldpress_format::{BlockSize, Compressor};
 
@@ -53,7 +55,7 @@ impl Family {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Surveyed {
     pub(super) len_bytes: u32,
-    /// What it takes with the fast compressor of each family, as long as it is if it does not shrink.
+    /// What it takes with the fast compressor of each family, about: as long as it is if it does not shrink.
     pub(super) fast_bytes: [u32; FAMILIES],
     pub(super) kind: Kind,
 }
@@ -168,6 +170,25 @@ impl Surveyor {
     /// A metadata block, which is compressed whatever it holds.
     pub(super) fn metadata(&mut self, bytes: &[u8]) -> Result<Surveyed, Error> {
         self.compressed(bytes, Kind::Metadata)
+    }
+
+    /// A data block that counts as the sum of smaller ones.
+    pub(super) fn sum(bytes: &[u8], parts: &[Surveyed]) -> Surveyed {
+        let kind = match Kind::of(bytes) {
+            _ if is_zero(bytes) => return Surveyed::zeros(len(bytes)),
+            _ if is_incompressible(bytes) => Kind::Incompressible,
+            kind => kind,
+        };
+        let mut fast_bytes = [len(bytes); FAMILIES];
+        if kind != Kind::Incompressible {
+            let sum = |family: usize| parts.iter().map(|part| part.fast_bytes[family]).sum();
+            fast_bytes = array::from_fn(sum);
+        }
+        Surveyed {
+            len_bytes: len(bytes),
+            fast_bytes,
+            kind,
+        }
     }
 
     fn probed(&mut self, bytes: &[u8], kind: Kind) -> Result<Surveyed, Error> {

@@ -39,6 +39,7 @@ struct ImageRow {
     is_front: bool,
     predicted_s: f64,
     predicted_size_bytes: u64,
+    predicted_size_error_bytes: u64,
     predicted_build_s: f64,
     predicted_memory_bytes: u64,
     predicted_page_cache_bytes: u64,
@@ -78,6 +79,7 @@ fn image(row: &Row, is_front: bool) -> ImageRow {
     let Outcome {
         start_s,
         size_bytes,
+        size_error_bytes,
         build_s,
         memory_bytes,
         page_cache_bytes,
@@ -103,6 +105,7 @@ fn image(row: &Row, is_front: bool) -> ImageRow {
         is_front,
         predicted_s: start_s,
         predicted_size_bytes: size_bytes,
+        predicted_size_error_bytes: size_error_bytes,
         predicted_build_s: build_s,
         predicted_memory_bytes: memory_bytes,
         predicted_page_cache_bytes: page_cache_bytes,

@@ -54,12 +54,13 @@ fn block_size(chosen: &Row, other: Option<&Row>, deed: &str) -> String {
     }
 }
 
-/// `It has 311 MiB, takes 35.1 s and 300 MiB of memory to build, and leaves 120 MiB in the page cache; ...`
+/// `It has 311 MiB (±0.8 %), takes 35.1 s and 300 MiB of memory to build, and leaves 120 MiB in the page cache; ...`
 fn cost(chosen: &Row, today: Option<&Row>, deed: &str) -> String {
     let outcome = &chosen.outcome;
     let cost = format!(
-        "It has {}, takes {} and {} of memory to build, and leaves {} in the page cache",
+        "It has {}{}, takes {} and {} of memory to build, and leaves {} in the page cache",
         bytes(outcome.size_bytes),
+        error(outcome),
         seconds(outcome.build_s),
         bytes(outcome.memory_bytes),
         bytes(outcome.page_cache_bytes),
@@ -73,6 +74,15 @@ fn cost(chosen: &Row, today: Option<&Row>, deed: &str) -> String {
             bytes(row.outcome.size_bytes),
         ),
     }
+}
+
+/// By how much the size may be off, by twice its standard error: ` (±0.8 %)`; nothing if all of it was compressed.
+fn error(outcome: &Outcome) -> String {
+    let percent = 200.0 * as_f64(outcome.size_error_bytes) / as_f64(outcome.size_bytes.max(1));
+    if percent < 0.05 {
+        return String::new();
+    }
+    format!(" (±{percent:.1} %)")
 }
 
 fn size_change(chosen: &Outcome, other: &Outcome) -> String {
@@ -111,6 +121,7 @@ mod tests {
             outcome: Outcome {
                 start_s,
                 size_bytes,
+                size_error_bytes: size_bytes / 250,
                 build_s: 35.0,
                 memory_bytes: 300 << 20,
                 page_cache_bytes: 120 << 20,
@@ -141,7 +152,7 @@ mod tests {
         };
         assert_eq!(
             cost(&chosen, Some(&today), "starts"),
-            "It has 300 MiB, takes 35.0 s and 300 MiB of memory to build, and leaves 120 MiB in the page cache; what \
+            "It has 300 MiB (±0.8 %), takes 35.0 s and 300 MiB of memory to build, and leaves 120 MiB in the page cache; what \
              mksquashfs makes by default (gzip 9, 128K, planned) starts in 2.90 s and has 343 MiB."
         );
         for alone in [
