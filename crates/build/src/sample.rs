@@ -83,7 +83,7 @@ pub struct Sampling {
 
 impl Sampling {
     /// What samples may cost that are to tell sizes to 1 %, of some dozens of candidates.
-    pub const BUILDS: f64 = 0.9;
+    pub const BUILDS: f64 = 0.85;
 
     /// Surveys the source and samples each candidate.
     ///
