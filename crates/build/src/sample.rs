@@ -246,9 +246,7 @@ impl Knowledge {
             tables: part(places.tables, false),
         }
     }
-}
 
-impl Knowledge {
     /// The place of a curve, behind that of its stand-in.
     fn curve(&mut self, settings: Settings, population: usize) -> usize {
         let is_it = |curve: &Curve| curve.population == population && curve.settings == settings;

@@ -51,9 +51,7 @@ pub(super) struct Sample {
 struct Step {
     /// Stored bytes for each byte that the stand-in takes.
     ratio: f64,
-    /// As of a sample.
-    compress_s: f64,
-    decompress_s: f64,
+    sample: Sample,
 }
 
 /// What a block is expected to take.
@@ -123,8 +121,7 @@ impl Curve {
         };
         let steps = self.samples.iter().map(|(rank, sample)| Step {
             ratio: f64::from(sample.stored_bytes) / stand_in_bytes(*rank),
-            compress_s: sample.compress_s,
-            decompress_s: sample.decompress_s,
+            sample: *sample,
         });
         let steps: Vec<Step> = steps.collect();
         let scales = ranks
@@ -165,8 +162,8 @@ impl Curve {
         let stored_bytes = scaled(stand_in_bytes, step.ratio);
         Expected {
             stored_bytes: stored_bytes.clamp(1, block.len_bytes.max(1)),
-            compress_s: step.compress_s * len_bytes,
-            decompress_s: step.decompress_s * len_bytes,
+            compress_s: step.sample.compress_s * len_bytes,
+            decompress_s: step.sample.decompress_s * len_bytes,
         }
     }
 

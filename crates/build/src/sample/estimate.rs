@@ -90,9 +90,7 @@ impl Knowledge {
             },
         }
     }
-}
 
-impl Knowledge {
     /// What a block is expected to take that a compressor is tried on.
     fn compressed(&self, curve: usize, block: &Surveyed, place: usize) -> Expected {
         let curve = &self.curves[curve];

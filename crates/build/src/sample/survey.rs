@@ -120,7 +120,7 @@ impl Surveying<'_> {
                     let of_parts = smaller.chunks(parts);
                     let summed = blocks
                         .zip(of_parts)
-                        .map(|(block, parts)| Surveyor::sum(block, parts));
+                        .map(|(block, parts)| Surveyed::sum(block, parts));
                     summed.collect()
                 }
                 _ => blocks

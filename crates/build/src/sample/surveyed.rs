@@ -117,6 +117,31 @@ impl Surveyed {
         }
     }
 
+    /// Of what no compressor is tried on.
+    fn incompressible(len_bytes: u32) -> Self {
+        Self {
+            len_bytes,
+            fast_bytes: [len_bytes; FAMILIES],
+            kind: Kind::Incompressible,
+        }
+    }
+
+    /// Of a data block that counts as the sum of smaller ones.
+    pub(super) fn sum(bytes: &[u8], parts: &[Self]) -> Self {
+        if is_zero(bytes) {
+            return Self::zeros(len(bytes));
+        }
+        if is_incompressible(bytes) {
+            return Self::incompressible(len(bytes));
+        }
+        let sum = |family: usize| parts.iter().map(|part| part.fast_bytes[family]).sum();
+        Self {
+            len_bytes: len(bytes),
+            fast_bytes: array::from_fn(sum),
+            kind: Kind::of(bytes),
+        }
+    }
+
     pub(super) fn fast_bytes(&self, family: Family) -> u32 {
         self.fast_bytes[family as usize]
     }
@@ -172,32 +197,9 @@ impl Surveyor {
         self.compressed(bytes, Kind::Metadata)
     }
 
-    /// A data block that counts as the sum of smaller ones.
-    pub(super) fn sum(bytes: &[u8], parts: &[Surveyed]) -> Surveyed {
-        let kind = match Kind::of(bytes) {
-            _ if is_zero(bytes) => return Surveyed::zeros(len(bytes)),
-            _ if is_incompressible(bytes) => Kind::Incompressible,
-            kind => kind,
-        };
-        let mut fast_bytes = [len(bytes); FAMILIES];
-        if kind != Kind::Incompressible {
-            let sum = |family: usize| parts.iter().map(|part| part.fast_bytes[family]).sum();
-            fast_bytes = array::from_fn(sum);
-        }
-        Surveyed {
-            len_bytes: len(bytes),
-            fast_bytes,
-            kind,
-        }
-    }
-
     fn probed(&mut self, bytes: &[u8], kind: Kind) -> Result<Surveyed, Error> {
         if is_incompressible(bytes) {
-            return Ok(Surveyed {
-                len_bytes: len(bytes),
-                fast_bytes: [len(bytes); FAMILIES],
-                kind: Kind::Incompressible,
-            });
+            return Ok(Surveyed::incompressible(len(bytes)));
         }
         self.compressed(bytes, kind)
     }
