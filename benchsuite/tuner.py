@@ -3,6 +3,7 @@
 
 usage: tuner.py candidates TUNED TRACE    what to build beside the recommended image, and that: the name and the options, a line for each
        tuner.py compare DIRECTORY         APPLICATION-DEVICE.tune.json there with the samples of APPLICATION-DEVICE.json
+       tuner.py spent DIRECTORY           the same of APPLICATION-COMPRESSOR-DEVICE, of an image that spends a size budget and one that does not
 """
 
 import collections
@@ -91,6 +92,25 @@ def compare(directory):
           f"{100 * statistics.median(errors):.2f} %")
 
 
+def spent(directory):
+    print("| start | compressor | spent | predicted | start s | with it s | measured |")
+    print("|---|---|---|---|---|---|---|")
+    for path in sorted(glob.glob(os.path.join(directory, "*.tune.json"))):
+        case = os.path.basename(path).removesuffix(".tune.json")
+        application, compressor, device = case.rsplit("-", 2)
+        chosen, ours, _ = images(path)
+        if not chosen["hot_blocks_stored"]:
+            print(f"| {application}, {device} | {compressor} | nothing is worth it | | | | |")
+            continue
+        alike = ("compressor", "level", "block_size_bytes", "tails", "order")
+        plain = next(row for row in ours if not row["hot_blocks_stored"] and all(row[key] == chosen[key] for key in alike))
+        times, sizes = measured(os.path.join(directory, f"{case}.json"))
+        percent = lambda more, less: f"{100 * (more / less - 1):+.1f} %"
+        print(f"| {application}, {device} | {compressor} | {percent(sizes['spent'], sizes['unspent'])} | "
+              f"{percent(chosen['predicted_s'], plain['predicted_s'])} | {times['unspent']:.3f} | {times['spent']:.3f} | "
+              f"{percent(times['spent'], times['unspent'])} |")
+
+
 def measured(path):
     """Median time of a cold start, and size, by image."""
     times, sizes = collections.defaultdict(list), {}
@@ -103,7 +123,4 @@ def measured(path):
     return {image: statistics.median(some) for image, some in times.items()}, sizes
 
 
-if sys.argv[1] == "candidates":
-    candidates(*sys.argv[2:])
-else:
-    compare(sys.argv[2])
+{"candidates": candidates, "compare": compare, "spent": spent}[sys.argv[1]](*sys.argv[2:])

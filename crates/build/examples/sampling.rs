@@ -21,7 +21,7 @@ use coldpress_build::{
 };
 use coldpress_codec::Settings;
 use coldpress_format::{BlockSize, Compressor};
-use coldpress_layout::{Plan, Tails, order};
+use coldpress_layout::{Group, Plan, Tails, order};
 use rustix::time::{ClockId, clock_gettime};
 
 /// What is asked for.
@@ -106,6 +106,7 @@ fn candidate(word: &str) -> Result<Options, Box<dyn Error>> {
             "all" => Tails::All,
             _ => return Err(format!("`{tails}` is not none, small or all").into()),
         },
+        group: Group::None,
         exportable: true,
         metadata: Metadata::Dense,
         offset_bytes: 0,

@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 
 use coldpress_codec::{Encoder, Settings, Workers};
 use coldpress_format::{BlockSize, Compressor, CompressorOptions, Flags};
-use coldpress_layout::{Order, Packing, Tails};
+use coldpress_layout::{Group, Order, Packing, Tails};
 
 use crate::error::Error;
 use crate::uncompressed::Uncompressed;
@@ -26,6 +26,8 @@ pub struct Options {
     pub modification_time_s: u32,
     /// Which tail ends are in fragment blocks, for the superblock's flags: the order decides.
     pub tails: Tails,
+    /// By what those that no plan names share them, for [`Sampling`](crate::Sampling): the order decides.
+    pub group: Group,
     /// Whether to write an export table, by which NFS finds inodes.
     pub exportable: bool,
     /// How metadata lies.

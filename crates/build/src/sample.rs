@@ -30,7 +30,7 @@ use std::ops::{ControlFlow, Range};
 
 use coldpress_codec::{Settings, Workers};
 use coldpress_format::BlockSize;
-use coldpress_layout::{Plan, Tails, order};
+use coldpress_layout::{Plan, Sketches, Tails, order};
 
 use crate::error::Error;
 use crate::options::Options;
@@ -77,6 +77,8 @@ pub struct SampleOptions<'a> {
 pub struct Sampling {
     /// For each candidate, in their order.
     pub estimates: Vec<Estimate>,
+    /// For each geometry.
+    sketches: Vec<Sketches>,
     parts: Vec<Parts>,
     knowledge: Knowledge,
 }
@@ -153,9 +155,18 @@ impl Sampling {
         });
         Ok(Self {
             estimates: estimates.collect(),
+            sketches: geometries
+                .into_iter()
+                .map(|geometry| geometry.sketches)
+                .collect(),
             parts,
             knowledge,
         })
+    }
+
+    /// The sketches by which a candidate's tail ends are grouped, if they are; by its place.
+    pub fn sketches(&self, candidate: usize) -> &Sketches {
+        &self.sketches[self.parts[candidate].geometry]
     }
 }
 

@@ -73,7 +73,9 @@ pub(crate) use history::{
     ExportArgs, ExportFormat, ForgetArgs, HistoryArgs, HistoryVerb, ImportArgs, ShowArgs,
 };
 pub(crate) use identify::IdentifyArgs;
-pub(crate) use image::{CompressorName, GroupName, ImageArgs, PartName, TailsName, TuningArgs};
+pub(crate) use image::{
+    CompressorName, GroupArgs, GroupName, ImageArgs, PartName, TailsName, TuningArgs,
+};
 pub(crate) use mount::{MountArgs, MountOption};
 pub(crate) use place::{ImageOffset, PlaceArgs};
 pub(crate) use plan::{ConvertArgs, FormatName, LintArgs, PlanArgs, PlanVerb};

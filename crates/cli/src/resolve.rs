@@ -5,7 +5,7 @@ mod extraction;
 mod places;
 mod source;
 
-pub(crate) use compression::{block_size, compressor, tails};
+pub(crate) use compression::{block_size, compressor, group, tails};
 pub(crate) use extraction::Extraction;
 pub(crate) use places::{check_outputs, check_source, is_same};
 
@@ -21,10 +21,10 @@ use coldpress_build::{
 use coldpress_codec::Settings;
 use coldpress_format::BlockSize;
 use coldpress_image::ReadLimits;
-use coldpress_layout::{Tails, Tree};
+use coldpress_layout::{Group, Tails, Tree};
 use coldpress_tune::Candidate;
 
-use crate::args::{GroupName, ImageArgs, ReadingArgs, SourceArgs};
+use crate::args::{ImageArgs, ReadingArgs, SourceArgs};
 use crate::described::Described;
 use crate::{memory, steps, text};
 
@@ -41,7 +41,7 @@ pub(crate) struct ImageSettings {
     pub(crate) block_size: BlockSize,
     pub(crate) tails: Tails,
     /// Which tail ends share blocks where no plan says.
-    pub(crate) group: GroupName,
+    pub(crate) group: Group,
     pub(crate) xattrs: bool,
     pub(crate) exportable: bool,
     /// Whether files with the same content are stored once.
@@ -82,7 +82,7 @@ impl ImageSettings {
             uncompressed: compression::uncompressed(&args.store),
             block_size,
             tails: tails(args.tails),
-            group: args.group,
+            group: group(args.grouping.group),
             xattrs: !args.no_xattrs,
             exportable: !args.no_export,
             deduplicated: !args.no_duplicates,
@@ -140,7 +140,7 @@ impl ImageSettings {
             uncompressed: Uncompressed::default(),
             block_size: BlockSize::DEFAULT,
             tails: Tails::Small,
-            group: GroupName::None,
+            group: Group::None,
             xattrs: true,
             exportable: false,
             deduplicated: true,
@@ -161,6 +161,7 @@ impl ImageSettings {
         self.uncompressed = candidate.uncompressed;
         self.block_size = candidate.block_size;
         self.tails = candidate.tails;
+        self.group = candidate.group;
     }
 
     /// The settings of images that are chosen among, of which what is chosen does not matter.
@@ -210,6 +211,7 @@ impl ImageSettings {
             memory_bytes: self.memory_bytes,
             modification_time_s: self.overrides.times.image_s(tree, self.epoch_s),
             tails: self.tails,
+            group: self.group,
             exportable: self.exportable,
             metadata,
             offset_bytes: self.offset_bytes,

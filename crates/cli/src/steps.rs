@@ -13,9 +13,8 @@ use coldpress_build::{
     Error as BuildError, Input, Options, Output, Progress, Reuse, Source, Summary, Warning,
 };
 use coldpress_image::{Image, Offset};
-use coldpress_layout::{Grouping, Order, Plan, Tails};
+use coldpress_layout::{Group, Order, Plan, Tails};
 
-use crate::args::GroupName;
 use crate::described;
 use crate::failure::hint;
 use crate::resolve::ImageSettings;
@@ -84,19 +83,7 @@ pub(crate) fn find_duplicates(
     ui: &Ui,
 ) -> anyhow::Result<()> {
     compare(source, settings, ui)?;
-    if settings.group == GroupName::Similar {
-        let mut step = ui.step("sketching", 0).about("tail ends");
-        let ImageSettings {
-            block_size,
-            tails,
-            threads,
-            ..
-        } = *settings;
-        source.sketches = source.sketch_tails(block_size, tails, threads, &mut |progress| {
-            advance(&mut step, progress, ui)
-        })?;
-        step.finish("");
-    }
+    sketch(source, settings, ui)?;
     warn(source.warnings.iter(), ui);
     Ok(())
 }
@@ -115,6 +102,28 @@ pub(crate) fn compare(
         let tails = (settings.tails == Tails::All).then_some(settings.block_size);
         let mut step = ui.step("comparing", 0).about("files of equal length");
         source.find_duplicates(tails, settings.threads, &mut |progress| {
+            advance(&mut step, progress, ui)
+        })?;
+        step.finish("");
+    }
+    Ok(())
+}
+
+/// Looks into tail ends, if they are grouped by what they hold.
+///
+/// # Errors
+///
+/// If the user interrupts.
+pub(crate) fn sketch(source: &mut Source, settings: &ImageSettings, ui: &Ui) -> anyhow::Result<()> {
+    if settings.group == Group::Similar {
+        let mut step = ui.step("sketching", 0).about("tail ends");
+        let ImageSettings {
+            block_size,
+            tails,
+            threads,
+            ..
+        } = *settings;
+        source.sketches = source.sketch_tails(block_size, tails, threads, &mut |progress| {
             advance(&mut step, progress, ui)
         })?;
         step.finish("");
@@ -162,15 +171,14 @@ pub(crate) fn reuse(
 
 /// Completes a plan to an order, and warns if the plan names what is not there.
 pub(crate) fn order(source: &Source, plan: &Plan, settings: &ImageSettings, ui: &Ui) -> Order {
-    let grouping = match settings.group {
-        GroupName::None => Grouping::None,
-        GroupName::Extension => Grouping::Extension,
-        GroupName::Similar => Grouping::Similar(&source.sketches),
-    };
     let order = || {
         let ImageSettings {
-            block_size, tails, ..
+            block_size,
+            tails,
+            group,
+            ..
         } = *settings;
+        let grouping = group.with(&source.sketches);
         coldpress_layout::order_grouped(&source.tree, plan, block_size, tails, grouping)
     };
     let (order, unmatched) = ui.timed("ordering", "Decide what goes where", order);

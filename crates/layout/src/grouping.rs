@@ -11,6 +11,31 @@ pub use sketch::{Sketch, Sketches};
 
 use crate::tree::{NodeId, Tree};
 
+/// By what tail ends that no plan names share fragment blocks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Group {
+    /// By neighborhood, depth-first by name.
+    #[default]
+    None,
+    /// By the ends of their files' names.
+    Extension,
+    /// By what they hold.
+    Similar,
+}
+
+impl Group {
+    /// With what it takes to tell.
+    ///
+    /// * `sketches`: of the tail ends, if they are grouped by what they hold.
+    pub fn with(self, sketches: &Sketches) -> Grouping<'_> {
+        match self {
+            Self::None => Grouping::None,
+            Self::Extension => Grouping::Extension,
+            Self::Similar => Grouping::Similar(sketches),
+        }
+    }
+}
+
 /// Which tail ends that no plan names share fragment blocks.
 #[derive(Clone, Copy, Debug, Default)]
 pub enum Grouping<'a> {

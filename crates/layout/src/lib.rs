@@ -48,7 +48,7 @@ mod walk;
 pub use access::plan;
 pub use assign::{BlockGain, PackingGain, ReadCost, assign};
 pub use error::{Error, PlanRule, SortRule, TreeRule};
-pub use grouping::{Grouping, Sketch, Sketches};
+pub use grouping::{Group, Grouping, Sketch, Sketches};
 pub use matching::{How, Matched, Matching, Staleness, match_profile};
 pub use order::{Item, Order, order, order_grouped};
 pub use packing::{PackedBlocks, Packing, PackingRule};

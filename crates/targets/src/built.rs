@@ -9,7 +9,7 @@ use coldpress_build::{Metadata, Options, Source, Uncompressed, verify, write};
 use coldpress_codec::Settings;
 use coldpress_format::BlockSize;
 use coldpress_image::{Image, check};
-use coldpress_layout::{Plan, Tails, order};
+use coldpress_layout::{Group, Plan, Tails, order};
 
 /// More content is not built: holes of gigabytes take their time, and no more.
 const CONTENT_MAX_BYTES: u64 = 1 << 20;
@@ -35,6 +35,7 @@ pub(crate) fn build(mut source: Source, output: &File, (compression, block_size)
         memory_bytes: 1 << 20,
         modification_time_s: 7,
         tails: Tails::Small,
+        group: Group::None,
         exportable: true,
         metadata: Metadata::Dense,
         offset_bytes: 0,

@@ -5,7 +5,7 @@ use std::fmt;
 use coldpress_build::Uncompressed;
 use coldpress_codec::{Choices, Filter, Settings, Tuning};
 use coldpress_format::{BlockSize, Compressor};
-use coldpress_layout::Tails;
+use coldpress_layout::{Group, Tails};
 
 /// What makes one image differ from another of the same source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,6 +18,8 @@ pub struct Candidate {
     pub block_size: BlockSize,
     /// Which tail ends share fragment blocks.
     pub tails: Tails,
+    /// By what those that no plan names share them.
+    pub group: Group,
     /// What decides where things lie.
     pub order: OrderBy,
     /// Whether the size budget is spent on blocks of the start that are stored as they are.
@@ -85,6 +87,11 @@ impl fmt::Display for Candidate {
             Tails::Small => "",
             Tails::All => ", all tails",
         })?;
+        formatter.write_str(match self.group {
+            Group::None => "",
+            Group::Extension => ", grouped by extension",
+            Group::Similar => ", similar tails grouped",
+        })?;
         formatter.write_str(match self.order {
             OrderBy::Tree => "",
             OrderBy::SortFile => ", sorted",
@@ -121,6 +128,7 @@ pub(crate) mod tests {
             uncompressed: Uncompressed::default(),
             block_size: BlockSize::new(block_bytes).expect("a block size"),
             tails: Tails::Small,
+            group: Group::None,
             order: OrderBy::Tree,
             spends: false,
         }
@@ -161,6 +169,14 @@ pub(crate) mod tests {
                     ..zstd
                 },
                 "zstd 15, 4K, raw data, all tails, sorted",
+            ),
+            (
+                Candidate {
+                    group: Group::Similar,
+                    order: OrderBy::Plan,
+                    ..zstd
+                },
+                "zstd 15, 128K, similar tails grouped, planned",
             ),
         ] {
             assert_eq!(candidate.to_string(), name);

@@ -6,7 +6,7 @@ mod packer;
 
 use coldpress_codec::{Dictionary, Settings, Tuning};
 use coldpress_format::Compressor;
-use coldpress_layout::Tails;
+use coldpress_layout::{Group, Tails};
 
 use crate::candidate::{Candidate, OrderBy};
 
@@ -139,6 +139,7 @@ fn packing_lacks(candidate: &Candidate) -> Option<String> {
 /// What of the order is lost with a tool that takes a sort file, or takes none.
 fn order_lacks(candidate: &Candidate, takes_sort_file: bool) -> Option<String> {
     let text = match (candidate.order, takes_sort_file) {
+        (OrderBy::Tree, _) if candidate.group != Group::None => "the order of tail ends",
         (OrderBy::Tree, _) | (OrderBy::SortFile, true) => return None,
         (OrderBy::Plan, true) => "the order of tail ends, inodes and listings",
         (_, false) => "the order",

@@ -3,6 +3,7 @@
 use coldpress_build::Uncompressed;
 use coldpress_codec::{Choices, Filter, Settings, Tuning, XzTuning};
 use coldpress_format::{BlockSize, Compressor};
+use coldpress_layout::{Group, Tails};
 
 use crate::candidate::{Candidate, OrderBy};
 use crate::effort::Effort;
@@ -24,6 +25,8 @@ pub struct FieldOptions {
     pub has_plan: bool,
     /// Whether there are bytes to spend on blocks that are stored as they are.
     pub has_budget: bool,
+    /// By what tail ends share fragment blocks that no plan names.
+    pub group: Group,
 }
 
 impl FieldOptions {
@@ -91,6 +94,10 @@ pub fn field(options: &FieldOptions) -> Vec<Candidate> {
                     uncompressed: Uncompressed::default(),
                     block_size,
                     tails,
+                    group: match tails {
+                        Tails::None => Group::None,
+                        _ => options.group,
+                    },
                     order,
                     spends,
                 }));

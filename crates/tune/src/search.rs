@@ -7,7 +7,7 @@ use coldpress_build::{
 };
 use coldpress_cost::{Demand, Geometry, Machine, Medium, Prediction, Reader, predict};
 use coldpress_format::{BlockSize, Compressor};
-use coldpress_layout::{Order, Plan, Tails, order};
+use coldpress_layout::{Group, Order, Plan, Sketches, Tails, order_grouped};
 
 use crate::budget::Budget;
 use crate::candidate::{Candidate, OrderBy};
@@ -51,7 +51,7 @@ pub struct Sampled {
 }
 
 /// Orders that several candidates share.
-type Orders = Vec<((BlockSize, Tails, OrderBy), Order)>;
+type Orders = Vec<((BlockSize, Tails, Group, OrderBy), Order)>;
 
 impl Search<'_> {
     /// Compresses samples of the source with every candidate's settings.
@@ -142,7 +142,7 @@ impl Search<'_> {
         orders: &mut Orders,
     ) -> Option<Outcome> {
         let estimate = sampled.sampling.estimates.get(place)?;
-        let order = self.order(candidate, orders);
+        let order = self.order(candidate, sampled.sampling.sketches(place), orders);
         let blocks = sampled.sampling.blocks(place);
         let spent = self.spend(candidate, order, &blocks, estimate);
         let sizes = Sizes {
@@ -167,7 +167,8 @@ impl Search<'_> {
         let estimate = place.and_then(|place| sampled.sampling.estimates.get(place));
         if let (Some(place), Some(estimate)) = (place, estimate) {
             let mut orders = Orders::new();
-            let order = self.order(candidate, &mut orders);
+            let sketches = sampled.sampling.sketches(place);
+            let order = self.order(candidate, sketches, &mut orders);
             let blocks = sampled.sampling.blocks(place);
             plan.packing = self.spend(candidate, order, &blocks, estimate).rules;
         }
@@ -199,13 +200,26 @@ impl Search<'_> {
     }
 
     /// The order of a candidate's image.
-    fn order<'o>(&self, candidate: &Candidate, orders: &'o mut Orders) -> &'o Order {
-        let key = (candidate.block_size, candidate.tails, candidate.order);
+    fn order<'o>(
+        &self,
+        candidate: &Candidate,
+        sketches: &Sketches,
+        orders: &'o mut Orders,
+    ) -> &'o Order {
+        let Candidate {
+            block_size,
+            tails,
+            group,
+            order,
+            ..
+        } = *candidate;
+        let key = (block_size, tails, group, order);
         let known = orders.iter().position(|(known, _)| *known == key);
         let place = known.unwrap_or_else(|| {
             let plan = self.plan_of(candidate);
             let tree = &self.source.tree;
-            let (order, _) = order(tree, &plan, candidate.block_size, candidate.tails);
+            let grouping = group.with(sketches);
+            let (order, _) = order_grouped(tree, &plan, block_size, tails, grouping);
             orders.push((key, order));
             orders.len() - 1
         });
@@ -270,6 +284,7 @@ impl Candidate {
             uncompressed: self.uncompressed,
             block_size: self.block_size,
             tails: self.tails,
+            group: self.group,
             ..base.clone()
         }
     }

@@ -3,7 +3,7 @@
 use coldpress_build::Uncompressed;
 use coldpress_format::BlockSize;
 use coldpress_format::Compressor::{Gzip, Lzo, Xz, Zstd};
-use coldpress_layout::Tails;
+use coldpress_layout::{Group, Tails};
 
 use crate::candidate::{Candidate, OrderBy};
 use crate::field::settings;
@@ -29,6 +29,7 @@ pub fn defaults_today(has_plan: bool) -> [Today; 5] {
         uncompressed: Uncompressed::default(),
         block_size,
         tails: Tails::Small,
+        group: Group::None,
         order: OrderBy::Tree,
         spends: false,
     };

@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use coldpress_codec::{Recipe, Settings};
 use coldpress_format::Flags;
 use coldpress_image::Image;
-use coldpress_layout::Tails;
+use coldpress_layout::{Group, Tails};
 
 use super::Identity;
 use crate::options::{Metadata, Options};
@@ -51,6 +51,7 @@ impl Identity {
             } else {
                 Tails::Small
             },
+            group: Group::None,
             exportable: flags.contains(Flags::EXPORTABLE),
             metadata: Metadata::Dense,
             offset_bytes: 0,

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use coldpress_codec::Settings;
 use coldpress_format::{BlockSize, BlockWord, Compressor, File};
-use coldpress_layout::{Kind, Node, NodeId, Order, Plan, Tails, Tree, order};
+use coldpress_layout::{Group, Kind, Node, NodeId, Order, Plan, Tails, Tree, order};
 
 use super::Contents;
 use crate::ids::Ids;
@@ -69,6 +69,7 @@ fn options(compressor: Compressor, threads: usize) -> Options {
         memory_bytes: 1 << 20,
         modification_time_s: 7,
         tails: Tails::None,
+        group: Group::None,
         exportable: true,
         metadata: Metadata::Dense,
         offset_bytes: 0,

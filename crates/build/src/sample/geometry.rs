@@ -6,7 +6,7 @@ use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 
 use coldpress_format::BlockSize;
-use coldpress_layout::{Item, NodeId, Order, Plan, Tails, Tree, order};
+use coldpress_layout::{Group, Item, NodeId, Order, Plan, Sketches, Tails, Tree, order_grouped};
 
 use crate::data::packed_tails;
 use crate::error::Error;
@@ -19,6 +19,7 @@ use crate::source::Source;
 pub(super) struct Shape {
     pub(super) block_size: BlockSize,
     pub(super) tails: Tails,
+    pub(super) group: Group,
     pub(super) deduplicated: bool,
 }
 
@@ -27,6 +28,7 @@ impl Shape {
         Self {
             block_size: options.block_size,
             tails: options.tails,
+            group: options.group,
             deduplicated: options.deduplicated,
         }
     }
@@ -35,6 +37,8 @@ impl Shape {
 pub(super) struct Geometry {
     pub(super) block_size: BlockSize,
     pub(super) order: Order,
+    /// Of tail ends, if they are grouped by them.
+    pub(super) sketches: Sketches,
     /// For each node whether its tail end is in a fragment block.
     pub(super) packed: Vec<bool>,
     /// Files whose tail end is that of another.
@@ -52,6 +56,7 @@ impl Geometry {
         let Shape {
             block_size,
             tails,
+            group,
             deduplicated,
         } = shape;
         // Those that the source knows of, if any, are for one block size.
@@ -60,16 +65,22 @@ impl Geometry {
         } else {
             BTreeMap::new()
         };
+        let sketches = match group {
+            Group::Similar => source.sketch_tails(block_size, tails, threads, progress)?,
+            _ => Sketches::new(),
+        };
         let tree = Tree {
             duplicate_tails,
             ..source.tree.clone()
         };
-        let (order, _) = order(&tree, plan, block_size, tails);
+        let grouping = group.with(&sketches);
+        let (order, _) = order_grouped(&tree, plan, block_size, tails, grouping);
         Ok(Self {
             block_size,
             packed: packed_tails(&tree, &order.data),
             duplicate_tails: tree.duplicate_tails,
             order,
+            sketches,
         })
     }
 

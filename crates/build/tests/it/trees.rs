@@ -14,7 +14,7 @@ use coldpress_build::{
 use coldpress_codec::Settings;
 use coldpress_format::{BlockSize, Compressor};
 use coldpress_image::{Image, Severity};
-use coldpress_layout::{NodeId, Order, Plan, Tails, order};
+use coldpress_layout::{Group, NodeId, Order, Plan, Tails, order};
 
 /// What a generated tree has in one place.
 #[derive(Clone, Debug)]
@@ -93,6 +93,7 @@ pub(crate) fn options(compressor: Option<Compressor>, block_bytes: u32) -> Optio
         memory_bytes: 1 << 20,
         modification_time_s: 7,
         tails: Tails::Small,
+        group: Group::None,
         exportable: true,
         metadata: Metadata::Dense,
         offset_bytes: 0,

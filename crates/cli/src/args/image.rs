@@ -74,21 +74,8 @@ pub(crate) struct ImageArgs {
     )]
     pub(crate) tails: TailsName,
 
-    /// How tail ends that no plan names share blocks: none, extension or similar [default: none]
-    ///
-    /// `none` packs those of neighbors in the tree together, `extension` those of files whose names
-    /// end alike, `similar` those whose contents share most, which makes the image a few percent
-    /// smaller. Reading all of a directory then takes several times as many reads of such blocks.
-    #[arg(
-        hide_short_help = true,
-        long,
-        value_name = "BY",
-        value_enum,
-        default_value_t = GroupName::None,
-        hide_default_value = true,
-        hide_possible_values = true
-    )]
-    pub(crate) group: GroupName,
+    #[command(flatten)]
+    pub(crate) grouping: GroupArgs,
 
     /// Store files with the same content once for each
     ///
@@ -125,6 +112,26 @@ pub(crate) struct ImageArgs {
 
     #[command(flatten)]
     pub(crate) tuning: TuningArgs,
+}
+
+/// What becomes of tail ends that no plan names.
+#[derive(Debug, Args)]
+pub(crate) struct GroupArgs {
+    /// How tail ends that no plan names share blocks: none, extension or similar [default: none]
+    ///
+    /// `none` packs those of neighbors in the tree together, `extension` those of files whose names
+    /// end alike, `similar` those whose contents share most, which makes the image a few percent
+    /// smaller. Reading all of a directory then takes several times as many reads of such blocks.
+    #[arg(
+        hide_short_help = true,
+        long,
+        value_name = "BY",
+        value_enum,
+        default_value_t = GroupName::None,
+        hide_default_value = true,
+        hide_possible_values = true
+    )]
+    pub(crate) group: GroupName,
 }
 
 /// What there is to set beside the level, for some compressors.

@@ -8,7 +8,7 @@ use clap::Args;
 use coldpress_tune::Budget;
 
 use super::number::{parse_positive, parse_size_bytes};
-use super::{CommandArgs, CompressorName, RecorderArgs, SourceArgs, StalenessArgs};
+use super::{CommandArgs, CompressorName, GroupArgs, RecorderArgs, SourceArgs, StalenessArgs};
 
 /// Find the image to build of SOURCE before building any
 ///
@@ -118,6 +118,9 @@ pub(crate) struct TuneArgs {
         value_parser = parse_size_bytes
     )]
     pub(crate) block_sizes: Vec<u64>,
+
+    #[command(flatten)]
+    pub(crate) grouping: GroupArgs,
 
     /// Try each compressor at one level, with blocks of 128K and 1M
     #[arg(long, conflicts_with = "thorough")]

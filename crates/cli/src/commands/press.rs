@@ -84,10 +84,11 @@ pub(super) fn run(args: &PressArgs, ui: &Ui) -> anyhow::Result<Exit> {
     };
     if args.tune {
         press.tune(&source, start.as_ref())?;
-        // Which tail ends are the same depends on the block size.
+        // Which tail ends there are, and which are the same, depends on the block size.
         if press.settings.tails == Tails::All {
             steps::compare(&mut source, &press.settings, ui)?;
         }
+        steps::sketch(&mut source, &press.settings, ui)?;
     }
     let plan = match (given, &start) {
         (Some(plan), _) => plan,
@@ -224,6 +225,7 @@ impl Press<'_> {
             target: &self.target,
             field: &FieldOptions {
                 has_plan: true,
+                group: self.settings.group,
                 ..FieldOptions::default()
             },
             limits: &Limits::default(),

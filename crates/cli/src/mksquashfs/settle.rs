@@ -10,6 +10,7 @@ use coldpress_build::{
     Exclusions, Input, Matching, Metadata, Mode, Mounts, Options, Overrides, Owners, Rules,
     Selection, SourceOptions, Times, Uncompressed, Xattrs, exclude_file_lines,
 };
+use coldpress_layout::Group;
 
 use super::contradictions::SettledTimes;
 use super::request::{Boundary, Excludes, Patterns, Request};
@@ -78,6 +79,7 @@ fn options(request: &Request, threads: NonZeroUsize) -> anyhow::Result<Options> 
         },
         modification_time_s: 0,
         tails: request.tails(),
+        group: Group::None,
         exportable: request.exportable,
         metadata: Metadata::Dense,
         offset_bytes: request.offset_bytes,

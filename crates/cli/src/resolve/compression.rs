@@ -4,9 +4,9 @@ use anyhow::{anyhow, bail};
 use coldpress_build::Uncompressed;
 use coldpress_codec::{GzipTuning, Lz4Tuning, Settings, Tuning, XzTuning};
 use coldpress_format::{BlockSize, Compressor, CompressorOptions};
-use coldpress_layout::Tails;
+use coldpress_layout::{Group, Tails};
 
-use crate::args::{CompressorName, ImageArgs, PartName, TailsName, TuningArgs};
+use crate::args::{CompressorName, GroupName, ImageArgs, PartName, TailsName, TuningArgs};
 use crate::failure::hint;
 
 /// The compressor that is asked for; `None` for none.
@@ -100,6 +100,14 @@ pub(crate) fn tails(name: TailsName) -> Tails {
         TailsName::None => Tails::None,
         TailsName::Small => Tails::Small,
         TailsName::All => Tails::All,
+    }
+}
+
+pub(crate) fn group(name: GroupName) -> Group {
+    match name {
+        GroupName::None => Group::None,
+        GroupName::Extension => Group::Extension,
+        GroupName::Similar => Group::Similar,
     }
 }
 

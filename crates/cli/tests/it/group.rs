@@ -5,6 +5,7 @@ use std::path::Path;
 
 use coldpress_format::Body;
 use coldpress_image::Image;
+use serde_json::Value;
 
 use crate::run::{Stage, done};
 
@@ -72,6 +73,40 @@ fn files_of_a_plan_are_not_grouped() {
     assert_eq!((second.fragment, second.offset), (0, 3002));
     // What it does not name is.
     assert_eq!(tail("/a/7.k7").fragment, tail("/b/7.k7").fragment);
+}
+
+#[test]
+fn tune_predicts_what_grouping_saves_and_tells_how_it_is_built() {
+    let stage = Stage::new();
+    make_kinds(&stage.at("source"));
+    let tuned = |more: &str| {
+        let words = "-q tune source --default-speeds --json -c zstd -b 16K --fast".split(' ');
+        stage.done(words.chain(more.split_whitespace())).json()
+    };
+    let size = |told: &Value, name: &str| {
+        let images = told["images"].as_array().unwrap();
+        let image = images.iter().find(|image| image["name"] == name);
+        let image = image.unwrap_or_else(|| panic!("{name}: {told}"));
+        image["predicted_size_bytes"].as_u64().unwrap()
+    };
+    let (plain, grouped) = (tuned(""), tuned("--group similar"));
+    let ungrouped = size(&plain, "zstd 15, 16K");
+    let predicted = size(&grouped, "zstd 15, 16K, similar tails grouped");
+    assert!(predicted < ungrouped * 3 / 4, "{predicted} of {ungrouped}");
+    // What is in no fragment block, and what other tools make, is not grouped.
+    for name in ["zstd 15, 16K, no fragments", "gzip 9, 128K"] {
+        assert_eq!(size(&grouped, name), size(&plain, name), "{name}");
+    }
+    let line = grouped["build"].as_str().unwrap();
+    assert!(line.ends_with("-b 16K --group similar"), "{line}");
+    let words = line.split(' ').skip(1);
+    stage.done(words.map(|word| if word == "IMAGE" { "image" } else { word }));
+    let built = fs::metadata(stage.at("image")).unwrap().len();
+    // A small image is padded to 4 KiB.
+    assert!(
+        built.abs_diff(predicted) <= 4096,
+        "{built} bytes, {predicted} predicted"
+    );
 }
 
 #[test]

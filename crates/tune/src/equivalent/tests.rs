@@ -163,6 +163,14 @@ fn snapcraft_is_told_only_the_compressor() {
             found.tool
         );
     }
+    let grouped = Candidate {
+        group: Group::Extension,
+        ..candidate(Zstd, 15, 128 << 10)
+    };
+    assert_eq!(
+        packer::mksquashfs(&grouped).lacks,
+        ["the order of tail ends"]
+    );
     let raw = packer::mksquashfs(&lzo).lines.concat();
     assert!(
         raw.ends_with("-comp lzo -Xcompression-level 9 -noD -b 1M"),

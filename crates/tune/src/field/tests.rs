@@ -1,5 +1,5 @@
 use coldpress_format::Compressor::Zstd;
-use coldpress_layout::Tails;
+use coldpress_layout::{Group, Tails};
 
 use super::*;
 use crate::today::defaults_today;
@@ -69,6 +69,21 @@ fn only_what_is_asked_for_is_tried() {
         "none, 4K, no fragments",
     ];
     assert_eq!(names, expected);
+    let grouped = field(&FieldOptions {
+        compressors: vec![None],
+        block_sizes: vec![BlockSize::DEFAULT],
+        group: Group::Similar,
+        ..FieldOptions::default()
+    });
+    let groups = grouped
+        .iter()
+        .map(|candidate| (candidate.tails, candidate.group));
+    let expected = [
+        (Tails::Small, Group::Similar),
+        (Tails::None, Group::None),
+        (Tails::All, Group::Similar),
+    ];
+    assert_eq!(groups.collect::<Vec<_>>(), expected);
     let large = field(&FieldOptions {
         block_bytes_min: 64 << 10,
         compressors: vec![None],

@@ -10,7 +10,7 @@ use coldpress_build::{
 use coldpress_codec::Settings;
 use coldpress_format::{BlockSize, Compressor};
 use coldpress_host::{Sample, memory_file, path_of_open};
-use coldpress_layout::{Plan, Tails};
+use coldpress_layout::{Group, Plan, Tails};
 
 use super::{archive, content};
 use crate::resolve;
@@ -115,6 +115,7 @@ fn write(
         memory_bytes: resolve::memory_bytes(None),
         modification_time_s: 0,
         tails,
+        group: Group::None,
         exportable: false,
         metadata: Metadata::Dense,
         offset_bytes: 0,

@@ -3,7 +3,7 @@
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
-use coldpress_layout::Tails;
+use coldpress_layout::{Group, Tails};
 use coldpress_tune::{Candidate, OrderBy};
 
 use crate::text::shell_word;
@@ -27,6 +27,11 @@ pub(super) fn build_line(candidate: &Candidate, source: &Path, plan: Option<&Pat
         Tails::None => words.push("--tails none".to_owned()),
         Tails::Small => {}
         Tails::All => words.push("--tails all".to_owned()),
+    }
+    match candidate.group {
+        Group::None => {}
+        Group::Extension => words.push("--group extension".to_owned()),
+        Group::Similar => words.push("--group similar".to_owned()),
     }
     if candidate.order == OrderBy::Plan {
         let plan = plan.map_or_else(|| "PLAN".to_owned(), path_word);
@@ -54,6 +59,7 @@ mod tests {
             uncompressed: Uncompressed::default(),
             block_size: BlockSize::DEFAULT,
             tails: Tails::Small,
+            group: Group::None,
             order: OrderBy::Plan,
             spends: false,
         };
@@ -61,6 +67,12 @@ mod tests {
             compression: None,
             block_size: BlockSize::MAX,
             tails: Tails::None,
+            order: OrderBy::Tree,
+            ..zstd
+        };
+        let grouped = Candidate {
+            tails: Tails::All,
+            group: Group::Similar,
             order: OrderBy::Tree,
             ..zstd
         };
@@ -80,6 +92,11 @@ mod tests {
                 &none,
                 Some(plan),
                 "coldpress build 'my root' IMAGE -c none -b 1M --tails none",
+            ),
+            (
+                &grouped,
+                None,
+                "coldpress build 'my root' IMAGE -c zstd -l 15 -b 128K --tails all --group similar",
             ),
         ] {
             assert_eq!(build_line(candidate, source, plan), line);

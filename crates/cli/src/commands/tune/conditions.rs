@@ -53,6 +53,7 @@ impl Conditions {
             filters: Choices::NONE,
             has_plan: args.has_start(),
             has_budget: args.size_budget.is_some(),
+            group: resolve::group(args.grouping.group),
         };
         Ok(Self {
             target,

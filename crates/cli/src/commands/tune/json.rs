@@ -33,6 +33,7 @@ struct ImageRow {
     filters: Option<String>,
     block_size_bytes: u32,
     tails: String,
+    group: String,
     order: &'static str,
     raw_data: bool,
     hot_blocks_stored: bool,
@@ -95,6 +96,7 @@ fn image(row: &Row, is_front: bool) -> ImageRow {
         filters: (!candidate.filters().is_empty()).then(|| candidate.filters().to_string()),
         block_size_bytes: candidate.block_size.bytes(),
         tails: format!("{:?}", candidate.tails).to_lowercase(),
+        group: format!("{:?}", candidate.group).to_lowercase(),
         order: match candidate.order {
             OrderBy::Tree => "tree",
             OrderBy::SortFile => "sort-file",

@@ -102,7 +102,7 @@ mod tests {
     use coldpress_build::Uncompressed;
     use coldpress_codec::Settings;
     use coldpress_format::{BlockSize, Compressor};
-    use coldpress_layout::Tails;
+    use coldpress_layout::{Group, Tails};
     use coldpress_tune::{Candidate, OrderBy};
 
     use super::*;
@@ -115,6 +115,7 @@ mod tests {
                 uncompressed: Uncompressed::default(),
                 block_size,
                 tails: Tails::Small,
+                group: Group::None,
                 order: OrderBy::Plan,
                 spends: false,
             },
