@@ -59,6 +59,8 @@ def compare(directory):
     near, total, errors, summary = 0, 0, [], []
     for path in sorted(glob.glob(os.path.join(directory, "*.tune.json"))):
         case = os.path.basename(path).removesuffix(".tune.json")
+        if not os.path.exists(os.path.join(directory, f"{case}.json")):
+            continue
         recommended, ours, defaults = images(path)
         chosen = name(recommended)
         predicted = {name(row): row["predicted_s"] for row in ours} | {row["default_of"]: row["predicted_s"] for row in defaults}
