@@ -29,7 +29,7 @@ spend() {
     [ ! -e "$run/$case.json" ] || return 0
     echo "== $name, $1, $2" >&2
     budget=(--trace "$images/$name.trace" --device "$2" -c "$1" -b 128K --size-budget +4%)
-    "$coldpress" -q tune "$source" "${budget[@]}" --plan-out "$images/plan" --json >"$said"
+    "$coldpress" -q tune "$source" "${budget[@]}" --plan-out "$images/plan" --json >"$said" 2>"$work/errors" || [ $? = 1 ]
     sed -i "s|--plan $images/plan|--plan PLAN|" "$said"
     grep -q '^\[packing\]' "$images/plan" || { echo '{"studies": []}' >"$run/$case.json"; return 0; }
     sed '/^\[packing\]/,$d' "$images/plan" >"$images/unspent"

@@ -13,7 +13,7 @@ fn tree(root: &Path) -> PathBuf {
     for directory in ["a", "b", "b/c"] {
         fs::create_dir_all(source.join(directory)).unwrap();
         for index in 0..60 {
-            let mut content = vec![0_u8; index * index * 41];
+            let mut content = vec![0_u8; index * index * 17];
             for (at, byte) in content.iter_mut().enumerate() {
                 state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
                 *byte = if at % 3 == 0 {
