@@ -16,8 +16,8 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use coldpress_build::{
-    Estimate, Input, Metadata, Options, SampleOptions, Sampling, Source, SourceOptions, Summary,
-    Uncompressed, gather, write,
+    Estimate, Input, Metadata, Options, SampleMeans, SampleOptions, Sampling, Source,
+    SourceOptions, Summary, Uncompressed, gather, write,
 };
 use coldpress_codec::Settings;
 use coldpress_format::{BlockSize, Compressor};
@@ -45,9 +45,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     let options = SampleOptions {
         candidates: &candidates,
         plan: &Plan::default(),
-        threads: request.threads,
         builds: request.builds,
-        clock: &|| seconds(ClockId::ThreadCPUTime),
+        means: SampleMeans {
+            threads: request.threads,
+            clock: &|| seconds(ClockId::ThreadCPUTime),
+        },
     };
     let process_s = seconds(ClockId::ProcessCPUTime);
     let sampling = Sampling::run(&source, &options, &mut |_| ControlFlow::Continue(()))?;

@@ -61,7 +61,7 @@ pub use output::Output;
 pub use overrides::{FileContexts, Mode, Overrides, Owners, Time, Times, Xattrs, parse_time};
 pub use progress::Progress;
 pub use reuse::{NotReusable, Reuse};
-pub use sample::{Estimate, SampleOptions, SampledBlocks, Sampling};
+pub use sample::{Estimate, SampleMeans, SampleOptions, SampledBlocks, Sampling};
 pub use select::{
     Descent, Exclusions, Fate, Matching, Mounts, Pattern, Rules, Selection, exclude_file_lines,
 };

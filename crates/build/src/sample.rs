@@ -2,6 +2,7 @@
 //! to write it, from compressing samples (docs/sampling.md).
 //!
 //! ```text
+//! ground    the populations of blocks, from the survey                  ground.rs
 //! survey    every block once, with a fast compressor                    survey.rs, surveyed.rs
 //! ranking   blocks in the order of how they compress, and the samples   ranking.rs
 //! rounds    more samples where a size is least sure                     rounds.rs, coder.rs, effort.rs
@@ -18,6 +19,7 @@ mod curve;
 mod effort;
 mod estimate;
 mod geometry;
+mod ground;
 mod population;
 mod ranking;
 mod rounds;
@@ -25,32 +27,34 @@ mod survey;
 mod surveyed;
 mod tables;
 
+use std::iter;
 use std::num::NonZeroUsize;
-use std::ops::{ControlFlow, Range};
+use std::ops::ControlFlow;
 
 use coldpress_codec::{Settings, Workers};
-use coldpress_format::BlockSize;
-use coldpress_layout::{Plan, Sketches, Tails, order};
+use coldpress_layout::{Plan, Sketches};
 
 use crate::error::Error;
 use crate::options::Options;
 use crate::progress::{Meter, Progress};
 use crate::source::Source;
-use curve::Curve;
+use curve::{Curve, real, whole};
 use estimate::{Adding, Knowledge, Part, Parts};
 use geometry::{Geometry, Shape};
+use ground::{Places, survey};
 use population::Population;
 use ranking::Ranking;
 use rounds::Sampler;
-use survey::Surveying;
 use surveyed::Family;
-use tables::{Found, Tables};
+use tables::Tables;
 
 pub use blocks::SampledBlocks;
 pub use estimate::Estimate;
 
 /// Jobs in flight for each thread. They hold no bytes: workers read what they compress.
 const WINDOW: NonZeroUsize = NonZeroUsize::new(64).expect("64 is not 0");
+/// A smaller source counts as one of so many bytes: its samples are more of it, in half a minute.
+const SMALL_BYTES: u64 = 768 << 20;
 /// How much longer samples take than the survey, about, for the progress that is shown.
 const SAMPLES_PER_SURVEY: u64 = 4;
 
@@ -63,29 +67,55 @@ pub struct SampleOptions<'a> {
     pub candidates: &'a [Options],
     /// By which they are ordered. What it says of how single blocks are packed is not followed.
     pub plan: &'a Plan,
-    /// Threads that compress.
-    pub threads: NonZeroUsize,
     /// What samples may cost, in images of zstd 15; few are taken in any case.
     /// [`Sampling::BUILDS`] as a rule.
     pub builds: f64,
+    /// With what samples are taken.
+    pub means: SampleMeans<'a>,
+}
+
+/// With what samples are taken.
+#[derive(Clone, Copy)]
+#[expect(missing_debug_implementations, reason = "a clock has nothing to show")]
+pub struct SampleMeans<'a> {
+    /// Threads that compress.
+    pub threads: NonZeroUsize,
     /// Processor time of the calling thread in s, from any beginning: nothing here reads a clock.
     pub clock: &'a (dyn Fn() -> f64 + Sync),
 }
 
+impl SampleMeans<'_> {
+    fn workers(&self) -> Workers {
+        Workers {
+            threads: self.threads,
+            window: self.threads.saturating_mul(WINDOW),
+        }
+    }
+}
+
 /// What is known of the candidates.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Sampling {
     /// For each candidate, in their order.
     pub estimates: Vec<Estimate>,
+    candidates: Vec<Options>,
+    geometries: Vec<Geometry>,
     /// For each geometry.
-    sketches: Vec<Sketches>,
+    tables: Vec<Tables>,
+    /// Processor time that reading the source takes, in s.
+    read_s: f64,
+    rankings: Vec<Ranking>,
+    /// For each candidate.
     parts: Vec<Parts>,
     knowledge: Knowledge,
 }
 
 impl Sampling {
     /// What samples may cost that are to tell sizes to 1 %, of some dozens of candidates.
-    pub const BUILDS: f64 = 0.85;
+    pub const BUILDS: f64 = 0.55;
+    /// What samples may cost that are to tell the size of one candidate to 1 %, in bytes that zstd 15 compresses meanwhile. It
+    /// takes so many samples of a large source as of a small one.
+    pub const REFINING_BYTES: u64 = 256 << 20;
 
     /// Surveys the source and samples each candidate.
     ///
@@ -103,18 +133,20 @@ impl Sampling {
     ///
     /// The source is read once, tail ends that are packed once more for each block size, and the
     /// samples. The processor time is that of the survey, some ns for each byte and block size, and
-    /// what `options.builds` allows. Memory is 70 bytes for each block of each size, the
+    /// what `options.builds` allows. Memory is 100 bytes for each block of each size, the
     /// metadata of an image before compression, and what the threads' encoders take.
     pub fn run(
         source: &Source,
         options: &SampleOptions<'_>,
         progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
     ) -> Result<Self, Error> {
-        let candidates = options.candidates;
+        let SampleOptions {
+            candidates, plan, ..
+        } = *options;
         let shapes = distinct(candidates.iter().map(Shape::of));
         let geometries = shapes
             .iter()
-            .map(|shape| Geometry::new(source, options.plan, *shape, options.threads, progress))
+            .map(|shape| Geometry::new(source, plan, *shape, options.means.threads, progress))
             .collect::<Result<Vec<_>, _>>()?;
         let settings = candidates
             .iter()
@@ -134,108 +166,84 @@ impl Sampling {
                 knowledge.parts(candidate, &surveyed.places[geometry])
             })
             .collect();
+        let mut sampling = Self {
+            estimates: Vec::new(),
+            candidates: candidates.to_vec(),
+            geometries,
+            tables: surveyed.tables,
+            read_s: surveyed.read_s,
+            rankings: rankings(&knowledge.populations, &families),
+            parts,
+            knowledge,
+        };
+        let all = vec![true; sampling.knowledge.curves.len()];
+        let budget_bytes = whole(real(unique_bytes(source).max(SMALL_BYTES)) * options.builds);
+        sampling.sample(source, budget_bytes, &options.means, &all, &mut meter)?;
+        Ok(sampling)
+    }
+
+    /// Takes more samples for one candidate, until its size is sure enough or what they may cost is
+    /// spent. They tell of others as well that have blocks in common with it.
+    ///
+    /// * `source`: the one that was surveyed.
+    /// * `candidate`: its place.
+    /// * `budget_bytes`: [`Sampling::REFINING_BYTES`] as a rule.
+    /// * `progress`: as of [`run`](Self::run).
+    ///
+    /// # Errors
+    ///
+    /// Those of [`run`](Self::run).
+    pub fn refine(
+        &mut self,
+        source: &Source,
+        candidate: usize,
+        budget_bytes: u64,
+        means: &SampleMeans<'_>,
+        progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<(), Error> {
+        let wanted = self.knowledge.behind(&self.parts[candidate]);
+        let mut meter = Meter::new(unique_bytes(source) * SAMPLES_PER_SURVEY, progress);
+        self.sample(source, budget_bytes, means, &wanted, &mut meter)
+    }
+
+    /// Takes samples for some curves, and adds up what is known then.
+    fn sample(
+        &mut self,
+        source: &Source,
+        budget_bytes: u64,
+        means: &SampleMeans<'_>,
+        is_wanted: &[bool],
+        meter: &mut Meter,
+    ) -> Result<(), Error> {
         let sampler = Sampler {
             source,
-            populations: &knowledge.populations,
-            rankings: &rankings(&knowledge.populations, &families),
-            workers: workers(options),
-            clock: options.clock,
-            builds: options.builds,
+            populations: &self.knowledge.populations,
+            rankings: &self.rankings,
+            workers: means.workers(),
+            clock: means.clock,
+            budget_bytes,
+            is_wanted,
         };
-        sampler.refine(&mut knowledge.curves, unique_bytes(source), &mut meter)?;
-        let estimates = candidates.iter().zip(&parts).map(|(candidate, parts)| {
+        sampler.refine(&mut self.knowledge.curves, unique_bytes(source), meter)?;
+        let candidates = self.candidates.iter().zip(&self.parts);
+        let estimates = candidates.map(|(candidate, parts)| {
             let adding = Adding {
                 source,
-                knowledge: &knowledge,
-                geometry: &geometries[parts.geometry],
-                tables: &surveyed.tables[parts.geometry],
-                read_s: surveyed.read_s,
+                knowledge: &self.knowledge,
+                geometry: &self.geometries[parts.geometry],
+                tables: &self.tables[parts.geometry],
+                read_s: self.read_s,
             };
             adding.estimate(candidate, parts)
         });
-        Ok(Self {
-            estimates: estimates.collect(),
-            sketches: geometries
-                .into_iter()
-                .map(|geometry| geometry.sketches)
-                .collect(),
-            parts,
-            knowledge,
-        })
+        self.estimates = estimates.collect();
+        Ok(())
     }
 
     /// The sketches by which a candidate's tail ends are grouped, if they are; by its place.
     pub fn sketches(&self, candidate: usize) -> &Sketches {
-        &self.sketches[self.parts[candidate].geometry]
+        &self.geometries[self.parts[candidate].geometry].sketches
     }
-}
-
-/// What the survey found.
-struct Survey {
-    populations: Vec<Population>,
-    /// For each geometry.
-    places: Vec<Places>,
-    /// For each geometry.
-    tables: Vec<Tables>,
-    read_s: f64,
-}
-
-/// Where the blocks of a geometry are.
-struct Places {
-    geometry: usize,
-    /// The population of its files and fragment blocks.
-    data: usize,
-    /// The places of its fragment blocks there.
-    fragments: Range<usize>,
-    /// The population of its metadata.
-    tables: usize,
-}
-
-fn survey(
-    source: &Source,
-    geometries: &[Geometry],
-    families: &[Family],
-    options: &SampleOptions<'_>,
-    meter: &mut Meter,
-) -> Result<Survey, Error> {
-    let surveying = Surveying {
-        source,
-        families,
-        workers: workers(options),
-        clock: options.clock,
-    };
-    let mut block_sizes = distinct(geometries.iter().map(|geometry| geometry.block_size));
-    block_sizes.sort_unstable();
-    let (files, _) = order(&source.tree, &Plan::default(), BlockSize::MAX, Tails::None);
-    let (mut populations, read_s) = surveying.files(&files, &block_sizes, meter)?;
-    let fragment_places = surveying.fragments(geometries, &mut populations, meter)?;
-    let (mut places, mut all_tables) = (Vec::new(), Vec::new());
-    for (geometry, fragments) in geometries.iter().zip(fragment_places) {
-        let data = place(&block_sizes, &geometry.block_size);
-        let found = Found {
-            source,
-            geometry,
-            population: &populations[data],
-            fragment_places: fragments.clone(),
-            family: families.first().copied().unwrap_or(Family::Block),
-        };
-        let mut tables = found.tables(&options.candidates[0])?;
-        let metadata = tables.population(geometry.block_size, families)?;
-        places.push(Places {
-            geometry: places.len(),
-            data,
-            fragments,
-            tables: populations.len(),
-        });
-        populations.push(metadata);
-        all_tables.push(tables);
-    }
-    Ok(Survey {
-        populations,
-        places,
-        tables: all_tables,
-        read_s,
-    })
 }
 
 impl Knowledge {
@@ -273,6 +281,16 @@ impl Knowledge {
             .push(Curve::new(settings, family, population, stand_in));
         self.curves.len() - 1
     }
+
+    /// For each curve whether it tells something of a candidate.
+    fn behind(&self, parts: &Parts) -> Vec<bool> {
+        let mut is_behind = vec![false; self.curves.len()];
+        for part in [&parts.files, &parts.fragments, &parts.tables] {
+            let curves = iter::successors(part.curve, |curve| self.curves[*curve].stand_in);
+            curves.for_each(|curve| is_behind[curve] = true);
+        }
+        is_behind
+    }
 }
 
 fn rankings(populations: &[Population], families: &[Family]) -> Vec<Ranking> {
@@ -283,13 +301,6 @@ fn rankings(populations: &[Population], families: &[Family]) -> Vec<Ranking> {
             families.iter().map(of_family)
         })
         .collect()
-}
-
-fn workers(options: &SampleOptions<'_>) -> Workers {
-    Workers {
-        threads: options.threads,
-        window: options.threads.saturating_mul(WINDOW),
-    }
 }
 
 /// The bytes that the survey and the samples count as.

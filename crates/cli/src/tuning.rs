@@ -20,6 +20,9 @@ use crate::start::{Start, code};
 use crate::text::plural;
 use crate::ui::Ui;
 
+/// Better known, what was chosen may be beaten by another, of which more is to be known then.
+const REFINED_MAX: usize = 2;
+
 /// What is asked.
 pub(crate) struct Question<'a> {
     pub(crate) source: &'a Source,
@@ -91,10 +94,25 @@ impl Question<'_> {
             budget: self.budget,
         };
         let (tools, candidates) = self.candidates();
-        let sampled = sample(&search, &candidates, ui)?;
-        let outcomes = predict(&search, &candidates, &sampled, ui)?;
-        let rows = rows(&candidates, &tools, outcomes);
-        let chosen = recommend(&rows, self.limits).map_err(unmet)?;
+        let mut sampled = sample(&search, &candidates, ui)?;
+        let mut outcomes = predict(&search, &candidates, &sampled, ui)?;
+        let mut refined = Vec::new();
+        let (rows, chosen) = loop {
+            let rows = rows(&candidates, &tools, &outcomes);
+            let chosen = recommend(&rows, self.limits).map_err(unmet)?;
+            if refined.contains(&chosen) || refined.len() == REFINED_MAX {
+                break (rows, chosen);
+            }
+            refined.push(chosen);
+            refine(
+                &search,
+                &candidates,
+                &mut sampled,
+                &mut outcomes,
+                chosen,
+                ui,
+            )?;
+        };
         let proposed: Vec<Outcome> = rows
             .iter()
             .filter(|row| row.tool.is_none())
@@ -151,6 +169,34 @@ fn sample(search: &Search, candidates: &[Candidate], ui: &Ui) -> anyhow::Result<
     Ok(sampled)
 }
 
+/// Compresses more samples for the size of the one that is chosen.
+fn refine(
+    search: &Search,
+    candidates: &[Candidate],
+    sampled: &mut Sampled,
+    outcomes: &mut [Outcome],
+    chosen: usize,
+    ui: &Ui,
+) -> anyhow::Result<()> {
+    let mut step = ui.step("refining", 0).about("the size of the best");
+    let report = &mut |progress: Progress| -> ControlFlow<()> {
+        step.set_total(progress.total_bytes);
+        step.set(progress.done_bytes);
+        ui.interrupt.poll()
+    };
+    let refined = search.refine(
+        candidates,
+        sampled,
+        outcomes,
+        chosen,
+        &on_processor_s,
+        report,
+    );
+    refined.context("cannot sample the source")?;
+    step.finish("");
+    Ok(())
+}
+
 /// What each candidate would give.
 fn predict(
     search: &Search,
@@ -172,14 +218,14 @@ fn predict(
 }
 
 /// Candidates with their outcomes; the last are the defaults of tools.
-fn rows(candidates: &[Candidate], tools: &[&'static str], outcomes: Vec<Outcome>) -> Vec<Row> {
+fn rows(candidates: &[Candidate], tools: &[&'static str], outcomes: &[Outcome]) -> Vec<Row> {
     let proposed = candidates.len().saturating_sub(tools.len());
     let names = std::iter::repeat_n(None, proposed).chain(tools.iter().copied().map(Some));
     let rows = candidates.iter().zip(outcomes).zip(names);
     rows.map(|((candidate, outcome), tool)| Row {
         tool,
         candidate: *candidate,
-        outcome,
+        outcome: *outcome,
     })
     .collect()
 }

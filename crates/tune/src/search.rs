@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use coldpress_build::{
-    Error, Estimate, Options, Progress, SampleOptions, SampledBlocks, Sampling, Source,
+    Error, Estimate, Options, Progress, SampleMeans, SampleOptions, SampledBlocks, Sampling, Source,
 };
 use coldpress_cost::{Demand, Geometry, Machine, Medium, Prediction, Reader, predict};
 use coldpress_format::{BlockSize, Compressor};
@@ -85,12 +85,57 @@ impl Search<'_> {
         let options = SampleOptions {
             candidates: &images,
             plan: &(self.plan)(self.options.block_size),
-            threads: self.options.threads,
             builds: Sampling::BUILDS,
-            clock,
+            means: self.means(clock),
         };
         let sampling = Sampling::run(self.source, &options, progress)?;
         Ok(Sampled { sampling, places })
+    }
+
+    /// Compresses more samples with a candidate's settings, and predicts those again of which they tell more.
+    ///
+    /// * `outcomes`: of all candidates, as predicted.
+    /// * `place`: that of the candidate.
+    /// * `clock`, `progress`: as of [`sample`](Self::sample).
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Sampling::refine`].
+    pub fn refine(
+        &self,
+        candidates: &[Candidate],
+        sampled: &mut Sampled,
+        outcomes: &mut [Outcome],
+        place: usize,
+        clock: &(dyn Fn() -> f64 + Sync),
+        progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<(), Error> {
+        let before = sampled.sampling.estimates.clone();
+        let means = self.means(clock);
+        let image = sampled.places[place];
+        let sampling = &mut sampled.sampling;
+        sampling.refine(
+            self.source,
+            image,
+            Sampling::REFINING_BYTES,
+            &means,
+            progress,
+        )?;
+        let mut orders = Orders::new();
+        for ((candidate, &place), outcome) in candidates.iter().zip(&sampled.places).zip(outcomes) {
+            let is_told_more = before.get(place) != sampled.sampling.estimates.get(place);
+            let told =
+                is_told_more.then(|| self.outcome_in(candidate, place, sampled, &mut orders));
+            *outcome = told.flatten().unwrap_or(*outcome);
+        }
+        Ok(())
+    }
+
+    fn means<'a>(&self, clock: &'a (dyn Fn() -> f64 + Sync)) -> SampleMeans<'a> {
+        SampleMeans {
+            threads: self.options.threads,
+            clock,
+        }
     }
 
     /// Predicts each of the candidates that were sampled.

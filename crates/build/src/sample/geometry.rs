@@ -34,6 +34,7 @@ impl Shape {
     }
 }
 
+#[derive(Debug)]
 pub(super) struct Geometry {
     pub(super) block_size: BlockSize,
     pub(super) order: Order,

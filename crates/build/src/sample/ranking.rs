@@ -35,6 +35,7 @@ impl Key {
     }
 }
 
+#[derive(Debug)]
 pub(super) struct Ranking {
     pub(super) population: usize,
     pub(super) family: Family,

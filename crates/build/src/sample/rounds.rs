@@ -33,8 +33,6 @@ const SURE_ENOUGH: f64 = 0.0025;
 const NEGLIGIBLE_BYTES: f64 = 1024.0;
 /// What is worth less than this part of what is worth most waits for the next round.
 const WORTH_NOW: f64 = 0.25;
-/// A smaller source counts as one of so many bytes: its samples are more of it, in half a minute.
-const SMALL_BYTES: u64 = 384 << 20;
 
 /// What samples are taken with.
 pub(super) struct Sampler<'a> {
@@ -43,8 +41,10 @@ pub(super) struct Sampler<'a> {
     pub(super) rankings: &'a [Ranking],
     pub(super) workers: Workers,
     pub(super) clock: &'a (dyn Fn() -> f64 + Sync),
-    /// As in [`SampleOptions`](super::SampleOptions).
-    pub(super) builds: f64,
+    /// What samples may cost: the time that zstd 15 takes for so many bytes.
+    pub(super) budget_bytes: u64,
+    /// For each curve whether more is to be known of it.
+    pub(super) is_wanted: &'a [bool],
 }
 
 /// A block to be compressed for a curve.
@@ -68,7 +68,7 @@ struct Wish {
 }
 
 impl Sampler<'_> {
-    /// Takes samples for all curves until they are sure enough or the budget is spent.
+    /// Takes samples for curves until they are sure enough or the budget is spent.
     ///
     /// * `unique_bytes`: of the source.
     /// * `meter`: gets `SAMPLES_PER_SURVEY` times as many.
@@ -78,9 +78,7 @@ impl Sampler<'_> {
         unique_bytes: u64,
         meter: &mut Meter,
     ) -> Result<(), Error> {
-        let counted_bytes = unique_bytes.max(SMALL_BYTES);
-        let build_s = real(counted_bytes) * effort::s_per_byte(&effort::REFERENCE);
-        let budget_s = build_s * self.builds;
+        let budget_s = real(self.budget_bytes) * effort::s_per_byte(&effort::REFERENCE);
         let mut progress = Share {
             work_bytes: unique_bytes * SAMPLES_PER_SURVEY,
             shown_bytes: 0,
@@ -118,6 +116,9 @@ impl Sampler<'_> {
         // For each how many are not sure enough that it tells, itself among them.
         let mut unsure = vec![0_u32; curves.len()];
         for ((place, curve), allowed) in curves.iter().enumerate().zip(&allowed) {
+            if !self.is_wanted[place] {
+                continue;
+            }
             if curve.variance > *allowed {
                 unsure[place] += 1;
                 if let Some(stand_in) = curve.stand_in {

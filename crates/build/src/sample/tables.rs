@@ -34,7 +34,7 @@ use crate::write;
 use crate::xattrs::Xattrs;
 
 /// The tables of an image before compression.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(super) struct Tables {
     /// For each metadata block of which table it is.
     pub(super) of_blocks: Vec<Table>,

@@ -5,7 +5,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use coldpress_build::{Error, Estimate, Options, SampleOptions, Sampling, Source, Uncompressed};
+use coldpress_build::{
+    Error, Estimate, Options, SampleMeans, SampleOptions, Sampling, Source, Uncompressed,
+};
 use coldpress_codec::{Settings, Watch, Work};
 use coldpress_format::{BlockSize, Compressor};
 use coldpress_layout::{Item, Plan, Tails, order};
@@ -126,13 +128,19 @@ fn make_mixed(root: &Path, scale: usize) {
     make(root, &entries);
 }
 
+fn means(threads: usize) -> SampleMeans<'static> {
+    SampleMeans {
+        threads: NonZeroUsize::new(threads).unwrap(),
+        clock: &|| 0.0,
+    }
+}
+
 fn sampled(source: &Source, candidates: &[Options], builds: f64, threads: usize) -> Sampling {
     let options = SampleOptions {
         candidates,
         plan: &Plan::default(),
-        threads: NonZeroUsize::new(threads).unwrap(),
         builds,
-        clock: &|| 0.0,
+        means: means(threads),
     };
     Sampling::run(source, &options, &mut |_| ControlFlow::Continue(())).unwrap()
 }
@@ -220,7 +228,7 @@ fn few_samples_of_many_blocks_are_enough() {
         with(Compressor::Zstd, 5, 32 << 10, Tails::None),
     ];
     // A few hundred blocks of some thousands.
-    let sampling = sampled(&source, &candidates, 0.02, 2);
+    let sampling = sampled(&source, &candidates, 0.01, 2);
     for (estimate, candidate) in sampling.estimates.iter().zip(&candidates) {
         assert!(estimate.error_bytes > 0, "all was sampled");
         assert_close(
@@ -228,6 +236,37 @@ fn few_samples_of_many_blocks_are_enough() {
             &built(&source, &Plan::default(), candidate),
             candidate,
         );
+    }
+}
+
+#[test]
+fn more_samples_of_a_candidate_tell_of_those_with_its_blocks_and_of_no_others() {
+    let directory = tempfile::tempdir().unwrap();
+    make_mixed(directory.path(), 500);
+    let source = scanned(directory.path());
+    let candidates = [
+        with(Compressor::Gzip, 6, 64 << 10, Tails::Small),
+        with(Compressor::Zstd, 19, 64 << 10, Tails::Small),
+        with(Compressor::Zstd, 19, 64 << 10, Tails::None),
+        with(Compressor::Zstd, 19, 16 << 10, Tails::Small),
+    ];
+    let refined = [1, 3].map(|threads| {
+        let mut sampling = sampled(&source, &candidates, 0.0, threads);
+        let before = sampling.estimates.clone();
+        let progress = &mut |_| ControlFlow::Continue(());
+        let more = sampling.refine(&source, 1, 20 << 20, &means(threads), progress);
+        more.unwrap();
+        (before, sampling.estimates)
+    });
+    assert_eq!(refined[0], refined[1]);
+    let (before, after) = &refined[0];
+    assert_eq!([&before[0], &before[3]], [&after[0], &after[3]]);
+    for place in [1, 2] {
+        let errors = [before, after].map(|estimates| estimates[place].error_bytes);
+        assert!(errors[1] < errors[0] * 3 / 4, "{errors:?}");
+        let candidate = &candidates[place];
+        let image = built(&source, &Plan::default(), candidate);
+        assert_close(&after[place], &image, candidate);
     }
 }
 
@@ -274,9 +313,9 @@ fn the_number_of_threads_changes_nothing() {
         with(Compressor::Gzip, 6, 16 << 10, Tails::All),
         with(Compressor::Lz4, 3, 4 << 10, Tails::None),
     ];
-    let one = sampled(&source, &candidates, 0.01, 1);
+    let one = sampled(&source, &candidates, 0.005, 1);
     for threads in [2, 5] {
-        let more = sampled(&source, &candidates, 0.01, threads);
+        let more = sampled(&source, &candidates, 0.005, threads);
         assert_eq!(more.estimates, one.estimates, "{threads} threads");
     }
 }
@@ -402,9 +441,8 @@ fn an_interruption_ends_it_and_progress_reaches_its_end() {
     let options = SampleOptions {
         candidates: &candidates,
         plan: &Plan::default(),
-        threads: NonZeroUsize::MIN,
         builds: Sampling::BUILDS,
-        clock: &|| 0.0,
+        means: means(1),
     };
     let mut last = None;
     Sampling::run(&source, &options, &mut |progress| {
@@ -441,9 +479,8 @@ fn nothing_is_asked_and_nothing_is_answered() {
     let options = SampleOptions {
         candidates: &[refused],
         plan: &Plan::default(),
-        threads: NonZeroUsize::MIN,
         builds: Sampling::BUILDS,
-        clock: &|| 0.0,
+        means: means(1),
     };
     let source = scanned(directory.path());
     let error = Sampling::run(&source, &options, &mut |_| ControlFlow::Continue(()));
