@@ -2,12 +2,14 @@
 //! to write it, from compressing samples (docs/sampling.md).
 //!
 //! ```text
-//! ground    the populations of blocks, from the survey                  ground.rs
+//! options   what is asked for, and with what it is found out            options.rs
+//! ground    the populations of blocks, from the survey                  ground.rs, geometry.rs, population.rs
 //! survey    every block once, with a fast compressor                    survey.rs, surveyed.rs
 //! ranking   blocks in the order of how they compress, and the samples   ranking.rs
 //! rounds    more samples where a size is least sure                     rounds.rs, coder.rs, effort.rs
 //! curve     from the survey's size of a block to the candidate's        curve.rs, cell.rs
 //! tables    the metadata of a surveyed image, sampled alike             tables.rs
+//! knowledge which curves tell of a candidate                            knowledge.rs
 //! estimate  sizes, times and memory, summed over blocks                 estimate.rs
 //! blocks    what single blocks take                                     blocks.rs
 //! ```
@@ -20,6 +22,8 @@ mod effort;
 mod estimate;
 mod geometry;
 mod ground;
+mod knowledge;
+mod options;
 mod population;
 mod ranking;
 mod rounds;
@@ -27,21 +31,19 @@ mod survey;
 mod surveyed;
 mod tables;
 
-use std::iter;
-use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 
-use coldpress_codec::{Settings, Workers};
-use coldpress_layout::{Plan, Sketches};
+use coldpress_layout::Sketches;
 
 use crate::error::Error;
 use crate::options::Options;
 use crate::progress::{Meter, Progress};
 use crate::source::Source;
-use curve::{Curve, real, whole};
-use estimate::{Adding, Knowledge, Part, Parts};
+use curve::{real, whole};
+use estimate::Adding;
 use geometry::{Geometry, Shape};
-use ground::{Places, survey};
+use ground::survey;
+use knowledge::{Knowledge, Parts};
 use population::Population;
 use ranking::Ranking;
 use rounds::Sampler;
@@ -50,48 +52,12 @@ use tables::Tables;
 
 pub use blocks::SampledBlocks;
 pub use estimate::Estimate;
+pub use options::{SampleMeans, SampleOptions};
 
-/// Jobs in flight for each thread. They hold no bytes: workers read what they compress.
-const WINDOW: NonZeroUsize = NonZeroUsize::new(64).expect("64 is not 0");
 /// A smaller source counts as one of so many bytes: its samples are more of it, in half a minute.
 const SMALL_BYTES: u64 = 768 << 20;
 /// How much longer samples take than the survey, about, for the progress that is shown.
 const SAMPLES_PER_SURVEY: u64 = 4;
-
-/// What is to be found out, and with what means.
-#[derive(Clone, Copy)]
-#[expect(missing_debug_implementations, reason = "a clock has nothing to show")]
-pub struct SampleOptions<'a> {
-    /// The images in question, as [`write`](crate::write()) would be asked for them; metadata is
-    /// dense in all.
-    pub candidates: &'a [Options],
-    /// By which they are ordered. What it says of how single blocks are packed is not followed.
-    pub plan: &'a Plan,
-    /// What samples may cost, in images of zstd 15; few are taken in any case.
-    /// [`Sampling::BUILDS`] as a rule.
-    pub builds: f64,
-    /// With what samples are taken.
-    pub means: SampleMeans<'a>,
-}
-
-/// With what samples are taken.
-#[derive(Clone, Copy)]
-#[expect(missing_debug_implementations, reason = "a clock has nothing to show")]
-pub struct SampleMeans<'a> {
-    /// Threads that compress.
-    pub threads: NonZeroUsize,
-    /// Processor time of the calling thread in s, from any beginning: nothing here reads a clock.
-    pub clock: &'a (dyn Fn() -> f64 + Sync),
-}
-
-impl SampleMeans<'_> {
-    fn workers(&self) -> Workers {
-        Workers {
-            threads: self.threads,
-            window: self.threads.saturating_mul(WINDOW),
-        }
-    }
-}
 
 /// What is known of the candidates.
 #[derive(Debug)]
@@ -243,53 +209,6 @@ impl Sampling {
     /// The sketches by which a candidate's tail ends are grouped, if they are; by its place.
     pub fn sketches(&self, candidate: usize) -> &Sketches {
         &self.geometries[self.parts[candidate].geometry].sketches
-    }
-}
-
-impl Knowledge {
-    /// The parts of a candidate, with a curve for each that is compressed.
-    fn parts(&mut self, candidate: &Options, places: &Places) -> Parts {
-        let stored = candidate.stored();
-        let mut part = |population: usize, is_stored: bool| Part {
-            population,
-            curve: candidate
-                .compression
-                .filter(|_| !is_stored)
-                .map(|settings| self.curve(settings, population)),
-        };
-        Parts {
-            geometry: places.geometry,
-            files: part(places.data, stored.data),
-            fragments: part(places.data, stored.fragments),
-            fragment_places: places.fragments.clone(),
-            tables: part(places.tables, false),
-        }
-    }
-
-    /// The place of a curve, behind that of its stand-in.
-    fn curve(&mut self, settings: Settings, population: usize) -> usize {
-        let is_it = |curve: &Curve| curve.population == population && curve.settings == settings;
-        if let Some(place) = self.curves.iter().position(is_it) {
-            return place;
-        }
-        // Metadata is little, and its samples are few.
-        let stand_in =
-            effort::stand_in(&settings).filter(|_| !self.populations[population].is_metadata());
-        let stand_in = stand_in.map(|settings| self.curve(settings, population));
-        let family = Family::of(settings.compressor);
-        self.curves
-            .push(Curve::new(settings, family, population, stand_in));
-        self.curves.len() - 1
-    }
-
-    /// For each curve whether it tells something of a candidate.
-    fn behind(&self, parts: &Parts) -> Vec<bool> {
-        let mut is_behind = vec![false; self.curves.len()];
-        for part in [&parts.files, &parts.fragments, &parts.tables] {
-            let curves = iter::successors(part.curve, |curve| self.curves[*curve].stand_in);
-            curves.for_each(|curve| is_behind[curve] = true);
-        }
-        is_behind
     }
 }
 

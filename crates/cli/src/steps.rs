@@ -1,5 +1,6 @@
 //! The steps that every verb that writes an image goes through.
 
+mod alike;
 mod inputs;
 
 use std::collections::BTreeSet;
@@ -13,7 +14,7 @@ use coldpress_build::{
     Error as BuildError, Input, Options, Output, Progress, Reuse, Source, Summary, Warning,
 };
 use coldpress_image::{Image, Offset};
-use coldpress_layout::{Group, Order, Plan, Tails};
+use coldpress_layout::{Order, Plan};
 
 use crate::described;
 use crate::failure::hint;
@@ -21,6 +22,7 @@ use crate::resolve::ImageSettings;
 use crate::text::{NAMED_MAX, plural, quoted, some_of};
 use crate::ui::{Step, Ui};
 
+pub(crate) use alike::{compare, find_duplicates, sketch};
 pub(crate) use inputs::{
     open_image, open_image_at, parse_profile, read_plan, read_profile, scan, scan_image,
 };
@@ -70,65 +72,6 @@ pub(crate) fn put_together(
     step.finish("");
     source.watch = Some(ui.timing.clone());
     Ok(source)
-}
-
-/// The second half of [`gather`]: what of it is the same, and what cannot be stored.
-///
-/// # Errors
-///
-/// If the user interrupts.
-pub(crate) fn find_duplicates(
-    source: &mut Source,
-    settings: &ImageSettings,
-    ui: &Ui,
-) -> anyhow::Result<()> {
-    compare(source, settings, ui)?;
-    sketch(source, settings, ui)?;
-    warn(source.warnings.iter(), ui);
-    Ok(())
-}
-
-/// Finds files with the same content, and tail ends if all of them are packed.
-///
-/// # Errors
-///
-/// If the user interrupts.
-pub(crate) fn compare(
-    source: &mut Source,
-    settings: &ImageSettings,
-    ui: &Ui,
-) -> anyhow::Result<()> {
-    if settings.deduplicated {
-        let tails = (settings.tails == Tails::All).then_some(settings.block_size);
-        let mut step = ui.step("comparing", 0).about("files of equal length");
-        source.find_duplicates(tails, settings.threads, &mut |progress| {
-            advance(&mut step, progress, ui)
-        })?;
-        step.finish("");
-    }
-    Ok(())
-}
-
-/// Looks into tail ends, if they are grouped by what they hold.
-///
-/// # Errors
-///
-/// If the user interrupts.
-pub(crate) fn sketch(source: &mut Source, settings: &ImageSettings, ui: &Ui) -> anyhow::Result<()> {
-    if settings.group == Group::Similar {
-        let mut step = ui.step("sketching", 0).about("tail ends");
-        let ImageSettings {
-            block_size,
-            tails,
-            threads,
-            ..
-        } = *settings;
-        source.sketches = source.sketch_tails(block_size, tails, threads, &mut |progress| {
-            advance(&mut step, progress, ui)
-        })?;
-        step.finish("");
-    }
-    Ok(())
 }
 
 /// Prints the first of some warnings, and how many more there are.
@@ -311,7 +254,8 @@ pub(crate) fn ratio(image_bytes: u64, content_bytes: u64) -> Option<f64> {
     (content_bytes > 0).then(|| image_bytes as f64 / content_bytes as f64)
 }
 
-fn advance(step: &mut Step, progress: Progress, ui: &Ui) -> ControlFlow<()> {
+/// Shows progress; breaks if the user interrupts.
+pub(crate) fn advance(step: &mut Step, progress: Progress, ui: &Ui) -> ControlFlow<()> {
     step.set_total(progress.total_bytes);
     step.set(progress.done_bytes);
     ui.interrupt.poll()

@@ -1,10 +1,8 @@
 //! The image to build for a start: samples, predictions, and the choice between them.
 
-use std::ops::ControlFlow;
-
 use anyhow::{Context as _, anyhow};
 use coldpress_bench::format_units::{bytes, seconds};
-use coldpress_build::{Metadata, Progress, Source};
+use coldpress_build::{Metadata, Source};
 use coldpress_format::BlockSize;
 use coldpress_host::on_processor_s;
 use coldpress_layout::Plan;
@@ -17,6 +15,7 @@ use crate::device::Target;
 use crate::failure::hint;
 use crate::resolve::ImageSettings;
 use crate::start::{Start, code};
+use crate::steps::advance;
 use crate::text::plural;
 use crate::ui::Ui;
 
@@ -158,11 +157,7 @@ fn leave_out_unspent(rows: &[Row], is_front: &mut [bool]) {
 fn sample(search: &Search, candidates: &[Candidate], ui: &Ui) -> anyhow::Result<Sampled> {
     let count = plural(candidates.len() as u64, "image", "images");
     let mut step = ui.step("sampling", 0).about(&format!("for {count}"));
-    let report = &mut |progress: Progress| -> ControlFlow<()> {
-        step.set_total(progress.total_bytes);
-        step.set(progress.done_bytes);
-        ui.interrupt.poll()
-    };
+    let report = &mut |progress| advance(&mut step, progress, ui);
     let sampled = search.sample(candidates, &on_processor_s, report);
     let sampled = sampled.context("cannot sample the source")?;
     step.finish("");
@@ -179,11 +174,7 @@ fn refine(
     ui: &Ui,
 ) -> anyhow::Result<()> {
     let mut step = ui.step("refining", 0).about("the size of the best");
-    let report = &mut |progress: Progress| -> ControlFlow<()> {
-        step.set_total(progress.total_bytes);
-        step.set(progress.done_bytes);
-        ui.interrupt.poll()
-    };
+    let report = &mut |progress| advance(&mut step, progress, ui);
     let refined = search.refine(
         candidates,
         sampled,

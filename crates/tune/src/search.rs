@@ -2,9 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use coldpress_build::{
-    Error, Estimate, Options, Progress, SampleMeans, SampleOptions, SampledBlocks, Sampling, Source,
-};
+use coldpress_build::{Error, Estimate, Options, SampledBlocks, Source};
 use coldpress_cost::{Demand, Geometry, Machine, Medium, Prediction, Reader, predict};
 use coldpress_format::{BlockSize, Compressor};
 use coldpress_layout::{Group, Order, Plan, Sketches, Tails, order_grouped};
@@ -12,6 +10,7 @@ use coldpress_layout::{Group, Order, Plan, Sketches, Tails, order_grouped};
 use crate::budget::Budget;
 use crate::candidate::{Candidate, OrderBy};
 use crate::outcome::Outcome;
+use crate::sampled::Sampled;
 use crate::sizes::Sizes;
 use crate::spend::{Spending, Spent};
 
@@ -42,102 +41,10 @@ pub struct Search<'a> {
     pub budget: Budget,
 }
 
-/// What samples tell of candidates.
-#[derive(Debug)]
-pub struct Sampled {
-    sampling: Sampling,
-    /// For each candidate its place in the sampling.
-    places: Vec<usize>,
-}
-
 /// Orders that several candidates share.
-type Orders = Vec<((BlockSize, Tails, Group, OrderBy), Order)>;
+pub(crate) type Orders = Vec<((BlockSize, Tails, Group, OrderBy), Order)>;
 
 impl Search<'_> {
-    /// Compresses samples of the source with every candidate's settings.
-    ///
-    /// * `clock`: processor time of the calling thread in s.
-    /// * `progress`: stops the work when it breaks.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`Sampling::run`].
-    ///
-    /// # Cost
-    ///
-    /// That of [`Sampling::run`], which is nearly all that a search takes.
-    pub fn sample(
-        &self,
-        candidates: &[Candidate],
-        clock: &(dyn Fn() -> f64 + Sync),
-        progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
-    ) -> Result<Sampled, Error> {
-        let mut images: Vec<Options> = Vec::new();
-        let mut places = Vec::with_capacity(candidates.len());
-        for candidate in candidates {
-            let image = candidate.options(self.options);
-            let known = images.iter().position(|known| *known == image);
-            places.push(known.unwrap_or(images.len()));
-            if known.is_none() {
-                images.push(image);
-            }
-        }
-        let options = SampleOptions {
-            candidates: &images,
-            plan: &(self.plan)(self.options.block_size),
-            builds: Sampling::BUILDS,
-            means: self.means(clock),
-        };
-        let sampling = Sampling::run(self.source, &options, progress)?;
-        Ok(Sampled { sampling, places })
-    }
-
-    /// Compresses more samples with a candidate's settings, and predicts those again of which they tell more.
-    ///
-    /// * `outcomes`: of all candidates, as predicted.
-    /// * `place`: that of the candidate.
-    /// * `clock`, `progress`: as of [`sample`](Self::sample).
-    ///
-    /// # Errors
-    ///
-    /// Those of [`Sampling::refine`].
-    pub fn refine(
-        &self,
-        candidates: &[Candidate],
-        sampled: &mut Sampled,
-        outcomes: &mut [Outcome],
-        place: usize,
-        clock: &(dyn Fn() -> f64 + Sync),
-        progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
-    ) -> Result<(), Error> {
-        let before = sampled.sampling.estimates.clone();
-        let means = self.means(clock);
-        let image = sampled.places[place];
-        let sampling = &mut sampled.sampling;
-        sampling.refine(
-            self.source,
-            image,
-            Sampling::REFINING_BYTES,
-            &means,
-            progress,
-        )?;
-        let mut orders = Orders::new();
-        for ((candidate, &place), outcome) in candidates.iter().zip(&sampled.places).zip(outcomes) {
-            let is_told_more = before.get(place) != sampled.sampling.estimates.get(place);
-            let told =
-                is_told_more.then(|| self.outcome_in(candidate, place, sampled, &mut orders));
-            *outcome = told.flatten().unwrap_or(*outcome);
-        }
-        Ok(())
-    }
-
-    fn means<'a>(&self, clock: &'a (dyn Fn() -> f64 + Sync)) -> SampleMeans<'a> {
-        SampleMeans {
-            threads: self.options.threads,
-            clock,
-        }
-    }
-
     /// Predicts each of the candidates that were sampled.
     ///
     /// * `poll`: called for each; stops the work when it breaks.
@@ -166,20 +73,7 @@ impl Search<'_> {
         Ok(outcomes)
     }
 
-    /// Predicts one candidate that was sampled; `None` if it was not.
-    ///
-    /// * `place`: its place among them.
-    pub fn outcome(
-        &self,
-        candidate: &Candidate,
-        place: usize,
-        sampled: &Sampled,
-    ) -> Option<Outcome> {
-        let place = *sampled.places.get(place)?;
-        self.outcome_in(candidate, place, sampled, &mut Orders::new())
-    }
-
-    fn outcome_in(
+    pub(crate) fn outcome_in(
         &self,
         candidate: &Candidate,
         place: usize,

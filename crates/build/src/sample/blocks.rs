@@ -7,7 +7,7 @@ use coldpress_layout::NodeId;
 
 use super::Sampling;
 use super::curve::{real, scaled};
-use super::estimate::{Part, Parts};
+use super::knowledge::{Part, Parts};
 
 /// The blocks that a candidate would store. What was not sampled is what similar blocks are.
 #[derive(Clone, Debug)]

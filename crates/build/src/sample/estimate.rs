@@ -1,14 +1,13 @@
 //! From blocks to an image: what all of it takes.
 
 use std::num::NonZeroUsize;
-use std::ops::Range;
 
 use coldpress_format::PADDING_SIZE;
 
-use super::curve::{Curve, Expected, real, whole};
+use super::curve::{Expected, real, whole};
 use super::effort;
 use super::geometry::Geometry;
-use super::population::Population;
+use super::knowledge::{Knowledge, Part, Parts};
 use super::surveyed::Surveyed;
 use super::tables::{Table, Tables};
 use crate::options::Options;
@@ -47,32 +46,6 @@ impl Estimate {
     pub fn build_s(&self, threads: NonZeroUsize) -> f64 {
         (self.compress_s + self.read_s) / real(threads.get() as u64)
     }
-}
-
-/// Blocks of one population of an image, and how they are compressed.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Part {
-    pub(super) population: usize,
-    /// `None` if they are stored as they are.
-    pub(super) curve: Option<usize>,
-}
-
-/// The parts of a candidate's image.
-#[derive(Clone, Debug)]
-pub(super) struct Parts {
-    pub(super) geometry: usize,
-    pub(super) files: Part,
-    pub(super) fragments: Part,
-    /// The places of its fragment blocks in their population.
-    pub(super) fragment_places: Range<usize>,
-    pub(super) tables: Part,
-}
-
-/// What the samples told.
-#[derive(Clone, Debug)]
-pub(super) struct Knowledge {
-    pub(super) populations: Vec<Population>,
-    pub(super) curves: Vec<Curve>,
 }
 
 impl Knowledge {
