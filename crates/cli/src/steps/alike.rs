@@ -7,7 +7,7 @@ use super::{advance, warn};
 use crate::resolve::ImageSettings;
 use crate::ui::Ui;
 
-/// The second half of [`gather`]: what of it is the same, and what cannot be stored.
+/// The second half of [`gather`](super::gather): what of it is the same, and what cannot be stored.
 ///
 /// # Errors
 ///
