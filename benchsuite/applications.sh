@@ -38,6 +38,14 @@ application() {
     source=$work/rootfs-${1%3}
 }
 
+# An application, its root file system, and in $images the trace of its start, made once: recorded NAME
+recorded() {
+    application "$1"
+    rootfs "$source" "$packages"
+    [ -e "$images/$1.trace" ] ||
+        "$coldpress" -q record "$source" -o "$images/$1.trace" "${start[@]}" -- "${command[@]}" 2>"$work/errors"
+}
+
 # A screen of its own until the scenario ends: screen
 screen() {
     display=$((RANDOM % 1000 + 1000))

@@ -46,11 +46,8 @@ contestants() {
 
 # Cold and warm starts of an application from all its images, in turn: measure NAME
 measure() {
-    application "$1"
-    rootfs "$source" "$packages"
+    recorded "$1"
     images "$1"
-    [ -e "$images/$1.trace" ] ||
-        "$coldpress" -q record "$source" -o "$images/$1.trace" "${start[@]}" -- "${command[@]}" 2>"$work/errors"
     for device in "${devices[@]}"; do
         [ ! -e "$run/$1-$device.json" ] || continue
         echo "== $1, $device" >&2

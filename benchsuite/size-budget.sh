@@ -51,10 +51,7 @@ begin size-budget "${1:-}"
 keep_calibration
 sed -i '/^- source: /d' "$run/README.md"
 for name in "${applications[@]}"; do
-    application "$name"
-    rootfs "$source" "$packages"
-    [ -e "$images/$name.trace" ] ||
-        "$coldpress" -q record "$source" -o "$images/$name.trace" "${start[@]}" -- "${command[@]}" 2>"$work/errors"
+    recorded "$name"
     for device in "${devices[@]}"; do
         for compressor in "${compressors[@]}"; do spend "$compressor" "$device"; done
     done

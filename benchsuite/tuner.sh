@@ -58,10 +58,7 @@ tuned() {
 # The images of an application that are compared on a device, in `contestants`: prepare NAME DEVICE
 prepare() {
     name=$1
-    application "$name"
-    rootfs "$source" "$packages"
-    [ -e "$images/$name.trace" ] ||
-        "$coldpress" -q record "$source" -o "$images/$name.trace" "${start[@]}" -- "${command[@]}" 2>"$work/errors"
+    recorded "$name"
     contestants=()
     today
     tuned "$2"

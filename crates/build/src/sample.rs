@@ -54,7 +54,7 @@ pub use blocks::SampledBlocks;
 pub use estimate::Estimate;
 pub use options::{SampleMeans, SampleOptions};
 
-/// A smaller source counts as one of so many bytes: its samples are more of it, in half a minute.
+/// A smaller source counts as one of so many bytes: its samples are more of it, in about a minute.
 const SMALL_BYTES: u64 = 768 << 20;
 /// How much longer samples take than the survey, about, for the progress that is shown.
 const SAMPLES_PER_SURVEY: u64 = 4;

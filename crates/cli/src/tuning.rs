@@ -94,7 +94,8 @@ impl Question<'_> {
         };
         let (tools, candidates) = self.candidates();
         let mut sampled = sample(&search, &candidates, ui)?;
-        let mut outcomes = predict(&search, &candidates, &sampled, ui)?;
+        let all: Vec<usize> = (0..candidates.len()).collect();
+        let mut outcomes = predict(&search, &candidates, &sampled, &all, ui)?;
         let mut refined = Vec::new();
         let (rows, chosen) = loop {
             let rows = rows(&candidates, &tools, &outcomes);
@@ -103,14 +104,11 @@ impl Question<'_> {
                 break (rows, chosen);
             }
             refined.push(chosen);
-            refine(
-                &search,
-                &candidates,
-                &mut sampled,
-                &mut outcomes,
-                chosen,
-                ui,
-            )?;
+            let told = refine(&search, &mut sampled, chosen, ui)?;
+            let again = predict(&search, &candidates, &sampled, &told, ui)?;
+            for (place, outcome) in told.into_iter().zip(again) {
+                outcomes[place] = outcome;
+            }
         };
         let proposed: Vec<Outcome> = rows
             .iter()
@@ -164,42 +162,34 @@ fn sample(search: &Search, candidates: &[Candidate], ui: &Ui) -> anyhow::Result<
     Ok(sampled)
 }
 
-/// Compresses more samples for the size of the one that is chosen.
+/// Compresses more samples for the size of the one that is chosen; the places of those of which they tell more.
 fn refine(
     search: &Search,
-    candidates: &[Candidate],
     sampled: &mut Sampled,
-    outcomes: &mut [Outcome],
     chosen: usize,
     ui: &Ui,
-) -> anyhow::Result<()> {
+) -> anyhow::Result<Vec<usize>> {
     let mut step = ui.step("refining", 0).about("the size of the best");
     let report = &mut |progress| advance(&mut step, progress, ui);
-    let refined = search.refine(
-        candidates,
-        sampled,
-        outcomes,
-        chosen,
-        &on_processor_s,
-        report,
-    );
-    refined.context("cannot sample the source")?;
+    let told = search.refine(sampled, chosen, &on_processor_s, report);
+    let told = told.context("cannot sample the source")?;
     step.finish("");
-    Ok(())
+    Ok(told)
 }
 
-/// What each candidate would give.
+/// What candidates would give, by their places.
 fn predict(
     search: &Search,
     candidates: &[Candidate],
     sampled: &Sampled,
+    wanted: &[usize],
     ui: &Ui,
 ) -> anyhow::Result<Vec<Outcome>> {
     let bar = ui
-        .count("predicting", candidates.len() as u64)
+        .count("predicting", wanted.len() as u64)
         .about("a start from each");
     let mut done = 0;
-    let outcomes = search.predict(candidates, sampled, &mut || {
+    let outcomes = search.predict(candidates, sampled, wanted, &mut || {
         bar.set(done);
         done += 1;
         ui.interrupt.poll()

@@ -5,8 +5,7 @@ use std::ops::ControlFlow;
 use coldpress_build::{Error, Options, Progress, SampleMeans, SampleOptions, Sampling};
 
 use crate::candidate::Candidate;
-use crate::outcome::Outcome;
-use crate::search::{Orders, Search};
+use crate::search::Search;
 
 /// What samples tell of candidates.
 #[derive(Debug)]
@@ -55,9 +54,9 @@ impl Search<'_> {
         Ok(Sampled { sampling, places })
     }
 
-    /// Compresses more samples with a candidate's settings, and predicts those again of which they tell more.
+    /// Compresses more samples with a candidate's settings. Returns the places of the candidates of which they tell more, whose
+    /// outcomes are to be predicted again.
     ///
-    /// * `outcomes`: of all candidates, as predicted.
     /// * `place`: that of the candidate.
     /// * `clock`, `progress`: as of [`sample`](Self::sample).
     ///
@@ -66,17 +65,14 @@ impl Search<'_> {
     /// Those of [`Sampling::refine`].
     pub fn refine(
         &self,
-        candidates: &[Candidate],
         sampled: &mut Sampled,
-        outcomes: &mut [Outcome],
         place: usize,
         clock: &(dyn Fn() -> f64 + Sync),
         progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
-    ) -> Result<(), Error> {
-        let before = sampled.sampling.estimates.clone();
-        let means = self.means(clock);
-        let image = sampled.places[place];
-        let sampling = &mut sampled.sampling;
+    ) -> Result<Vec<usize>, Error> {
+        let Sampled { sampling, places } = sampled;
+        let before = sampling.estimates.clone();
+        let (image, means) = (places[place], self.means(clock));
         sampling.refine(
             self.source,
             image,
@@ -84,14 +80,9 @@ impl Search<'_> {
             &means,
             progress,
         )?;
-        let mut orders = Orders::new();
-        for ((candidate, &place), outcome) in candidates.iter().zip(&sampled.places).zip(outcomes) {
-            let is_told_more = before.get(place) != sampled.sampling.estimates.get(place);
-            let told =
-                is_told_more.then(|| self.outcome_in(candidate, place, sampled, &mut orders));
-            *outcome = told.flatten().unwrap_or(*outcome);
-        }
-        Ok(())
+        let is_told_more =
+            |place: &usize| before[places[*place]] != sampling.estimates[places[*place]];
+        Ok((0..places.len()).filter(is_told_more).collect())
     }
 
     fn means<'a>(&self, clock: &'a (dyn Fn() -> f64 + Sync)) -> SampleMeans<'a> {

@@ -42,11 +42,12 @@ pub struct Search<'a> {
 }
 
 /// Orders that several candidates share.
-pub(crate) type Orders = Vec<((BlockSize, Tails, Group, OrderBy), Order)>;
+type Orders = Vec<((BlockSize, Tails, Group, OrderBy), Order)>;
 
 impl Search<'_> {
-    /// Predicts each of the candidates that were sampled.
+    /// Predicts candidates that were sampled.
     ///
+    /// * `wanted`: their places; the outcomes are in this order.
     /// * `poll`: called for each; stops the work when it breaks.
     ///
     /// # Errors
@@ -60,27 +61,30 @@ impl Search<'_> {
         &self,
         candidates: &[Candidate],
         sampled: &Sampled,
+        wanted: &[usize],
         poll: &mut dyn FnMut() -> ControlFlow<()>,
     ) -> Result<Vec<Outcome>, Error> {
         let mut orders = Orders::new();
-        let mut outcomes = Vec::with_capacity(candidates.len());
-        for (candidate, &place) in candidates.iter().zip(&sampled.places) {
+        let mut outcomes = Vec::with_capacity(wanted.len());
+        for &place in wanted {
             if poll().is_break() {
                 return Err(Error::Interrupted);
             }
-            outcomes.extend(self.outcome_in(candidate, place, sampled, &mut orders));
+            let (candidate, place) = (&candidates[place], sampled.places[place]);
+            outcomes.push(self.outcome(candidate, place, sampled, &mut orders));
         }
         Ok(outcomes)
     }
 
-    pub(crate) fn outcome_in(
+    /// * `place`: of its image in the sampling.
+    fn outcome(
         &self,
         candidate: &Candidate,
         place: usize,
         sampled: &Sampled,
         orders: &mut Orders,
-    ) -> Option<Outcome> {
-        let estimate = sampled.sampling.estimates.get(place)?;
+    ) -> Outcome {
+        let estimate = &sampled.sampling.estimates[place];
         let order = self.order(candidate, sampled.sampling.sketches(place), orders);
         let blocks = sampled.sampling.blocks(place);
         let spent = self.spend(candidate, order, &blocks, estimate);
@@ -89,7 +93,7 @@ impl Search<'_> {
             stored: spent.stored,
         };
         let prediction = self.prediction(candidate, order, &sizes);
-        Some(self.made(estimate, spent.more_bytes, &prediction))
+        self.made(estimate, spent.more_bytes, &prediction)
     }
 
     /// The plan of a candidate that was sampled, with what it spends.
