@@ -3,6 +3,7 @@
 
 usage: tuner.py candidates TUNED TRACE    what to build beside the recommended image, and that: the name and the options, a line for each
        tuner.py compare DIRECTORY         APPLICATION-DEVICE.tune.json there with the samples of APPLICATION-DEVICE.json
+       tuner.py keep DIRECTORY            leaves in each APPLICATION-DEVICE.tune.json there what was recommended, measured, or is a tool's default
        tuner.py spent DIRECTORY           the same of APPLICATION-COMPRESSOR-DEVICE, of an image that spends a size budget and one that does not
 """
 
@@ -94,6 +95,19 @@ def compare(directory):
           f"{100 * statistics.median(errors):.2f} %")
 
 
+def keep(directory):
+    """Of 213 candidates a search names, some 20 are ever built: the others can be searched for again."""
+    for path in sorted(glob.glob(os.path.join(directory, "*.tune.json"))):
+        case = os.path.basename(path).removesuffix(".tune.json")
+        times, _ = measured(os.path.join(directory, f"{case}.json"))
+        said = json.load(open(path))
+        chosen = said["images"][said["recommended"]]
+        rows = [row for row in said["images"] if row is chosen or row["default_of"] or name(row) in times]
+        said["recommended"], said["images"] = rows.index(chosen), rows
+        with open(path, "w") as file:
+            json.dump(said, file, indent=2)
+
+
 def spent(directory):
     print("| start | compressor | spent | predicted | start s | with it s | measured |")
     print("|---|---|---|---|---|---|---|")
@@ -125,4 +139,4 @@ def measured(path):
     return {image: statistics.median(some) for image, some in times.items()}, sizes
 
 
-{"candidates": candidates, "compare": compare, "spent": spent}[sys.argv[1]](*sys.argv[2:])
+{"candidates": candidates, "compare": compare, "keep": keep, "spent": spent}[sys.argv[1]](*sys.argv[2:])

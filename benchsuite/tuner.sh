@@ -89,4 +89,5 @@ done
 echo "== all are built: measuring" >&2
 for application in "${applications[@]}"; do measure "$application"; done
 python3 benchsuite/tuner.py compare "$run" | tee "$run/tuner.txt"
+python3 benchsuite/tuner.py keep "$run"
 finish

@@ -5,6 +5,7 @@ mod architecture;
 mod archive;
 mod bench_build;
 mod bench_launch;
+mod benchsuite;
 mod boot;
 mod calibrate;
 mod compare;
