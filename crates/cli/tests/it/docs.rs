@@ -22,7 +22,7 @@ fn limits_that_documents_tell_are_those_of_the_code() {
     let recording = fs::read_to_string(repository().join("docs/recording.md")).unwrap();
     let thousands = coldpress_trace::SEARCHES_IN_VAIN_MAX / 1000;
     assert!(recording.contains(&format!(
-        "`D` as the first one is, {thousands},000 of them at most"
+        "event `D`, at most {thousands},000 in a recording"
     )));
 }
 
