@@ -11,7 +11,7 @@ use rustix::fs::SeekFrom;
 
 use crate::disk::{DiskFile, Found};
 
-/// Where the bytes of a node are. 24 bytes: there is one for each node.
+/// Where the bytes of a node are. 32 bytes: there is one for each node.
 #[derive(Clone, Debug)]
 pub(crate) enum Content {
     /// Nowhere: it is no regular file, or an empty one.

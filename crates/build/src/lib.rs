@@ -24,6 +24,7 @@ mod draft;
 mod duplicates;
 mod error;
 mod gather;
+mod held;
 mod identify;
 mod ids;
 mod image_input;

@@ -4,6 +4,10 @@
 //! in parallel, in pieces, so that a single directory of a million entries keeps all threads
 //! busy too. Results are taken in order, so the tree does not depend on who was first. What is not
 //! selected is left out before more than its type is read.
+//!
+//! Whoever may write to a source may rename what is in it meanwhile. Directories are found below
+//! that of the source without following links, and are those that were found, or not entered; each
+//! entry is opened once as a place, of which everything else is read.
 
 mod entry;
 mod listed;
@@ -12,12 +16,11 @@ mod xattrs;
 
 use std::collections::HashMap;
 use std::ffi::OsStr;
-use std::fs;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use coldpress_codec::{Workers, ordered};
 use coldpress_layout::{Node, NodeId};
@@ -26,10 +29,12 @@ use crate::content::Content;
 use crate::draft::Draft;
 use crate::error::{self, Error};
 use crate::gather::SourceOptions;
+use crate::held::{Held, Identity, Root};
 use crate::select::{Below, Found, Verdict};
 use crate::warning::Warning;
 use entry::Entry;
 pub(crate) use entry::{TARGET_MAX_BYTES, time};
+pub(crate) use piece::names;
 use piece::{Listing, Piece, Read, split};
 
 /// Pieces in flight for each thread.
@@ -40,8 +45,8 @@ pub(crate) struct Scanner<'a> {
     draft: &'a mut Draft,
     options: &'a SourceOptions,
     progress: &'a mut dyn FnMut(u64) -> ControlFlow<()>,
-    /// Nodes with several names, by device and inode number.
-    linked: HashMap<(u64, u64), NodeId>,
+    /// Nodes with several names.
+    linked: HashMap<Identity, NodeId>,
     /// Directories that stay only if something below does: parent, name, node.
     passages: Vec<(NodeId, Vec<u8>, NodeId)>,
 }
@@ -50,6 +55,9 @@ pub(crate) struct Scanner<'a> {
 struct Pending {
     node: NodeId,
     path: PathBuf,
+    found: Identity,
+    /// The directory that it was found below.
+    root: Arc<Root>,
     /// What holds for its entries.
     below: Below,
 }
@@ -71,45 +79,60 @@ impl<'a> Scanner<'a> {
 
     /// Adds what is in a directory to the root; returns the directory itself.
     pub(crate) fn directory(&mut self, path: &Path) -> Result<Node, Error> {
-        let metadata = fs::metadata(path).map_err(error::source("read", path))?;
-        let entry = Entry::new(path, &metadata, self.options)?;
-        fs::read_dir(path).map_err(error::source("list", path))?;
+        let root = Root::open(path).map_err(error::source("read", path))?;
+        let entry = Entry::new(path, &root.held, self.options)?;
+        let found = root.held.identity();
+        root.list(path, found)
+            .map_err(error::source("list", path))?;
         for warning in entry.warnings {
             self.draft.warn(warning);
         }
-        let below = self.options.selection.root(Some(metadata.dev()));
-        let (node, path) = (NodeId::ROOT, path.to_path_buf());
-        self.descend(vec![Pending { node, path, below }])?;
+        self.descend(vec![Pending {
+            node: NodeId::ROOT,
+            path: path.to_path_buf(),
+            found,
+            below: self.options.selection.root(Some(found.0)),
+            root: Arc::new(root),
+        }])?;
         Ok(entry.node)
     }
 
     /// Adds a file, or a directory with what is in it, to the root, if it is selected.
     pub(crate) fn entry(&mut self, path: &Path, name: &[u8]) -> Result<(), Error> {
-        let metadata = fs::symlink_metadata(path).map_err(error::source("read", path))?;
+        let held = Held::open(path).map_err(error::source("read", path))?;
         let selection = &self.options.selection;
-        let verdict = selection.enter(&selection.root(None), &Found::new(name, &metadata));
+        let verdict = selection.enter(&selection.root(None), &Found::new(name, &held.metadata));
         if matches!(verdict, Verdict::Drop) {
             return Ok(());
         }
-        let node = self.file(NodeId::ROOT, path, name)?;
+        let node = self.file(NodeId::ROOT, path, name, &held, None)?;
         let path = path.to_path_buf();
         let pending = self.below(NodeId::ROOT, name, node, verdict);
-        let pending = pending.map(|(node, below)| Pending { node, path, below });
+        let pending = pending.map(|(node, below)| Pending {
+            node,
+            found: held.identity(),
+            root: Arc::new(Root::new(held, path.clone())),
+            path,
+            below,
+        });
         self.descend(pending.into_iter().collect())
     }
 
     /// Adds a file, or a directory without what is in it, to a directory, selected or not; returns
     /// it if it is a directory, whose entries may be added to it.
+    ///
+    /// * `root`: the directory that it was found below; none if a caller named it.
     pub(crate) fn file(
         &mut self,
         directory: NodeId,
         path: &Path,
         name: &[u8],
+        held: &Held,
+        root: Option<&Arc<Root>>,
     ) -> Result<Option<NodeId>, Error> {
-        let metadata = fs::symlink_metadata(path).map_err(error::source("read", path))?;
-        let entry = Entry::new(path, &metadata, self.options)?;
+        let entry = Entry::new(path, held, self.options)?;
         let parent = path.parent().unwrap_or(Path::new("")).to_path_buf();
-        let place = self.draft.disk.add_directory(parent)?;
+        let place = self.draft.disk.add_directory(parent, root)?;
         let file_name = path
             .file_name()
             .unwrap_or_default()
@@ -145,7 +168,7 @@ impl<'a> Scanner<'a> {
             level.iter().enumerate().map(Ok),
             &workers,
             || Ok(()),
-            |(), (directory, pending)| Ok((directory, Listing::read(&pending.path, options))),
+            |(), (directory, pending)| Ok((directory, Listing::read(pending, options))),
             |(directory, listing)| {
                 match listing {
                     Ok(listing) => {
@@ -184,23 +207,35 @@ impl<'a> Scanner<'a> {
             workers,
             || Ok(()),
             |(), piece| {
-                let Pending { path, below, .. } = &level[piece.directory];
-                Ok((piece.directory, piece::read(path, below, piece, options)?))
+                let directory = piece.directory;
+                Ok((directory, piece::read(&level[directory], piece, options)?))
             },
             |(directory, entries)| {
-                let Pending { node, path, .. } = &level[directory];
+                let Pending {
+                    node, path, root, ..
+                } = &level[directory];
                 let place = match places[directory] {
                     Some(place) => place,
-                    None => *places[directory].insert(self.draft.disk.add_directory(path.clone())?),
+                    None => {
+                        let place = self.draft.disk.add_directory(path.clone(), Some(root))?;
+                        *places[directory].insert(place)
+                    }
                 };
                 for Read { name, entry } in entries {
                     match entry {
                         Err(warning) => self.draft.warn(warning),
                         Ok((entry, verdict)) => {
                             let path = path.join(OsStr::from_bytes(&name));
+                            let found = entry.identity;
                             let added = self.add(*node, place, &name, name.clone(), entry)?;
                             let pending = self.below(*node, &name, added, verdict);
-                            next.extend(pending.map(|(node, below)| Pending { node, path, below }));
+                            next.extend(pending.map(|(node, below)| Pending {
+                                node,
+                                path,
+                                found,
+                                root: Arc::clone(root),
+                                below,
+                            }));
                         }
                     }
                 }
@@ -226,7 +261,8 @@ impl<'a> Scanner<'a> {
         for warning in entry.warnings {
             self.draft.warn(warning);
         }
-        if let Some(node) = entry.identity.and_then(|it| self.linked.get(&it)) {
+        let identity = entry.is_linked.then_some(entry.identity);
+        if let Some(node) = identity.and_then(|it| self.linked.get(&it)) {
             self.draft.link(directory, name, *node);
             return Ok(None);
         }
@@ -242,7 +278,7 @@ impl<'a> Scanner<'a> {
         };
         let node = self.draft.add(entry.node, content)?;
         self.draft.link(directory, name, node);
-        if let Some(identity) = entry.identity {
+        if let Some(identity) = identity {
             self.linked.insert(identity, node);
         }
         Ok(entry.is_directory.then_some(node))

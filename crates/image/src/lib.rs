@@ -52,6 +52,7 @@
 //! loops end the walk. Extraction stays beneath its destination (`openat2(2)`), never follows a
 //! symbolic link and never writes into a file that it did not create.
 
+mod beneath;
 mod check;
 mod decoders;
 mod demands;
@@ -88,6 +89,7 @@ mod tar;
 mod walk;
 mod xattr;
 
+pub use beneath::open_beneath;
 pub use check::check;
 pub use demands::Demands;
 pub use diff::{

@@ -16,6 +16,7 @@ use crate::content::Content;
 use crate::draft::Draft;
 use crate::error::{self, Error};
 use crate::gather::SourceOptions;
+use crate::held::Held;
 use crate::scan::Scanner;
 
 /// Adds what the pack file says.
@@ -201,13 +202,14 @@ impl<'a> Packing<'a> {
     ) -> Result<NodeId, Error> {
         let path = self.pack.directory.join(location);
         let path = fs::canonicalize(&path).map_err(error::source("find", &path))?;
-        let metadata = fs::metadata(&path).map_err(error::source("read", &path))?;
-        if !metadata.is_file() {
+        let held = Held::open(&path).map_err(error::source("read", &path))?;
+        if !held.metadata.is_file() {
             return Err(refused(entry, "has a location that is no regular file"));
         }
         let mut quiet = |_| ControlFlow::Continue(());
         // A scanner for each: two lines that name one file do not make a hard link.
-        Scanner::new(self.draft, self.options, &mut quiet).file(directory, &path, name)?;
+        let mut scanner = Scanner::new(self.draft, self.options, &mut quiet);
+        scanner.file(directory, &path, name, &held, None)?;
         let node = self.draft.child(directory, name);
         Ok(node.expect("the scanner names what it adds"))
     }

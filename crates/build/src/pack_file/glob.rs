@@ -1,11 +1,13 @@
 //! Adding the files of a directory that a `glob` line means.
 
 use std::collections::HashMap;
-use std::fs::{self, FileType, Metadata};
+use std::ffi::OsStr;
+use std::fs::{File, FileType, Metadata};
 use std::ops::ControlFlow;
-use std::os::unix::ffi::OsStringExt as _;
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use coldpress_layout::NodeId;
 
@@ -13,13 +15,15 @@ use super::apply::{Packing, refused};
 use super::entry::{PackEntry, PackGlob};
 use super::pattern;
 use crate::error::{self, Error};
-use crate::scan::Scanner;
+use crate::held::{Held, Identity, Root};
+use crate::scan::{Scanner, names};
 
 /// A directory that is to be read.
 struct Pending {
     node: NodeId,
     /// Where it lies.
     path: PathBuf,
+    found: Identity,
     /// Its path in the image.
     name: Vec<u8>,
 }
@@ -35,54 +39,54 @@ pub(super) fn glob(
         Some(location) => packing.pack.directory.join(location),
         None => packing.pack.directory.clone(),
     };
-    let metadata = fs::metadata(&path).map_err(error::source("read", &path))?;
+    let root = Root::open(&path).map_err(error::source("read", &path))?;
+    let found = root.held.identity();
     let mut globbing = Globbing {
         packing,
         entry,
         glob,
-        device: metadata.dev(),
+        root: Arc::new(root),
         linked: HashMap::new(),
     };
     let mut pending = vec![Pending {
         node: directory,
         path,
+        found,
         name: entry.path.clone(),
     }];
     while let Some(directory) = pending.pop() {
-        for name in names(&directory.path)? {
-            pending.extend(globbing.file(&directory, &name)?);
+        let opened = globbing.root.list(&directory.path, directory.found);
+        let opened = opened.map_err(error::source("list", &directory.path))?;
+        let names = names(&opened).map_err(error::source("list", &directory.path))?;
+        for name in names {
+            pending.extend(globbing.file(&directory, &opened, &name)?);
         }
     }
     Ok(())
-}
-
-fn names(path: &Path) -> Result<Vec<Vec<u8>>, Error> {
-    let list = |error| error::source("list", path)(error);
-    let entries = fs::read_dir(path).map_err(list)?;
-    let names = entries.map(|entry| Ok(entry.map_err(list)?.file_name().into_vec()));
-    let mut names = names.collect::<Result<Vec<_>, Error>>()?;
-    names.sort_unstable();
-    Ok(names)
 }
 
 struct Globbing<'a, 'b> {
     packing: &'a mut Packing<'b>,
     entry: &'a PackEntry,
     glob: &'a PackGlob,
-    /// The file system of the location.
-    device: u64,
-    /// Files with several names, by device and inode number.
-    linked: HashMap<(u64, u64), NodeId>,
+    /// The location.
+    root: Arc<Root>,
+    /// Files with several names.
+    linked: HashMap<Identity, NodeId>,
 }
 
 impl Globbing<'_, '_> {
     /// Adds a file if it is meant; returns it if it is a directory to be read too.
-    fn file(&mut self, directory: &Pending, name: &[u8]) -> Result<Option<Pending>, Error> {
-        let path = directory
-            .path
-            .join(std::ffi::OsString::from_vec(name.to_vec()));
-        let metadata = fs::symlink_metadata(&path).map_err(error::source("read", &path))?;
-        if self.glob.one_file_system && metadata.dev() != self.device {
+    fn file(
+        &mut self,
+        directory: &Pending,
+        opened: &File,
+        name: &[u8],
+    ) -> Result<Option<Pending>, Error> {
+        let path = directory.path.join(OsStr::from_bytes(name));
+        let held = Held::entry(opened, name).map_err(error::source("read", &path))?;
+        let metadata = &held.metadata;
+        if self.glob.one_file_system && metadata.dev() != self.root.held.metadata.dev() {
             return Ok(None);
         }
         let found = self.packing.draft.child(directory.node, name);
@@ -98,7 +102,7 @@ impl Globbing<'_, '_> {
             if !pattern.is_none_or(|pattern| pattern::matches(pattern, &in_image)) {
                 return Ok(None);
             }
-            self.add(directory, &path, name, &metadata, found)?
+            self.add(directory, &path, name, &held, found)?
         } else {
             // Directories that are not meant are entered where earlier lines added them.
             match found {
@@ -110,6 +114,7 @@ impl Globbing<'_, '_> {
         Ok(is_entered.then_some(Pending {
             node,
             path,
+            found: held.identity(),
             name: in_image,
         }))
     }
@@ -119,9 +124,10 @@ impl Globbing<'_, '_> {
         directory: &Pending,
         path: &Path,
         name: &[u8],
-        metadata: &Metadata,
+        held: &Held,
         found: Option<NodeId>,
     ) -> Result<NodeId, Error> {
+        let metadata = &held.metadata;
         if let Some(node) = found {
             if !metadata.is_dir() || !self.packing.draft.is_directory(node) {
                 return Err(refused(self.entry, EXISTS_INSIDE));
@@ -134,7 +140,7 @@ impl Globbing<'_, '_> {
         if self.packing.is_link(directory.node, name) {
             return Err(refused(self.entry, EXISTS_INSIDE));
         }
-        let identity = (metadata.dev(), metadata.ino());
+        let identity = held.identity();
         let is_linked = metadata.nlink() > 1 && !metadata.is_dir();
         if let Some(node) = self.linked.get(&identity).filter(|_| is_linked) {
             self.packing
@@ -144,7 +150,8 @@ impl Globbing<'_, '_> {
         }
         let (draft, options) = (&mut *self.packing.draft, self.packing.options);
         let mut quiet = |_| ControlFlow::Continue(());
-        Scanner::new(draft, options, &mut quiet).file(directory.node, path, name)?;
+        let mut scanner = Scanner::new(draft, options, &mut quiet);
+        scanner.file(directory.node, path, name, held, Some(&self.root))?;
         let node = self.packing.draft.child(directory.node, name);
         let node = node.expect("the scanner names what it adds");
         self.packing.describe(node);

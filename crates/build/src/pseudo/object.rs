@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::ops::ControlFlow;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use coldpress_layout::{Kind, Node, NodeId};
@@ -11,6 +10,7 @@ use super::apply::Applying;
 use super::{Attributes, Commands, Definition, Object};
 use crate::content::{Content, Segment};
 use crate::error::{self, Error};
+use crate::held::Held;
 use crate::scan::Scanner;
 
 impl Applying<'_> {
@@ -108,21 +108,21 @@ impl Applying<'_> {
             path.into()
         };
         let path = resolved.as_path();
-        let metadata = fs::symlink_metadata(path).map_err(error::source("read", path))?;
-        if metadata.is_dir() {
+        let held = Held::open(path).map_err(error::source("read", path))?;
+        if held.metadata.is_dir() {
             return Err(Error::Definition {
                 place: definition.place.clone(),
                 path: path.into(),
                 rule: "is a directory, which has no second name",
             });
         }
-        let identity = (metadata.dev(), metadata.ino());
+        let identity = held.identity();
         if let Some(node) = self.linked.get(&identity) {
             return Ok(*node);
         }
         let mut quiet = |_| ControlFlow::Continue(());
         let mut scanner = Scanner::new(self.draft, self.options, &mut quiet);
-        scanner.file(directory, path, name)?;
+        scanner.file(directory, path, name, &held, None)?;
         let node = self.draft.child(directory, name);
         let node = node.expect("the scanner names what it adds");
         self.linked.insert(identity, node);

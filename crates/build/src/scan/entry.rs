@@ -1,6 +1,6 @@
 //! One entry of a directory, as the file system has it.
 
-use std::fs::{self, Metadata};
+use std::fs::Metadata;
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::Path;
 
@@ -11,6 +11,7 @@ use super::xattrs;
 use crate::disk::Found;
 use crate::error::{self, Error};
 use crate::gather::SourceOptions;
+use crate::held::{Held, Identity};
 use crate::warning::Warning;
 
 /// The kernel refuses to follow a symlink whose target does not fit a page.
@@ -22,27 +23,25 @@ pub(super) struct Entry {
     pub(super) is_directory: bool,
     /// What is kept of a regular file that is not empty.
     pub(super) found: Option<Found>,
-    /// Device and inode number, if it has several names.
-    pub(super) identity: Option<(u64, u64)>,
+    pub(super) identity: Identity,
+    /// Whether it has several names.
+    pub(super) is_linked: bool,
     pub(super) warnings: Vec<Warning>,
 }
 
 impl Entry {
-    /// Reads what `metadata` does not tell.
-    pub(super) fn new(
-        path: &Path,
-        metadata: &Metadata,
-        options: &SourceOptions,
-    ) -> Result<Self, Error> {
+    /// Reads what the metadata of a file does not tell.
+    pub(super) fn new(path: &Path, held: &Held, options: &SourceOptions) -> Result<Self, Error> {
+        let metadata = &held.metadata;
         let mut warnings = Vec::new();
         let xattrs = if options.xattrs {
-            xattrs::read(path, &options.overrides.xattrs, &mut warnings)?
+            xattrs::read(path, held, &options.overrides.xattrs, &mut warnings)?
         } else {
             Vec::new()
         };
         let is_directory = metadata.is_dir();
         let node = Node {
-            kind: kind(path, metadata)?,
+            kind: kind(path, held)?,
             mode: u16::try_from(metadata.mode() & 0o7777).unwrap_or(0),
             uid: metadata.uid(),
             gid: metadata.gid(),
@@ -50,12 +49,12 @@ impl Entry {
             xattrs,
         };
         let has_content = metadata.is_file() && metadata.len() > 0;
-        let is_linked = metadata.nlink() > 1 && !is_directory;
         Ok(Self {
             node,
             is_directory,
             found: has_content.then(|| Found::new(metadata)),
-            identity: is_linked.then(|| (metadata.dev(), metadata.ino())),
+            identity: held.identity(),
+            is_linked: metadata.nlink() > 1 && !is_directory,
             warnings,
         })
     }
@@ -77,7 +76,8 @@ pub(crate) fn time(
     time_s.min(latest_s)
 }
 
-fn kind(path: &Path, metadata: &Metadata) -> Result<Kind, Error> {
+fn kind(path: &Path, held: &Held) -> Result<Kind, Error> {
+    let metadata = &held.metadata;
     let file_type = metadata.file_type();
     Ok(if file_type.is_dir() {
         let entries = Vec::new();
@@ -86,7 +86,7 @@ fn kind(path: &Path, metadata: &Metadata) -> Result<Kind, Error> {
         let size_bytes = metadata.len();
         Kind::File { size_bytes }
     } else if file_type.is_symlink() {
-        symlink(path)?
+        symlink(path, held)?
     } else if file_type.is_fifo() {
         Kind::Fifo
     } else if file_type.is_socket() {
@@ -96,9 +96,8 @@ fn kind(path: &Path, metadata: &Metadata) -> Result<Kind, Error> {
     })
 }
 
-fn symlink(path: &Path) -> Result<Kind, Error> {
-    let target = fs::read_link(path).map_err(error::source("read", path))?;
-    let mut target = target.into_os_string().into_encoded_bytes();
+fn symlink(path: &Path, held: &Held) -> Result<Kind, Error> {
+    let mut target = held.target().map_err(error::source("read", path))?;
     if target.len() > TARGET_MAX_BYTES {
         let path = path.to_path_buf();
         let rule = "its target is over 4095 bytes, which the kernel refuses to follow";

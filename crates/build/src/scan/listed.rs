@@ -1,17 +1,17 @@
 //! Files that keep their whole paths, as tar and cpio store what they are told.
 
 use std::ffi::OsStr;
-use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
 use coldpress_layout::{Node, NodeId};
 
 use super::entry::Entry;
 use super::{Pending, Scanner};
 use crate::error::{self, Error};
+use crate::held::{Held, Root};
 use crate::select::{Found, Verdict};
 use crate::warning::Warning;
 
@@ -26,15 +26,20 @@ impl Scanner<'_> {
         paths: &[PathBuf],
         is_recursive: bool,
     ) -> Result<Option<Node>, Error> {
-        let mut starts: Vec<(PathBuf, (u64, u64))> = Vec::new();
+        let mut starts: Vec<(PathBuf, Arc<Root>)> = Vec::new();
         let mut pending = Vec::new();
         for path in paths {
             let (start, names) = split(path)?;
-            if !starts.iter().any(|(known, _)| *known == start) {
-                let metadata = fs::metadata(&start).map_err(error::source("read", &start))?;
-                starts.push((start.clone(), (metadata.dev(), metadata.ino())));
-            }
-            match self.place(start, &names) {
+            let known = starts.iter().find(|(known, _)| *known == start);
+            let root = match known {
+                Some((_, root)) => Arc::clone(root),
+                None => {
+                    let root = Root::open(&start).map_err(error::source("read", &start))?;
+                    starts.push((start.clone(), Arc::new(root)));
+                    Arc::clone(&starts[starts.len() - 1].1)
+                }
+            };
+            match self.place(root, start, &names) {
                 Ok(found) => pending.extend(found.filter(|_| is_recursive)),
                 Err(Error::Source {
                     action,
@@ -48,11 +53,14 @@ impl Scanner<'_> {
         let Some(((start, first), others)) = starts.split_first() else {
             return Ok(None);
         };
-        if others.iter().any(|(_, other)| other != first) {
+        let first = &first.held;
+        if others
+            .iter()
+            .any(|(_, other)| other.held.identity() != first.identity())
+        {
             return Ok(None);
         }
-        let metadata = fs::metadata(start).map_err(error::source("read", start))?;
-        let entry = Entry::new(start, &metadata, self.options)?;
+        let entry = Entry::new(start, first, self.options)?;
         entry
             .warnings
             .into_iter()
@@ -62,28 +70,38 @@ impl Scanner<'_> {
 
     /// Adds what has these names below a directory, and the directories between; returns it if it
     /// is a directory whose entries are selected.
-    fn place(&mut self, start: PathBuf, names: &[&OsStr]) -> Result<Option<Pending>, Error> {
+    fn place(
+        &mut self,
+        root: Arc<Root>,
+        start: PathBuf,
+        names: &[&OsStr],
+    ) -> Result<Option<Pending>, Error> {
         let selection = &self.options.selection;
         let (mut path, mut node, mut below) = (start, NodeId::ROOT, selection.root(None));
+        let mut found = root.held.identity();
         for (index, name) in names.iter().enumerate() {
+            let directory = root.enter(&path, found);
             path.push(name);
             let name = name.as_bytes();
-            let metadata = fs::symlink_metadata(&path).map_err(error::source("read", &path))?;
+            let held = directory.and_then(|directory| Held::entry(&directory, name));
+            let held = held.map_err(error::source("read", &path))?;
+            found = held.identity();
+            let is_directory = held.metadata.is_dir();
             let is_above = index + 1 < names.len();
-            if is_above && !metadata.is_dir() {
+            if is_above && !is_directory {
                 let error = io::Error::from(io::ErrorKind::NotADirectory);
                 return Err(error::source("enter", &path)(error));
             }
-            let verdict = selection.enter(&below, &Found::new(name, &metadata));
+            let verdict = selection.enter(&below, &Found::new(name, &held.metadata));
             if matches!(verdict, Verdict::Drop) {
                 return Ok(None);
             }
             // A directory of a million names is not read for each of them.
             let former = self.draft.child(node, name);
-            let former = former.filter(|it| metadata.is_dir() && self.draft.is_directory(*it));
+            let former = former.filter(|it| is_directory && self.draft.is_directory(*it));
             let added = match former {
                 Some(former) => Some(former),
-                None => self.file(node, &path, name)?,
+                None => self.file(node, &path, name, &held, Some(&root))?,
             };
             let (Some(added), Verdict::Keep(next) | Verdict::Passage(next)) = (added, verdict)
             else {
@@ -91,7 +109,13 @@ impl Scanner<'_> {
             };
             (node, below) = (added, next);
         }
-        Ok(Some(Pending { node, path, below }))
+        Ok(Some(Pending {
+            node,
+            path,
+            found,
+            root,
+            below,
+        }))
     }
 }
 

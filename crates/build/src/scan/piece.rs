@@ -1,15 +1,18 @@
 //! Some entries of a directory: what one thread reads at once.
 
 use std::ffi::OsStr;
-use std::fs;
-use std::io;
-use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
-use std::path::Path;
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::os::unix::ffi::OsStrExt as _;
 
+use rustix::fs::Dir;
+
+use super::Pending;
 use super::entry::Entry;
 use crate::error::{self, Error};
 use crate::gather::SourceOptions;
-use crate::select::{Below, Found, Verdict};
+use crate::held::{self, Held};
+use crate::select::{Found, Verdict};
 use crate::warning::Warning;
 
 /// Entries that one thread reads at once.
@@ -41,23 +44,21 @@ pub(super) struct Listing {
 }
 
 impl Listing {
-    pub(super) fn read(path: &Path, options: &SourceOptions) -> io::Result<Self> {
-        let names = fs::read_dir(path)?.map(|entry| Ok(entry?.file_name().into_vec()));
-        let mut names = names.collect::<io::Result<Vec<_>>>()?;
-        names.sort_unstable();
+    pub(super) fn read(pending: &Pending, options: &SourceOptions) -> io::Result<Self> {
+        let directory = pending.root.list(&pending.path, pending.found)?;
+        let names = names(&directory)?;
         let (mut ignore_files, mut warnings) = (Vec::new(), Vec::new());
         for name in &options.selection.ignore_files {
             if names.binary_search(name).is_err() {
                 continue;
             }
-            let path = path.join(OsStr::from_bytes(name));
             // As git does it: neither through symlinks nor from anything but files.
-            if !path.symlink_metadata().is_ok_and(|it| it.is_file()) {
-                continue;
-            }
-            match fs::read(&path) {
-                Ok(text) => ignore_files.push(text),
-                Err(error) => warnings.push(Warning::unreadable("read", &path, &error)),
+            match read_file(&directory, name) {
+                Ok(text) => ignore_files.extend(text),
+                Err(error) => {
+                    let path = pending.path.join(OsStr::from_bytes(name));
+                    warnings.push(Warning::unreadable("read", &path, &error));
+                }
             }
         }
         Ok(Self {
@@ -68,6 +69,30 @@ impl Listing {
     }
 }
 
+/// The names in a directory, ascending.
+pub(crate) fn names(directory: &File) -> io::Result<Vec<Vec<u8>>> {
+    let mut names = Vec::new();
+    for entry in Dir::read_from(directory)? {
+        let entry = entry?;
+        let name = entry.file_name().to_bytes();
+        if !matches!(name, b"." | b"..") {
+            names.push(name.to_vec());
+        }
+    }
+    names.sort_unstable();
+    Ok(names)
+}
+
+/// The content of a regular file; nothing if the name has something else.
+fn read_file(directory: &File, name: &[u8]) -> io::Result<Option<Vec<u8>>> {
+    let Some(mut file) = held::open_entry(directory, name)? else {
+        return Ok(None);
+    };
+    let mut text = Vec::new();
+    file.read_to_end(&mut text)?;
+    Ok(Some(text))
+}
+
 /// An entry that is selected.
 pub(super) struct Read {
     pub(super) name: Vec<u8>,
@@ -76,17 +101,24 @@ pub(super) struct Read {
 }
 
 /// Reads some entries of a directory.
-///
-/// * `below`: what holds for them.
 pub(super) fn read(
-    directory: &Path,
-    below: &Below,
+    pending: &Pending,
     piece: Piece,
     options: &SourceOptions,
 ) -> Result<Vec<Read>, Error> {
+    let directory = match pending.root.enter(&pending.path, pending.found) {
+        Ok(directory) => directory,
+        Err(error) => {
+            let warning = Warning::unreadable("list", &pending.path, &error);
+            return Ok(vec![Read {
+                name: Vec::new(),
+                entry: Err(warning),
+            }]);
+        }
+    };
     let mut found = Vec::with_capacity(piece.names.len());
     for name in piece.names {
-        match read_entry(directory, below, &name, options) {
+        match read_entry(&directory, pending, &name, options) {
             Ok(Some(entry)) => found.push(Read {
                 name,
                 entry: Ok(entry),
@@ -108,22 +140,22 @@ pub(super) fn read(
 
 /// One entry; `None` if it is not selected.
 fn read_entry(
-    directory: &Path,
-    below: &Below,
+    directory: &File,
+    pending: &Pending,
     name: &[u8],
     options: &SourceOptions,
 ) -> Result<Option<(Entry, Verdict)>, Error> {
-    let path = directory.join(OsStr::from_bytes(name));
-    let metadata = fs::symlink_metadata(&path);
-    let found = match &metadata {
-        Ok(metadata) => Found::new(name, metadata),
+    let held = Held::entry(directory, name);
+    let found = match &held {
+        Ok(held) => Found::new(name, &held.metadata),
         Err(_) => Found::unknown(name),
     };
-    let verdict = options.selection.enter(below, &found);
+    let verdict = options.selection.enter(&pending.below, &found);
     if matches!(verdict, Verdict::Drop) {
         return Ok(None);
     }
-    let metadata = metadata.map_err(error::source("read", &path))?;
-    let entry = Entry::new(&path, &metadata, options)?;
+    let path = pending.path.join(OsStr::from_bytes(name));
+    let held = held.map_err(error::source("read", &path))?;
+    let entry = Entry::new(&path, &held, options)?;
     Ok(Some((entry, verdict)))
 }

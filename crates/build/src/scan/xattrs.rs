@@ -6,6 +6,7 @@ use coldpress_format::XattrPrefix;
 use rustix::io::Errno;
 
 use crate::error::{self, Error};
+use crate::held::Held;
 use crate::overrides::Xattrs;
 use crate::warning::Warning;
 
@@ -20,11 +21,12 @@ type Xattr = (Vec<u8>, Vec<u8>);
 /// If the file has vanished.
 pub(super) fn read(
     path: &Path,
+    held: &Held,
     overrides: &Xattrs,
     warnings: &mut Vec<Warning>,
 ) -> Result<Vec<Xattr>, Error> {
     let mut xattrs = Vec::new();
-    let names = or_warn(names(path), "list the xattrs of", path, warnings)?;
+    let names = or_warn(names(path, held), "list the xattrs of", path, warnings)?;
     for name in names.into_iter().filter(|it| overrides.keeps(it)) {
         if XattrPrefix::split(&name).is_none() {
             let path = path.to_path_buf();
@@ -32,7 +34,7 @@ pub(super) fn read(
             continue;
         }
         // Removed since it was listed: as if it had never been there.
-        let value = or_warn(value(path, &name), "read an xattr of", path, warnings)?;
+        let value = or_warn(value(path, held, &name), "read an xattr of", path, warnings)?;
         if let Some(value) = value {
             xattrs.push((name, value));
         }
@@ -43,8 +45,14 @@ pub(super) fn read(
 }
 
 /// Names of a file's xattrs; none where the file system has no xattrs.
-fn names(path: &Path) -> rustix::io::Result<Vec<Vec<u8>>> {
-    match read_growing(|buffer| rustix::fs::llistxattr(path, buffer)) {
+fn names(path: &Path, held: &Held) -> rustix::io::Result<Vec<Vec<u8>>> {
+    let held = held.path();
+    let read = match read_growing(|buffer| rustix::fs::listxattr(&held, buffer)) {
+        // No `/proc` here: there is no other way than by the name.
+        Err(Errno::NOENT) => read_growing(|buffer| rustix::fs::llistxattr(path, buffer)),
+        read => read,
+    };
+    match read {
         Ok(names) => {
             let names = names
                 .split(|byte| *byte == 0)
@@ -56,8 +64,13 @@ fn names(path: &Path) -> rustix::io::Result<Vec<Vec<u8>>> {
     }
 }
 
-fn value(path: &Path, name: &[u8]) -> rustix::io::Result<Option<Vec<u8>>> {
-    match read_growing(|buffer| rustix::fs::lgetxattr(path, name, buffer)) {
+fn value(path: &Path, held: &Held, name: &[u8]) -> rustix::io::Result<Option<Vec<u8>>> {
+    let held = held.path();
+    let read = match read_growing(|buffer| rustix::fs::getxattr(&held, name, buffer)) {
+        Err(Errno::NOENT) => read_growing(|buffer| rustix::fs::lgetxattr(path, name, buffer)),
+        read => read,
+    };
+    match read {
         Ok(mut value) => {
             value.shrink_to_fit();
             Ok(Some(value))

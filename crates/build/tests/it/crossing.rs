@@ -41,9 +41,11 @@ enum Event {
     IsRewritten,
     Vanishes,
     BecomesFifo,
+    BecomesSymlink,
+    IsReplaced,
 }
 
-const EVENTS: [Event; 8] = [
+const EVENTS: [Event; 10] = [
     Event::Nothing,
     Event::ShrinksInBlocks,
     Event::ShrinksInTail,
@@ -52,6 +54,8 @@ const EVENTS: [Event; 8] = [
     Event::IsRewritten,
     Event::Vanishes,
     Event::BecomesFifo,
+    Event::BecomesSymlink,
+    Event::IsReplaced,
 ];
 
 impl Shape {
@@ -127,6 +131,18 @@ impl Event {
                 let mode = rustix::fs::Mode::from_raw_mode(0o644);
                 let cwd = rustix::fs::CWD;
                 rustix::fs::mknodat(cwd, path, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+            }
+            Self::BecomesSymlink => {
+                fs::remove_file(path).unwrap();
+                std::os::unix::fs::symlink("z neighbor", path).unwrap();
+            }
+            Self::IsReplaced => {
+                let found = path.metadata().unwrap().modified().unwrap();
+                let other = path.with_file_name("other");
+                fs::write(&other, content(9, len)).unwrap();
+                let file = OpenOptions::new().write(true).open(&other).unwrap();
+                file.set_modified(found).unwrap();
+                fs::rename(&other, path).unwrap();
             }
         }
     }

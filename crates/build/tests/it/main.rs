@@ -20,6 +20,8 @@ mod sample;
 mod select;
 /// The image for recording: each inode and listing has pages of its own.
 mod spread;
+/// Other files that take the names of those that were found.
+mod swapped;
 /// Archives that are read, and hostile ones.
 mod tar;
 /// Trees on disk for the others.

@@ -1,14 +1,17 @@
 //! The directory that is extracted into, and the directories below it.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, ResolveFlags};
+use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
+use crate::beneath::open_beneath;
 use crate::error::Error;
 use crate::slots::Slots;
 use crate::walk::push_name;
@@ -19,11 +22,6 @@ const DIRECTORY_SLOTS: usize = 128;
 const KEPT_LEVELS: usize = 32;
 /// `openat2` takes less than `PATH_MAX` at once, and a path in an image may be longer.
 const PATH_PIECE_BYTES: usize = 3500;
-/// Nothing may lead outside, and nothing in the way may be a link.
-const BENEATH: ResolveFlags = ResolveFlags::BENEATH
-    .union(ResolveFlags::NO_SYMLINKS)
-    .union(ResolveFlags::NO_MAGICLINKS);
-
 /// A directory below the destination.
 struct Node {
     parent: usize,
@@ -248,14 +246,7 @@ pub(super) fn open(
     flags: OFlags,
     mode: Mode,
 ) -> rustix::io::Result<OwnedFd> {
-    let flags = flags | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-    loop {
-        // EAGAIN: something was renamed meanwhile, so the kernel cannot vouch for BENEATH.
-        match rustix::fs::openat2(directory, path, flags, mode, BENEATH) {
-            Err(Errno::AGAIN | Errno::INTR) => {}
-            opened => return opened,
-        }
-    }
+    open_beneath(directory, Path::new(OsStr::from_bytes(path)), flags, mode)
 }
 
 fn is_empty(directory: BorrowedFd) -> rustix::io::Result<bool> {
