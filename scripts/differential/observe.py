@@ -11,7 +11,7 @@ from collections.abc import Iterator
 # Figures that depend on how blocks are compressed and ordered, which is each tool's own affair.
 OWN_AFFAIR = re.compile(
     r"^(Filesystem size|Number of fragments|Creation or last append|Found a valid|Parallel|"
-    r"\t*[0-9.]+% of|Inode table|Directory table)")
+    r"\t*[0-9.]+% of|Inode table|Directory table|Number of xattr ids)")
 
 
 @contextlib.contextmanager

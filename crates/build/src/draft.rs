@@ -1,6 +1,6 @@
 //! A tree while it is put together from one or several inputs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs::{File, Metadata};
 use std::path::PathBuf;
 
@@ -10,6 +10,7 @@ use coldpress_layout::{Kind, Node, NodeId, Sketches, Tree};
 use crate::content::{Content, Store, StoreId};
 use crate::disk::{Disk, Found};
 use crate::error::Error;
+use crate::held::Identity;
 use crate::source::{Source, SourceImage};
 use crate::warning::Warning;
 
@@ -25,6 +26,8 @@ pub(crate) struct Draft {
     pub(crate) contents: Vec<Content>,
     /// The files of the file system.
     pub(crate) disk: Disk,
+    /// Those of them that have several names, whichever input each name is in.
+    pub(crate) linked: HashMap<Identity, NodeId>,
     names: BTreeMap<NodeId, BTreeMap<Vec<u8>, NodeId>>,
     stores: Vec<Store>,
     images: Vec<SourceImage>,
@@ -38,6 +41,7 @@ impl Draft {
             nodes: vec![root],
             contents: vec![Content::Nothing],
             disk: Disk::default(),
+            linked: HashMap::new(),
             names: BTreeMap::new(),
             stores: Vec::new(),
             images: Vec::new(),

@@ -9,7 +9,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use coldpress_layout::{Kind, Node, NodeId};
+use coldpress_layout::NodeId;
 
 use crate::draft::Draft;
 use crate::error::{self, Error};
@@ -21,6 +21,7 @@ use crate::scan::Scanner;
 use crate::select::Selection;
 use crate::select::prune::prune;
 use crate::source::Source;
+use crate::synthetic_root::SyntheticRoot;
 use crate::tar::{self, TarInput};
 
 /// Something that an image is built from.
@@ -139,6 +140,8 @@ pub struct SourceOptions {
     pub pack_file: Option<Arc<PackFile>>,
     /// What is added to that and changed of it.
     pub pseudo: Option<Arc<Pseudo>>,
+    /// The root directory, if no input has one.
+    pub synthetic_root: SyntheticRoot,
 }
 
 impl Default for SourceOptions {
@@ -152,6 +155,7 @@ impl Default for SourceOptions {
             threads: NonZeroUsize::MIN,
             pack_file: None,
             pseudo: None,
+            synthetic_root: SyntheticRoot::default(),
         }
     }
 }
@@ -176,8 +180,9 @@ pub fn gather(
     options: &SourceOptions,
     progress: &mut dyn FnMut(u64) -> ControlFlow<()>,
 ) -> Result<Source, Error> {
-    let mut draft = Draft::new(own_root());
-    let mut has_own_root = true;
+    let synthetic_root = options.synthetic_root;
+    let mut draft = Draft::new(synthetic_root.node());
+    let mut is_root_synthetic = true;
     for (index, input) in inputs.iter().enumerate() {
         let root = match input {
             Input::Directory(path) => {
@@ -200,28 +205,26 @@ pub fn gather(
                 Some(image_input::read(&mut draft, image, options, progress)?)
             }
             Input::Tar(input) => {
-                if index == 0 {
-                    draft.nodes[0] = input.defaults.node(0);
-                }
-                tar::read(&mut draft, input, options, progress)?
+                let root = tar::read(&mut draft, input, options, progress)?;
+                root.filter(|_| !synthetic_root.replaces_archive_root)
             }
         };
         if index == 0
             && let Some(root) = root
         {
             draft.nodes[0] = root;
-            has_own_root = false;
+            is_root_synthetic = false;
         }
     }
     if !options.selection.is_everything() && inputs.iter().any(|input| !input.is_scanned()) {
         prune(&mut draft, &options.selection);
     }
-    if has_own_root {
+    if is_root_synthetic {
         let times = draft.children(NodeId::ROOT);
         let newest_s = times
             .map(|(_, node)| draft.nodes[node.index()].mtime_s)
             .max();
-        draft.nodes[0].mtime_s = newest_s.unwrap_or(0);
+        draft.nodes[0].mtime_s = newest_s.unwrap_or(synthetic_root.empty_time_s);
     }
     if let Some(pack_file) = &options.pack_file {
         pack_file::apply(&mut draft, pack_file, options, inputs.is_empty())?;
@@ -238,18 +241,4 @@ pub fn gather(
     let mut source = draft.finish();
     overrides.after_pseudo(&mut source.tree, options.latest_time_s)?;
     Ok(source)
-}
-
-/// The root directory where no input is one: owned by root.
-fn own_root() -> Node {
-    Node {
-        kind: Kind::Directory {
-            entries: Vec::new(),
-        },
-        mode: 0o755,
-        uid: 0,
-        gid: 0,
-        mtime_s: 0,
-        xattrs: Vec::new(),
-    }
 }

@@ -45,6 +45,7 @@ mod select;
 mod sink;
 mod sketches;
 mod source;
+mod synthetic_root;
 mod tables;
 mod tar;
 mod uncompressed;
@@ -67,6 +68,7 @@ pub use select::{
     Descent, Exclusions, Fate, Matching, Mounts, Pattern, Rules, Selection, exclude_file_lines,
 };
 pub use source::Source;
+pub use synthetic_root::SyntheticRoot;
 pub use tar::{TarDefaults, TarDefect, TarInput, TarOrigin, is_tar};
 pub use uncompressed::Uncompressed;
 pub use verify::{Difference, What, verify};

@@ -52,9 +52,6 @@ pub struct Pseudo {
     pub missing_directory: Option<Attributes>,
     /// Whether commands may run.
     pub commands: Commands,
-    /// The modification time of what is defined without one, in s since 1970; `None` for the
-    /// newest time of the tree and the definitions.
-    pub time_s: Option<u32>,
     /// A directory for the data of pseudo files that are no regular files and for what commands
     /// print. It has no name there.
     pub scratch: PathBuf,
@@ -81,7 +78,6 @@ impl Pseudo {
             data: Vec::new(),
             missing_directory: None,
             commands: Commands::Refused,
-            time_s: None,
             scratch,
         }
     }

@@ -14,7 +14,6 @@ mod listed;
 mod piece;
 mod xattrs;
 
-use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
@@ -45,8 +44,6 @@ pub(crate) struct Scanner<'a> {
     draft: &'a mut Draft,
     options: &'a SourceOptions,
     progress: &'a mut dyn FnMut(u64) -> ControlFlow<()>,
-    /// Nodes with several names.
-    linked: HashMap<Identity, NodeId>,
     /// Directories that stay only if something below does: parent, name, node.
     passages: Vec<(NodeId, Vec<u8>, NodeId)>,
 }
@@ -72,7 +69,6 @@ impl<'a> Scanner<'a> {
             draft,
             options,
             progress,
-            linked: HashMap::new(),
             passages: Vec::new(),
         }
     }
@@ -262,8 +258,8 @@ impl<'a> Scanner<'a> {
             self.draft.warn(warning);
         }
         let identity = entry.is_linked.then_some(entry.identity);
-        if let Some(node) = identity.and_then(|it| self.linked.get(&it)) {
-            self.draft.link(directory, name, *node);
+        if let Some(node) = identity.and_then(|it| self.draft.linked.get(&it).copied()) {
+            self.draft.link(directory, name, node);
             return Ok(None);
         }
         // An earlier input's directory is added to.
@@ -279,7 +275,7 @@ impl<'a> Scanner<'a> {
         let node = self.draft.add(entry.node, content)?;
         self.draft.link(directory, name, node);
         if let Some(identity) = identity {
-            self.linked.insert(identity, node);
+            self.draft.linked.insert(identity, node);
         }
         Ok(entry.is_directory.then_some(node))
     }

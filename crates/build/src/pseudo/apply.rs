@@ -33,7 +33,7 @@ pub(crate) fn apply(
     for warning in warnings {
         draft.warn(warning);
     }
-    let time_s = pseudo.time_s.unwrap_or_else(|| newest_s(draft, pseudo));
+    let time_s = newest_s(draft, pseudo);
     let mut applying = Applying {
         draft,
         pseudo,
@@ -54,7 +54,8 @@ pub(crate) fn apply(
     applying.xattrs()
 }
 
-/// The newest time of the tree and of the definitions that have one: nothing reads the clock.
+/// The time of what is defined without one: the newest of the tree and of the definitions that have
+/// one, since the clock would make equal builds differ.
 fn newest_s(draft: &Draft, pseudo: &Pseudo) -> u32 {
     let defined = pseudo.definitions.iter().filter_map(|it| match &it.action {
         Action::Add { attributes, .. } | Action::Modify(attributes) => attributes.time_s,

@@ -18,19 +18,16 @@ use crate::work_dir;
 /// Commands of `f` definitions run, as with mksquashfs: whoever writes its command line could as
 /// well run them.
 ///
-/// * `now_s`: the time of what is defined without one, seconds since 1970.
-///
 /// # Errors
 ///
 /// If a file cannot be read or a definition breaks a rule.
-pub(crate) fn pseudo(request: &Request, now_s: u32) -> anyhow::Result<Option<Pseudo>> {
+pub(crate) fn pseudo(request: &Request) -> anyhow::Result<Option<Pseudo>> {
     if request.pseudo.is_empty() && request.pseudo_directory.is_none() {
         return Ok(None);
     }
     let scratch = work_dir::parent(&request.destination).to_path_buf();
     let mut pseudo = Pseudo::new(scratch);
     pseudo.commands = Commands::Allowed;
-    pseudo.time_s = Some(now_s);
     for (definitions, number) in request.pseudo.iter().zip(1..) {
         match definitions {
             Definitions::Line(text) => {

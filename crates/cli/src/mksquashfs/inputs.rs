@@ -101,13 +101,6 @@ fn root_source(request: &Request) -> Option<&Path> {
     }
 }
 
-/// Whether the root directory of the image is one that no source and no definition has.
-pub(crate) fn has_own_root(request: &Request) -> bool {
-    let several = !request.sources.is_empty() && !request.whole_paths;
-    // mksquashfs leaves out what a tar stream says of its root.
-    request.is_tar() || (several && root_source(request).is_none())
-}
-
 /// Sources that stand in the root directory by their names; of equal names all but the first get a
 /// number.
 fn entries(sources: &[PathBuf], ui: &Ui) -> anyhow::Result<Vec<BuildInput>> {

@@ -7,13 +7,13 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use coldpress_build::{
-    Exclusions, Input, Matching, Metadata, Mode, Mounts, Options, Overrides, Owners, Rules,
-    Selection, SourceOptions, Times, Uncompressed, Xattrs, exclude_file_lines,
+    Exclusions, Input, Matching, Metadata, Mounts, Options, Overrides, Owners, Rules,
+    Selection, SourceOptions, SyntheticRoot, Times, Uncompressed, Xattrs, exclude_file_lines,
 };
 use coldpress_layout::Group;
 
 use super::contradictions::SettledTimes;
-use super::request::{Boundary, Excludes, Patterns, Request};
+use super::request::{Boundary, Excludes, Patterns, Request, Time};
 use super::{definitions, inputs};
 use crate::text::quoted;
 use crate::ui::Ui;
@@ -50,7 +50,8 @@ pub(crate) fn settle(
         xattrs: request.xattrs.stored,
         hard_links: request.hard_links,
         threads,
-        pseudo: definitions::pseudo(request, now_s)?.map(Arc::new),
+        pseudo: definitions::pseudo(request)?.map(Arc::new),
+        synthetic_root: synthetic_root(times, now_s),
         ..SourceOptions::default()
     };
     Ok(Settled {
@@ -128,24 +129,29 @@ fn selection(request: &Request, inputs: &[Input], ui: &Ui) -> anyhow::Result<Sel
     })
 }
 
+/// A root directory that no source has is open to all and belongs to the caller.
+fn synthetic_root(times: SettledTimes, now_s: u32) -> SyntheticRoot {
+    let settled = [times.image, times.inodes, times.root];
+    let is_reproducible = settled.contains(&Some(Time::Newest));
+    SyntheticRoot {
+        mode: 0o777,
+        uid: rustix::process::getuid().as_raw(),
+        gid: rustix::process::getgid().as_raw(),
+        // An empty tree has no newest time.
+        empty_time_s: if is_reproducible { 0 } else { now_s },
+        replaces_archive_root: true,
+    }
+}
+
 fn overrides(request: &Request, times: SettledTimes) -> anyhow::Result<Overrides> {
     let asked = &request.owners;
-    let mut owners = Owners {
+    let owners = Owners {
         uid: asked.uid,
         gid: asked.gid,
         root_uid: asked.root_uid,
         root_gid: asked.root_gid,
         offset: asked.offset,
     };
-    let mut root_mode = asked.root_mode.clone();
-    if inputs::has_own_root(request) {
-        // A root directory that no source has is open to all and belongs to the caller.
-        root_mode.get_or_insert_with(|| Mode::octal(0o777));
-        let uid = rustix::process::getuid().as_raw();
-        owners.root_uid.get_or_insert(uid);
-        let gid = rustix::process::getgid().as_raw();
-        owners.root_gid.get_or_insert(gid);
-    }
     let mut xattrs = Xattrs::default();
     if let Some(pattern) = &request.xattrs.exclude {
         xattrs
@@ -166,7 +172,7 @@ fn overrides(request: &Request, times: SettledTimes) -> anyhow::Result<Overrides
         owners,
         file_mode: asked.file_mode.clone(),
         directory_mode: asked.directory_mode.clone(),
-        root_mode,
+        root_mode: asked.root_mode.clone(),
         times: Times {
             image: times.image,
             inodes: times.inodes,
