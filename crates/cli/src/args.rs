@@ -109,11 +109,11 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-/// Build SquashFS images that start faster, and prove it
+/// Build SquashFS images that start faster, and measure the gain
 ///
-/// coldpress records a real cold start of software shipped in a SquashFS image, decides the order
-/// of the image from what the start touched, builds a plain SquashFS 4.0 image that every kernel
-/// mounts, and measures the gain.
+/// coldpress records a real cold start of software in a SquashFS image, orders the image by what
+/// the start touched, builds a plain SquashFS 4.0 image, which Linux mounts like any other, and
+/// measures the gain.
 #[derive(Debug, Parser)]
 #[command(
     name = "coldpress",
@@ -143,12 +143,13 @@ Environment:
   NO_COLOR           if set and not empty: no color on the terminal"
 )]
 pub(crate) struct Cli {
-    /// Say nothing but warnings and errors
+    /// Print only warnings and errors
     #[arg(short, long, global = true)]
     pub(crate) quiet: bool,
-    /// Write how long what takes to FILE, as trace events
+    /// Write the time of each task to FILE, as trace events
     ///
-    /// Perfetto (ui.perfetto.dev) and Chrome's `about:tracing` open it. Only an older file of timings is replaced.
+    /// Perfetto (ui.perfetto.dev) and Chrome's `about:tracing` open it. FILE replaces only an older
+    /// file of timings.
     #[arg(long, global = true, value_name = "FILE", hide_short_help = true)]
     pub(crate) timings: Option<PathBuf>,
     #[command(subcommand)]

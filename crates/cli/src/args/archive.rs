@@ -10,11 +10,12 @@ use super::reading::ReadingArgs;
 
 /// Write an image, or some of its paths, as a tar archive
 ///
-/// The archive is one of pax, which every tar reads, with hard links, devices, extended attributes
-/// and large holes. Entries are in byte order of their paths, so equal trees give equal archives.
+/// The archive is in pax format, which every tar reads, with hard links, devices, extended
+/// attributes and large holes. Entries are in byte order of their paths, so equal trees give equal
+/// archives.
 ///
-/// Sockets are left out, as no tar archive holds them; they are named, and the exit status is 1.
-/// Damage ends it: the archive then lacks its end, and with `-o` there is none.
+/// tar archives cannot hold sockets: tar leaves them out, names them, and ends with exit status 1.
+/// Damage ends the archive early: it then lacks its end, and with `-o` there is no archive.
 #[derive(Debug, Args)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -28,10 +29,10 @@ pub(crate) struct ArchiveArgs {
     #[arg(value_name = "IMAGE")]
     pub(crate) image: PathBuf,
 
-    /// Paths inside the image, with all below them [default: everything]
+    /// Paths inside the image, with everything below them [default: everything]
     ///
-    /// A directory that is the only PATH becomes the root of the archive. Of several, and of a
-    /// file, the directories that lead to them are written too.
+    /// A directory that is the only PATH becomes the root of the archive. For several PATHs, and
+    /// for a file, the archive also has the directories that lead to them.
     #[arg(value_name = "PATH")]
     pub(crate) paths: Vec<OsString>,
 
@@ -39,7 +40,7 @@ pub(crate) struct ArchiveArgs {
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 
-    /// Keep a directory that is the only PATH where it is
+    /// Keep the path of a directory that is the only PATH
     #[arg(short, long)]
     pub(crate) keep_as_dir: bool,
 
@@ -47,18 +48,18 @@ pub(crate) struct ArchiveArgs {
     #[arg(short, long, value_name = "NAME")]
     pub(crate) root_becomes: Option<OsString>,
 
-    /// Leave extended attributes out
+    /// Leave out extended attributes
     #[arg(long)]
     pub(crate) no_xattrs: bool,
 
-    /// Write the content of a file again for each of its names
+    /// Write the content of a file once for each of its names
     #[arg(long)]
     pub(crate) no_hard_links: bool,
 
     /// Write holes as zeros
     ///
-    /// Otherwise files with holes of 1 MiB or more together are written without them, in GNU tar's
-    /// format 1.0, which GNU tar, bsdtar, Python and Go know, but not `busybox`.
+    /// By default, holes are left out of files with 1 MiB or more of them, in GNU tar's format 1.0.
+    /// GNU tar, bsdtar, Python and Go know this format, but `busybox` does not.
     #[arg(long)]
     pub(crate) no_sparse: bool,
 

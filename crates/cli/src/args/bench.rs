@@ -7,9 +7,9 @@ use super::bench_launch::BenchLaunchArgs;
 use super::boot::BootArgs;
 use super::compare::CompareArgs;
 
-/// Measure contestants in turn, and judge what was measured
+/// Measure starts, builds and boots in turn, and compare studies
 ///
-/// Every finished run is kept in the history at once (`coldpress history`).
+/// coldpress keeps every run in the history as soon as it ends (`coldpress history`).
 #[derive(Debug, Args)]
 #[command(
     disable_help_subcommand = true,

@@ -9,26 +9,28 @@ use coldpress_bench::build_study::{Compressor, Level, Maker, Unpacker};
 use super::StudyArgs;
 use super::number::{parse_positive, parse_size_bytes};
 
-/// Compare how fast and how small images are made, and how fast they are unpacked
+/// Compare how fast tools build and unpack images, and how small these are
 ///
-/// Makes an image of SOURCE with every tool, compressor, level, block size and number of threads of the lists, and
-/// unpacks it with every unpacker, again and again in random order. Every list has commas between its items.
+/// Makes an image of SOURCE with every tool, compressor, level, block size and number of threads in
+/// the lists, and unpacks it with every unpacker, several times and in random order. Lists are
+/// separated by commas.
 ///
-/// For each it prints medians: the time, the processors that were busy, the size, also in percent of the content
-/// of SOURCE, the peak of memory, and the time of the fastest way to unpack the image; `*` marks those on the Pareto
-/// front, which no other beats in time, size and unpacking. A second table has the times of all ways to unpack.
+/// Prints medians for each contestant: the time, the busy processors, the size, also in percent of
+/// the content of SOURCE, the peak of memory, and the time of the fastest way to unpack the image.
+/// `*` marks the Pareto front: contestants that no other beats in time, size and unpacking. A
+/// second table has the times of all ways to unpack.
 ///
-/// What a tool cannot do is told and left out. A tool that fails, or does not unpack all of SOURCE, is named, its run
-/// does not count, and the exit status is 1. Runs are kept in the history as they end. Needs no root; with it, owners are
-/// restored as well.
+/// Prints and leaves out what a tool cannot do. If a tool fails, or does not unpack all of SOURCE,
+/// the run does not count, and the exit status is 1. The history keeps each run as it ends. Needs
+/// no root; as root, it also restores owners.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example:
   coldpress bench build rootfs --levels 2,3,12,15 --blocks 128K,256K,512K,1M --threads 1,8")]
 pub(crate) struct BenchBuildArgs {
-    /// The directory to make images of
+    /// The directory to build images from
     ///
-    /// It is read once before the first run, so that nobody pays for the disk.
+    /// It is read once before the first run, so that no contestant pays for the disk.
     #[arg(value_name = "SOURCE")]
     pub(crate) source: PathBuf,
 
@@ -43,10 +45,10 @@ pub(crate) struct BenchBuildArgs {
     )]
     pub(crate) compressors: Vec<Compressor>,
 
-    /// Levels of all compressors that have them [default: default]
+    /// Levels of all compressors that have levels [default: default]
     ///
-    /// Numbers as in `coldpress build`, `default` for what each compressor has there, `hc` for LZ4 HC. A compressor or
-    /// a tool that has not one of them is told and goes without.
+    /// Numbers as in `coldpress build`, `default` for the default of each compressor there, `hc`
+    /// for LZ4 HC. Levels that a compressor or a tool does not have are printed and left out.
     #[arg(
         short,
         long,
@@ -70,13 +72,14 @@ pub(crate) struct BenchBuildArgs {
     )]
     pub(crate) blocks: Vec<u64>,
 
-    /// Numbers of threads that make an image [default: as many as this process may use]
+    /// Numbers of threads to build with [default: as many as this process may use]
     #[arg(short = 'j', long, value_name = "LIST", value_delimiter = ',', value_parser = parse_positive::<NonZeroU32>)]
     pub(crate) threads: Vec<NonZeroU32>,
 
-    /// Numbers of threads that unpack it [default: as many as this process may use]
+    /// Numbers of threads to unpack with [default: as many as this process may use]
     ///
-    /// rdsquashfs has one. Of images made with several numbers of threads, that of the first is unpacked.
+    /// rdsquashfs always has one. Of images built with several numbers of threads, the first is
+    /// unpacked.
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = parse_positive::<NonZeroU32>)]
     pub(crate) unpack_threads: Vec<NonZeroU32>,
 
@@ -90,26 +93,29 @@ pub(crate) struct BenchBuildArgs {
     )]
     pub(crate) runs: NonZeroU32,
 
-    /// Seconds after which a tool has failed, and is ended [default: none]
+    /// Seconds after which a tool has failed and is ended [default: none]
     ///
-    /// That run does not count, and the contestant has no others if none of its runs did.
+    /// That run does not count. A contestant that fails before any of its runs counted does not run
+    /// again.
     #[arg(long, value_name = "SECONDS", value_parser = parse_positive::<NonZeroU64>)]
     pub(crate) timeout: Option<NonZeroU64>,
 
-    /// coldpress, mksquashfs and gensquashfs [default: those that are there]
+    /// coldpress, mksquashfs and gensquashfs [default: those that are installed]
     ///
-    /// The first contestant is the baseline of ratios. coldpress is this program, the others are looked up in PATH.
+    /// The first contestant is the baseline of ratios. coldpress is this program; the others come
+    /// from PATH.
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(crate) tools: Option<Vec<Maker>>,
 
-    /// coldpress, unsquashfs and rdsquashfs [default: those that are there]
+    /// coldpress, unsquashfs and rdsquashfs [default: those that are installed]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(crate) unpackers: Option<Vec<Unpacker>>,
 
-    /// Where images and what is unpacked lie for a while [default: /var/tmp]
+    /// Directory for temporary images and trees [default: /var/tmp]
     ///
-    /// In a directory of its own there, which is removed at the end, also after a kill. It takes one image and
-    /// one tree at a time. In /dev/shm only the tools count, on a disk the kernel's writing back as well.
+    /// They are in a directory of their own there, which is removed at the end, even after a kill.
+    /// It holds one image and one tree at a time. In /dev/shm, times are those of the tools alone;
+    /// on a disk, they include writing back.
     #[arg(
         long,
         value_name = "DIR",

@@ -13,24 +13,26 @@ use coldpress_bench::build_study::{Compressor, Level, Maker};
 use super::number::{parse_positive, parse_size_bytes};
 use super::{CommandArgs, StudyArgs};
 
-/// Compare how fast a program starts from images of many kinds
+/// Compare how fast a program starts from different images
 ///
-/// Makes an image of SOURCE with every compressor and block size of the lists, which have commas between their items,
-/// and starts COMMAND from each again and again, in turn and in random order: cold, then warm, then, with --walk, every
-/// file is read and hashed, cold again. Every cold start is proven cold. Prints medians, quartiles and the change to the
-/// first contestant, with its interval and a verdict.
+/// Makes an image of SOURCE with every compressor and block size in the lists, which are separated
+/// by commas, and starts COMMAND from each several times, in turn and in random order: first cold,
+/// then warm. With --walk, it then reads and hashes every file, cold again. It proves that every
+/// cold start is cold. Prints medians, quartiles and the change relative to the first contestant,
+/// with its interval and a verdict.
 ///
-/// A start that fails, takes too long or was not cold is named and does not count; one that lies far from the others is
-/// named and counts. Every run is kept in the history when it is over, so that Ctrl-C or a kill loses none. Needs root.
+/// Names a start that fails, takes too long or was not cold, and does not count it. Names an
+/// outlier, and counts it. The history keeps each run as it ends, so Ctrl-C or a kill loses none.
+/// Needs root.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example:
   coldpress bench launch rootfs --compressors xz,lzo,gzip,zstd,lz4,none --blocks 128K,1M --try \\
     --walk --device usb2 --ready window --chroot -- /usr/bin/gnome-calculator")]
 pub(crate) struct BenchLaunchArgs {
-    /// The directory that COMMAND is started from
+    /// The directory to start COMMAND from
     ///
-    /// It is read once before the images are made, so that nobody pays for the disk.
+    /// It is read once before the images are built, so that no contestant pays for the disk.
     #[arg(value_name = "SOURCE")]
     pub(crate) source: PathBuf,
 
@@ -38,7 +40,7 @@ pub(crate) struct BenchLaunchArgs {
     #[arg(short, long, value_name = "LIST", value_delimiter = ',')]
     pub(crate) compressors: Option<Vec<Compressor>>,
 
-    /// Levels of all compressors that have them [default: default]
+    /// Levels of all compressors that have levels [default: default]
     #[arg(
         short,
         long,
@@ -63,33 +65,35 @@ pub(crate) struct BenchLaunchArgs {
     )]
     pub(crate) blocks: Vec<u64>,
 
-    /// Let these tools make the same images too: mksquashfs and gensquashfs
+    /// Also build the same images with these tools: mksquashfs and gensquashfs
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(crate) peers: Vec<Maker>,
 
-    /// Start from this image as well; may be repeated
+    /// Also start from this image; may be repeated
     ///
-    /// A SquashFS, EROFS or ext2 to ext4 image of the same files, by whatever tool; with --mount of whatever its program
-    /// mounts. NAME is what it is called, else its file name is.
+    /// A SquashFS, EROFS or ext2 to ext4 image of the same files, made by any tool; with --mount,
+    /// any image that its program mounts. NAME is its name in the tables; the default is its file
+    /// name.
     #[arg(long, value_name = "NAME=FILE")]
     pub(crate) image: Vec<NamedImage>,
 
-    /// Start from SOURCE itself as well
+    /// Also start from SOURCE itself
     ///
     /// As `snap try` does: unpacked, through a read-only mount of the directory.
     #[arg(long = "try")]
     pub(crate) tries: bool,
 
-    /// Who mounts the images: kernel, fuse or a command [default: kernel]
+    /// How to mount the images: kernel, fuse or a command [default: kernel]
     ///
-    /// May be repeated: every image is then started from once for each. A command is called with IMAGE and DIRECTORY behind
-    /// its words; `fuse` is `squashfuse_ll`, or squashfuse where that is not installed.
+    /// May be repeated: then starts are measured from every image with each. A command gets IMAGE
+    /// and DIRECTORY as its last arguments. `fuse` is `squashfuse_ll`, or squashfuse if that is not
+    /// installed.
     #[arg(long, value_name = "HOW")]
     pub(crate) mount: Vec<MountName>,
 
     /// Cold starts of each contestant [default: 10]
     ///
-    /// With fewer than 6 no verdict is possible.
+    /// Fewer than 6 give no verdict.
     #[arg(
         long,
         value_name = "N",
@@ -99,13 +103,13 @@ pub(crate) struct BenchLaunchArgs {
     )]
     pub(crate) runs: NonZeroU32,
 
-    /// Read and hash every file too, cold again, after each pair of starts
+    /// Also read and hash every file, cold again, after each pair of starts
     #[arg(long)]
     pub(crate) walk: bool,
 
-    /// The medium to measure on, as of `coldpress press` [default: host]
+    /// The medium to measure on, as in `coldpress press` [default: host]
     ///
-    /// Of a directory, and of an image that a program mounts, the disk below is slowed down.
+    /// For a directory, and for an image that a program mounts, the disk below is slowed down.
     #[arg(
         long,
         value_name = "DEVICE",
@@ -114,9 +118,9 @@ pub(crate) struct BenchLaunchArgs {
     )]
     pub(crate) device: String,
 
-    /// Where the images lie for a while [default: /var/tmp]
+    /// Directory for temporary images [default: /var/tmp]
     ///
-    /// On the disk whose starts are measured, not in memory, where nothing is ever cold.
+    /// Choose one on the disk to measure, not in memory, where nothing is ever cold.
     #[arg(
         long,
         value_name = "DIR",

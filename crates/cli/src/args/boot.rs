@@ -10,16 +10,17 @@ use coldpress_host::{Accelerator, DiskBus};
 use super::StudyArgs;
 use super::number::{parse_positive, parse_size_bytes};
 
-/// Boot images in virtual machines, in turn, and tell what one saves
+/// Compare boots from several images, in virtual machines
 ///
-/// Each IMAGE becomes the disk of a virtual machine of QEMU, read-only and as slow as DEVICE. A boot lasts from the start of
-/// the machine until a line on its serial console says that it is ready. All images boot in every turn, in random order; the
-/// first one is what the others are compared with.
+/// Each IMAGE becomes the disk of a QEMU virtual machine, read-only and slowed down like DEVICE. A
+/// boot lasts from the start of the machine until a line on its serial console shows that it is
+/// ready. All images boot in every turn, in random order. The first one is the baseline.
 ///
-/// With --kernel an IMAGE is a root file system. Without, it is a whole disk or a live ISO with a loader of its own, which has to
-/// be set up to use the serial console.
+/// With --kernel, an IMAGE is a root file system. Without it, an IMAGE is a whole disk or a live
+/// ISO with its own boot loader, which must use the serial console.
 ///
-/// Every boot is cold: its machine is new, and the disk is read directly, past the memory of this machine. No root is needed.
+/// Every boot is cold: its machine is new, and reads of the disk bypass the page cache of this
+/// machine. Needs no root.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example:
@@ -32,7 +33,7 @@ pub(crate) struct BootArgs {
 
     /// Boot this kernel, with IMAGE as root file system
     ///
-    /// It, or the initrd, needs drivers for virtio disks and for the file system of IMAGE.
+    /// The kernel or the initrd needs drivers for virtio disks and for the file system of IMAGE.
     #[arg(long, value_name = "FILE")]
     pub(crate) kernel: Option<PathBuf>,
 
@@ -40,9 +41,10 @@ pub(crate) struct BootArgs {
     #[arg(long, value_name = "FILE", requires = "kernel")]
     pub(crate) initrd: Option<PathBuf>,
 
-    /// More words for the kernel; may be repeated
+    /// More words for the kernel command line; may be repeated
     ///
-    /// They stand behind `root=/dev/vda ro console=ttyS0 loglevel=4 panic=-1 systemd.status_unit_format=name`.
+    /// They follow
+    /// `root=/dev/vda ro console=ttyS0 loglevel=4 panic=-1 systemd.status_unit_format=name`.
     #[arg(
         long,
         value_name = "WORDS",
@@ -51,10 +53,11 @@ pub(crate) struct BootArgs {
     )]
     pub(crate) append: Vec<String>,
 
-    /// What the console says when the system is ready [default: a login prompt]
+    /// What the console prints when the system is ready [default: a login prompt]
     ///
-    /// A regular expression, for a line or what there is of it: a prompt has no end. Colors are left out. A kernel panic, a shell of
-    /// the initrd or of the emergency mode end a boot at once, as a failure.
+    /// A regular expression for a line, complete or not: a prompt has no end. Colors are removed
+    /// first. A kernel panic, or a shell of the initrd or of the emergency mode, ends a boot at
+    /// once, as a failure.
     #[arg(
         long,
         value_name = "REGEX",
@@ -65,7 +68,8 @@ pub(crate) struct BootArgs {
 
     /// The medium to measure on [default: host]
     ///
-    /// usb2, sd, hdd, emmc, ssd, nvme; `host` is the disk of this machine as it is. Or numbers: `bw=5M,iops=100`.
+    /// usb2, sd, hdd, emmc, ssd or nvme; host is the disk of this machine as it is. Numbers work
+    /// too: `bw=5M,iops=100`.
     #[arg(
         long,
         value_name = "DEVICE",
@@ -76,7 +80,7 @@ pub(crate) struct BootArgs {
 
     /// Boots to measure of each image [default: 7]
     ///
-    /// With fewer than 6 no verdict is possible.
+    /// Fewer than 6 give no verdict.
     #[arg(
         long,
         value_name = "N",
@@ -86,15 +90,15 @@ pub(crate) struct BootArgs {
     )]
     pub(crate) runs: NonZeroU32,
 
-    /// What an image is called in tables; once for each [default: its file name]
+    /// The name of an image in tables; once for each [default: its file name]
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Vec<String>,
 
     /// Write a boot chart of each image into this directory, as SVG and JSON
     ///
-    /// Processors, disk and services over the time of the median boot, seen from outside and on the console. Each image is then
-    /// booted once more with the kernel's tracepoints on the console, which show its processes; that boot takes longer and
-    /// does not count.
+    /// The chart shows processors, disk and services over the time of the median boot, seen from
+    /// outside and on the console. Each image then boots once more with the kernel's tracepoints on
+    /// the console, which show its processes. That boot takes longer and does not count.
     #[arg(long, value_name = "DIR")]
     pub(crate) chart: Option<PathBuf>,
 
@@ -118,7 +122,7 @@ pub(crate) struct BootArgs {
     )]
     pub(crate) memory: u64,
 
-    /// Processors of the machines [default: 2, or 1 where there is only one]
+    /// Processors of the machines [default: 2, or 1 if there is only one]
     #[arg(long, value_name = "N", value_parser = parse_positive::<NonZeroU32>)]
     pub(crate) cpus: Option<NonZeroU32>,
 
@@ -132,7 +136,7 @@ pub(crate) struct BootArgs {
     )]
     pub(crate) bus: BusName,
 
-    /// What runs the processors [default: kvm where it works, else tcg]
+    /// What runs the processors [default: kvm if it works, otherwise tcg]
     #[arg(long, value_enum, hide_short_help = true)]
     pub(crate) accelerator: Option<AcceleratorName>,
 
@@ -175,7 +179,7 @@ impl From<BusName> for DiskBus {
 pub(crate) enum AcceleratorName {
     /// The processor of this machine
     Kvm,
-    /// QEMU imitates one, which is slower by far
+    /// QEMU emulates a processor, which is much slower
     Tcg,
 }
 

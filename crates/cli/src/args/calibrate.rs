@@ -7,14 +7,15 @@ use clap::Args;
 
 use super::number::parse_positive;
 
-/// Measure what this machine takes to read, to decompress and to find
+/// Measure how fast this machine reads, decompresses and looks up files
 ///
-/// Measures the disk under PATH by direct reads, and, as root, how fast this kernel decompresses: with images of real
-/// programs and texts in memory, of every compressor that it has and of three block sizes, mounted where nobody sees them. Predictions
-/// use what is kept of it; without it they use figures of another machine. Nothing is left on the disk.
+/// Measures the disk of PATH with direct reads, and, as root, how fast this kernel decompresses: it
+/// mounts images of real programs and texts in memory, with every compressor of the kernel and
+/// three block sizes, where nobody sees them. Predictions use the kept figures; without them they
+/// use figures of another machine. Leaves nothing on the disk.
 ///
-/// Without root the disk is measured all the same, but decompression only in this process, which has other speeds than the kernel;
-/// that is said, and the exit status is 1.
+/// Without root, calibrate measures the disk, but decompression only in this process, which is not
+/// as fast as the kernel. It says so and ends with exit status 1.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Environment:
@@ -27,20 +28,21 @@ Example:
   coldpress calibrate /mnt/stick
   coldpress calibrate --device usb2")]
 pub(crate) struct CalibrateArgs {
-    /// A directory, in which a file without a name is written for a while, or a file or block device, of which nothing but its
-    /// bytes is read [default: .]
+    /// A directory to write a temporary file without a name into, or a file or block device to read
+    /// [default: .]
     #[arg(value_name = "PATH", default_value = ".", hide_default_value = true)]
     pub(crate) path: PathBuf,
 
-    /// Measure how a device of `coldpress press` is slowed down on PATH, and nothing else
+    /// Measure how a device of `coldpress press` slows down PATH, and nothing else
     ///
-    /// usb2, sd, hdd, emmc, ssd, nvme or numbers. Tells what a start meets there; needs root.
+    /// usb2, sd, hdd, emmc, ssd, nvme or numbers. Shows what a start finds on that device; needs
+    /// root.
     #[arg(long, value_name = "DEVICE")]
     pub(crate) device: Option<String>,
 
-    /// About how long it may take [default: 40]
+    /// About how many seconds it may take [default: 40]
     ///
-    /// Most of it goes to making the images, which are smaller for less.
+    /// Most of the time goes to making the images; with less time they are smaller.
     #[arg(
         long,
         value_name = "N",
@@ -50,7 +52,7 @@ pub(crate) struct CalibrateArgs {
     )]
     pub(crate) seconds: NonZeroU32,
 
-    /// Print what is kept, and measure nothing
+    /// Print the kept figures, and measure nothing
     #[arg(long, conflicts_with_all = ["path", "device", "seconds"])]
     pub(crate) show: bool,
 

@@ -7,12 +7,14 @@ use coldpress_bench::Condition;
 
 /// Compare a study with an older one, and fail if it is worse
 ///
-/// Contestants of the same name are compared, figure by figure: the ratio of the medians, with a 95 % interval, since the two
-/// studies were made at different times. A size that is the same in all runs is compared exactly.
+/// Compares contestants with the same name, figure by figure: the ratio of the medians, with a 95 %
+/// interval, because the two studies were measured at different times. Compares exactly a size that
+/// is the same in all runs.
 ///
-/// A condition is `FIGURE > +PERCENT%` or `FIGURE < -PERCENT%`: it holds if the figure changed by more than that, and surely
-/// so, which means that the whole interval lies beyond. With fewer than six runs on either side nothing is sure, and a
-/// warning says so. FIGURE is the name of a figure, with or without its unit: cold, warm, size, reads, build, boot.
+/// A condition is `FIGURE > +PERCENT%` or `FIGURE < -PERCENT%`. It holds if the figure certainly
+/// changed by more than that: the whole interval lies beyond the limit. With fewer than six runs on
+/// either side nothing is certain, and a warning says so. FIGURE is the name of a figure, with or
+/// without its unit: cold, warm, size, reads, build, boot.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Exit status: 0 no condition holds, 1 one does, 2 there is nothing to compare
@@ -24,15 +26,15 @@ pub(crate) struct CompareArgs {
     #[arg(value_name = "BASE")]
     pub(crate) base: PathBuf,
 
-    /// The newer study, likewise
+    /// The newer study, in the same form
     #[arg(value_name = "NEW")]
     pub(crate) new: PathBuf,
 
-    /// Fail if this is so for any contestant; may be given several times
+    /// Fail if this condition holds for any contestant; may be repeated
     #[arg(long, value_name = "CONDITION")]
     pub(crate) fail_if: Vec<Condition>,
 
-    /// Write the judgements as JUnit XML, a test for each condition and contestant
+    /// Write the judgements as JUnit XML, with a test for each condition and contestant
     #[arg(long, value_name = "FILE", requires = "fail_if")]
     pub(crate) junit: Option<PathBuf>,
 

@@ -4,14 +4,15 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-/// Rewrite files so that each lies in one extent
+/// Rewrite fragmented files as one extent
 ///
-/// The content is copied into space that is reserved at once, compared, and put in the place of the old file under all its
-/// names. Owner, mode, times, xattrs, ACLs, attributes, holes and hard links are kept. What lies no better as a copy
-/// is left as it was.
+/// Copies the content into space that is reserved at once, compares it, and replaces the old file
+/// under all its names. Keeps owner, mode, times, xattrs, ACLs, attributes, holes and hard links.
+/// Leaves a file as it is if the copy is no better.
 ///
-/// A file that any process has open is refused, and so is one of which not all names are given. After an error, Ctrl-C or a
-/// kill every name stands for a whole file; after a kill among hard links, the same command ends what was begun.
+/// Refuses a file that any process has open, and a file of which not all names are given. After an
+/// error, Ctrl-C or a kill, every name still stands for a whole file. After a kill between hard
+/// links, the same command finishes the work.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Exit status: 0 done or nothing to do, 1 a file was refused, or could not be rewritten
@@ -28,9 +29,9 @@ pub(crate) struct DefragArgs {
     #[arg(long, value_name = "DIR")]
     pub(crate) links_in: Vec<PathBuf>,
 
-    /// Rewrite files too that share blocks with copies or snapshots
+    /// Also rewrite files that share blocks with copies or snapshots
     ///
-    /// They take that space a second time then.
+    /// They then take that space a second time.
     #[arg(long)]
     pub(crate) unshare: bool,
 

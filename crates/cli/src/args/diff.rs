@@ -6,15 +6,15 @@ use clap::Args;
 
 use super::place::{ImageOffset, parse_offset};
 
-/// Tell what differs between two images, or between an image and a directory
+/// Compare two images, or an image with a directory
 ///
-/// Compares the trees by names, types, modes, owners, times, extended attributes, hard links,
-/// targets and content. Two images are compared by their superblocks and by how they lie, too, which
-/// tells why images of the same tree are different bytes: the order of data, another level of the
-/// compressor, tail ends packed otherwise.
+/// Compares names, types, modes, owners, times, extended attributes, hard links, targets and
+/// content. For two images, also compares superblocks and layouts. This shows why images of the
+/// same tree have different bytes: the order of data, another level of the compressor, other
+/// packing of tail ends.
 ///
-/// Each line is one difference: `FIRST -> SECOND`. The exit status is 0 if there is none, 1 if there
-/// is one, 2 if FIRST or SECOND cannot be read.
+/// Each line is one difference: `FIRST -> SECOND`. The exit status is 0 if there is none, 1 if
+/// there is one, 2 if FIRST or SECOND cannot be read.
 #[derive(Debug, Default, Args)]
 #[command(after_long_help = "\
 Example:
@@ -32,46 +32,46 @@ pub(crate) struct DiffArgs {
     #[arg(value_name = "SECOND")]
     pub(crate) second: PathBuf,
 
-    /// Compare nothing but names, types, targets, device numbers and content
+    /// Compare only names, types, targets, device numbers and content
     #[arg(long, conflicts_with = "superblock")]
     pub(crate) content_only: bool,
 
-    /// Compare nothing but superblocks and recorded options
+    /// Compare only superblocks and recorded options
     #[arg(long)]
     pub(crate) superblock: bool,
 
-    /// Compare the trees, not the superblocks and how the images lie
+    /// Compare only the trees, not superblocks and layouts
     #[arg(long, conflicts_with = "superblock")]
     pub(crate) tree: bool,
 
-    /// Leave the content of files out, but not its length
+    /// Ignore the content of files, but not its length
     #[arg(long, conflicts_with = "content_only")]
     pub(crate) no_content: bool,
 
-    /// Leave permission bits out
+    /// Ignore permission bits
     #[arg(long)]
     pub(crate) no_modes: bool,
 
-    /// Leave owners and groups out
+    /// Ignore owners and groups
     #[arg(long)]
     pub(crate) no_owners: bool,
 
-    /// Leave modification times of files out
+    /// Ignore modification times of files
     #[arg(long)]
     pub(crate) no_times: bool,
 
-    /// Leave extended attributes out
+    /// Ignore extended attributes
     #[arg(long)]
     pub(crate) no_xattrs: bool,
 
-    /// Leave out which names are one file
+    /// Ignore which names are the same file
     #[arg(long)]
     pub(crate) no_links: bool,
 
-    /// Byte of FIRST at which its image begins, or `auto` to look for it
+    /// Byte of FIRST at which its image begins, or `auto` to search for it
     ///
-    /// For an image inside another file, as for verbs that read one image. What lies behind the
-    /// image is not compared.
+    /// For an image inside another file, as for verbs that read one image. What follows the image
+    /// is not compared.
     #[arg(long, value_name = "BYTES", value_parser = parse_offset, hide_short_help = true)]
     pub(crate) offset: Option<ImageOffset>,
 
@@ -81,8 +81,8 @@ pub(crate) struct DiffArgs {
 
     /// Extract what differs into DIR/old and DIR/new
     ///
-    /// Of FIRST and of SECOND: files of another type, target or content, and what only one of them has,
-    /// with all that is below it. DIR must be empty or not there.
+    /// From FIRST and from SECOND: files with another type, target or content, and what only one of
+    /// them has, with everything below it. DIR must be empty or must not exist.
     #[arg(long, value_name = "DIR", conflicts_with = "superblock")]
     pub(crate) extract: Option<PathBuf>,
 

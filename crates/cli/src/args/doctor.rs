@@ -7,14 +7,14 @@ use clap::Args;
 
 use super::place::PlaceArgs;
 
-/// Tell what this kernel can mount, and whether an image will be read somewhere
+/// Show what this kernel can mount, and whether a target can read an image
 ///
-/// Without IMAGE, prints what this kernel mounts: from its configuration or, if that cannot be read
-/// and root asks, by mounting a small image of each compressor where nobody sees it.
+/// Without IMAGE, prints what this kernel mounts. It knows this from the kernel's configuration; if
+/// that cannot be read, as root it mounts a small image of each compressor where nobody sees it.
 ///
-/// With IMAGEs, tells whether this kernel, or the targets, will read each of them; if not, the reason
-/// and the command that makes an image that will be read. The exit status is 1 if any is not. What is
-/// not known is said to be unknown, never yes.
+/// With IMAGEs, prints whether this kernel, or the targets, can read each of them. If not, it
+/// prints the reason and the command that makes an image that they can read, and ends with exit
+/// status 1. Where it does not know, it says unknown, never yes.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example:
@@ -24,16 +24,16 @@ pub(crate) struct DoctorArgs {
     #[arg(value_name = "IMAGE")]
     pub(crate) images: Vec<PathBuf>,
 
-    /// Where the images are to be read: a name, or a kernel's configuration [default: here]
+    /// Where the images will be read: a name, or a kernel's configuration [default: here]
     ///
-    /// `list` prints the names, with what is known of them and from where. A file is the
-    /// configuration of a kernel, as `/boot/config-*` or `/proc/config.gz`. May be given several times.
+    /// `list` prints the names, with what is known about them and its source. A file is the
+    /// configuration of a kernel, such as `/boot/config-*` or `/proc/config.gz`. May be repeated.
     #[arg(short, long, value_name = "NAME|FILE|list")]
     pub(crate) target: Vec<OsString>,
 
     /// Mount small images even if the kernel's configuration can be read
     ///
-    /// Needs root. Nothing of it can be seen outside or is left behind.
+    /// Needs root. Nothing is visible outside or left behind.
     #[arg(long = "try", conflicts_with = "target")]
     pub(crate) by_trial: bool,
 

@@ -9,18 +9,18 @@ use super::place::PlaceArgs;
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use coldpress_image::DumpArea;
 
-/// Print what every byte of an image is
+/// Print what every byte of an image means
 ///
 /// In the order of the bytes: each structure with its fields, each block with the files that own
-/// it, and what nothing refers to. No byte is left out: a range begins where the one before it ends,
-/// or says how many bytes both have.
+/// it, and bytes that nothing refers to. dump leaves no byte out: a range begins where the one
+/// before it ends, or states how many bytes the two share.
 ///
-/// Lines of the first level are image bytes: the first, how many, the part of the image, what it is.
-/// Lines of the second level are records in a block; those in compressed blocks have the block's
-/// byte and the offset behind a colon. Lines of the third level are fields: byte of the record,
-/// length, name, value, and the bytes in hexadecimal unless they are compressed.
+/// Lines of the first level are image bytes: the first byte, how many, the part of the image, what
+/// it is. Lines of the second level are records in a block; in compressed blocks they have the
+/// block's byte and the offset after a colon. Lines of the third level are fields: byte of the
+/// record, length, name, value, and the bytes in hexadecimal unless they are compressed.
 ///
-/// Damage is named where it is, and the rest goes on; the exit status is then 1.
+/// dump names damage where it is, and continues with the rest; the exit status is then 1.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example:
@@ -30,7 +30,7 @@ pub(crate) struct DumpArgs {
     #[arg(value_name = "IMAGE")]
     pub(crate) image: PathBuf,
 
-    /// Only what belongs to these paths inside the image and all below them
+    /// Only what belongs to these paths inside the image, and everything below them
     #[arg(value_name = "PATH")]
     pub(crate) paths: Vec<OsString>,
 

@@ -9,15 +9,16 @@ use clap::Args;
 pub(crate) struct ExcludeArgs {
     /// Leave out what matches; may be repeated
     ///
-    /// A pattern as in a `.gitignore` file, for paths in the image: `*.pyc` anywhere, `/usr/share/doc`
-    /// and `usr/*/man` from the root, `cache/` directories only, `**` for any directories. With a
-    /// directory goes what is in it. A `!` before a pattern takes back what earlier ones say.
+    /// A pattern as in a `.gitignore` file, for paths in the image: `*.pyc` anywhere,
+    /// `/usr/share/doc` and `usr/*/man` from the root, `cache/` directories only, `**` any
+    /// directories. A directory goes with everything in it. A pattern after `!` takes back earlier
+    /// ones.
     #[arg(long, value_name = "PATTERN")]
     pub(crate) exclude: Vec<String>,
 
-    /// Leave out what the patterns of a file match; may be repeated
+    /// Leave out what the patterns in a file match; may be repeated
     ///
-    /// One pattern in each line; lines that begin with `#` are comments. They come before those of
+    /// One pattern per line; lines that begin with `#` are comments. They apply before those of
     /// --exclude.
     #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub(crate) exclude_from: Vec<PathBuf>,

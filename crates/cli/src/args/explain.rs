@@ -10,25 +10,26 @@ use clap::{ArgMatches, Args, Command, FromArgMatches, ValueEnum};
 use super::CommandArgs;
 use super::place::PlaceArgs;
 
-/// Tell what a cold start of COMMAND reads from IMAGE, and what it waits for
+/// Explain what a cold start of COMMAND reads from IMAGE and waits for
 ///
-/// Mounts IMAGE through the kernel, starts COMMAND with cold caches and records it. Prints what was read and what of it
-/// was needed, for each file its reads, bytes, pages, and the time spent on waiting and decompressing, what was read more
-/// than once and why, what the metadata cost, what came into memory in vain, and, for programs and libraries, which
-/// sections were touched. Needs root. docs/explain.md says what is measured and what is estimated.
+/// Mounts IMAGE through the kernel, starts COMMAND with cold caches and records it. For each file,
+/// prints what was read and what of it was needed, the reads, bytes and pages, and the time spent
+/// on waiting and decompressing. Also prints what was read more than once and why, the cost of
+/// metadata, what came into memory without being used, and which sections of programs and libraries
+/// were touched. Needs root. docs/explain.md says what is measured and what is estimated.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example:
   coldpress explain rootfs.sqfs --chroot --device usb2 --report start.html -- /usr/bin/git --version")]
 pub(crate) struct ExplainArgs {
-    /// The image that COMMAND is started from
+    /// The image to start COMMAND from
     #[arg(value_name = "IMAGE")]
     pub(crate) image: PathBuf,
 
     #[command(flatten)]
     pub(crate) place: PlaceArgs,
 
-    /// The medium to start from, as of `coldpress press` [default: host]
+    /// The medium to start from, as in `coldpress press` [default: host]
     #[arg(
         long,
         value_name = "DEVICE",
@@ -39,7 +40,7 @@ pub(crate) struct ExplainArgs {
 
     /// Write the report to this file, as HTML
     ///
-    /// With the reads over time and a heat map of the image.
+    /// It shows the reads over time and a heat map of the image.
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Option<PathBuf>,
 
@@ -47,7 +48,7 @@ pub(crate) struct ExplainArgs {
     #[arg(long)]
     pub(crate) json: bool,
 
-    /// Files, programs and repeated blocks that are listed [default: 15]
+    /// Files, programs and repeated blocks to list [default: 15]
     #[arg(
         long,
         value_name = "N",
@@ -56,10 +57,10 @@ pub(crate) struct ExplainArgs {
     )]
     pub(crate) top: usize,
 
-    /// Write the names of the functions of FILE to OUT, in the order in which they were first needed
+    /// Write the functions of FILE to OUT, in the order in which the start needed them
     ///
-    /// FILE is a program or library of IMAGE: its path, or the end of it if only one file that was used has it. May be
-    /// repeated.
+    /// FILE is a program or library in IMAGE: its path, or the end of its path if only one used
+    /// file has it. May be repeated.
     #[arg(
         long,
         value_name = "FILE=OUT",
@@ -69,7 +70,8 @@ pub(crate) struct ExplainArgs {
 
     /// The linker that `--symbol-order` is for [default: lld]
     ///
-    /// lld: a name on each line, for `--symbol-ordering-file`. gold: names of sections, for `--section-ordering-file`.
+    /// lld: one name per line, for `--symbol-ordering-file`. gold: names of sections, for
+    /// `--section-ordering-file`.
     #[arg(
         long,
         value_enum,
@@ -81,9 +83,10 @@ pub(crate) struct ExplainArgs {
     )]
     pub(crate) linker: Linker,
 
-    /// Start nothing; tell what the start of this trace, recorded from any image, would read from IMAGE
+    /// Start nothing; explain what the start in this trace would read from IMAGE
     ///
-    /// As `coldpress predict` reckons it, but in detail: to compare layouts. Needs no root.
+    /// The trace may be recorded from any image of the same files. This is `coldpress predict` in
+    /// detail, to compare layouts. Needs no root.
     #[arg(
         long,
         value_name = "TRACE",

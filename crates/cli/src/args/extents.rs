@@ -4,15 +4,16 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-/// Show how files of a plain file system lie on their disk
+/// Show how fragmented files of a plain file system are
 ///
-/// For each file, its extents: runs of bytes that follow each other on the disk. One is best; each more is a seek of a hard
-/// disk or an SD card, also if the file is an image that starts are read from. Of a directory, all files below it on
-/// the same file system are shown, those of most extents first.
+/// Prints the extents of each file: contiguous ranges of bytes on the disk. One is best. Each more
+/// costs a seek on a hard disk or SD card, even if the file is an image that programs start from.
+/// For a directory, prints all files below it on the same file system, those with the most extents
+/// first.
 ///
-/// With --trace, the files that a recorded start touches: in the order of their first access, beside their order on the
-/// disk, with the seeks that a start has to make, and how many of them are owed to fragmentation. No root is needed;
-/// `coldpress defrag` mends.
+/// With --trace, prints the files that a recorded start touches: in the order of their first
+/// access, beside their order on the disk, with the seeks of a start, and how many of them come
+/// from fragmentation. Needs no root. `coldpress defrag` rewrites such files.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example:
@@ -27,11 +28,12 @@ pub(crate) struct ExtentsArgs {
     )]
     pub(crate) paths: Vec<PathBuf>,
 
-    /// The files that this start touched, as of `coldpress record`
+    /// The files that the start in this trace touched
     #[arg(long, value_name = "TRACE", requires = "roots")]
     pub(crate) trace: Option<PathBuf>,
 
-    /// Where the paths of the trace begin; may be repeated, the first one that has a file counts
+    /// The directory where the paths of the trace begin; may be repeated: the first that has a file
+    /// counts
     #[arg(
         long = "root",
         value_name = "DIR",

@@ -13,12 +13,12 @@ use super::place::PlaceArgs;
 
 /// Extract an image, or some of its paths, into a directory
 ///
-/// Restores content, holes, hard links, modes, times, device files, and, as far as the caller may,
-/// owners and extended attributes. Nothing is written outside DIR, whatever the image says.
+/// Restores content, holes, hard links, modes, times and device files, and, as far as the caller
+/// may, owners and extended attributes. Writes nothing outside DIR, whatever the image says.
 ///
-/// What could not be restored is named; the rest is still extracted, and the exit status is 1.
-/// After an error or an interruption the files that were finished stay, and no other.
-/// Who is not root gets files of their own without set-id bits, as from other archives.
+/// Names what it could not restore, extracts the rest, and ends with exit status 1. After an error
+/// or an interruption, finished files stay, and no others. Without root, all files belong to the
+/// caller and have no set-id bits, as with other archives.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example:
@@ -30,31 +30,31 @@ pub(crate) struct ExtractArgs {
     #[arg(value_name = "IMAGE")]
     pub(crate) image: PathBuf,
 
-    /// Where the files go; created if it is missing
+    /// The directory to extract into; created if it is missing
     #[arg(value_name = "DIR")]
     pub(crate) directory: PathBuf,
 
-    /// Paths inside the image, with all below them [default: everything]
+    /// Paths inside the image, with everything below them [default: everything]
     #[arg(value_name = "PATH")]
     pub(crate) paths: Vec<OsString>,
 
-    /// Extract into a directory that holds something
+    /// Extract into a directory that is not empty
     ///
-    /// Files in the way are replaced; directories are added to and keep their own metadata.
+    /// Replaces files that are in the way. Adds to directories, which keep their own metadata.
     #[arg(short, long)]
     pub(crate) force: bool,
 
     /// Leave out what is damaged and extract the rest
     ///
-    /// Each path that is left out is named, and the exit status is 1. A full disk ends the
-    /// extraction all the same.
+    /// Names each path that it leaves out, and ends with exit status 1. A full disk still ends the
+    /// extraction.
     #[arg(long)]
     pub(crate) keep_going: bool,
 
     /// Leave out symbolic links that lead out of DIR
     ///
     /// Those with an absolute target, with more `..` at the beginning than there are directories
-    /// above them, or with `..` behind a name. Each is named, and the exit status is 1.
+    /// above them, or with `..` after a name. extract names each, and ends with exit status 1.
     #[arg(long)]
     pub(crate) confine_symlinks: bool,
 
@@ -86,10 +86,10 @@ pub(crate) struct ExtractArgs {
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Selection")]
 pub(crate) struct ChoiceArgs {
-    /// Extract what matches although it is excluded, or only that; may be repeated
+    /// Extract what matches even if it is excluded, or only that; may be repeated
     ///
-    /// A pattern as in a `.gitignore` file. With a directory comes what is in it, and the directories
-    /// on the way. If nothing is excluded, all that matches no --include is.
+    /// A pattern as in a `.gitignore` file. A directory comes with everything in it, and with the
+    /// directories on the way. If nothing is excluded, everything that matches no --include is.
     #[arg(long, value_name = "PATTERN")]
     pub(crate) include: Vec<String>,
 
@@ -111,9 +111,9 @@ pub(crate) struct ChoiceArgs {
     )]
     pub(crate) exclude_syntax: Syntax,
 
-    /// Enter directories only so deep
+    /// Enter directories only to this depth
     ///
-    /// 1 extracts what lies in the root directory; directories there stay empty.
+    /// 1 extracts what is in the root directory; directories there stay empty.
     #[arg(long, value_name = "LEVELS", hide_short_help = true)]
     pub(crate) max_depth: Option<usize>,
 }
@@ -130,9 +130,9 @@ pub(crate) struct ChangeArgs {
     #[arg(long, value_name = "GROUP", hide_short_help = true)]
     pub(crate) gid: Option<String>,
 
-    /// The mode of everything that is no directory
+    /// The mode of everything except directories
     ///
-    /// Octal, or changes as for chmod: `0644`, `go-w,a+rX`. Symbolic links have none.
+    /// Octal, or changes as for chmod: `0644`, `go-w,a+rX`. Symbolic links have no modes.
     #[arg(
         long,
         value_name = "MODE",
@@ -152,18 +152,18 @@ pub(crate) struct ChangeArgs {
 
     /// The modification time of everything
     ///
-    /// Seconds since 1970, or a date like `2024-01-31` or `2024-01-31T12:00:00+01:00` (UTC if it names
-    /// no zone).
+    /// Seconds since 1970, or a date like `2024-01-31` or `2024-01-31T12:00:00+01:00` (UTC without
+    /// a time zone).
     #[arg(long, value_name = "TIME", hide_short_help = true)]
     pub(crate) time: Option<String>,
 
-    /// Leave extended attributes out
+    /// Leave out extended attributes
     #[arg(long)]
     pub(crate) no_xattrs: bool,
 
     /// Leave out extended attributes whose names match; may be repeated
     ///
-    /// A POSIX extended regular expression, which matches anywhere in a name like `user.comment`.
+    /// A POSIX extended regular expression that matches anywhere in a name like `user.comment`.
     #[arg(long, value_name = "REGEX", hide_short_help = true)]
     pub(crate) xattr_exclude: Vec<String>,
 

@@ -7,10 +7,10 @@ use clap::{Args, ValueEnum};
 
 use super::place::PlaceArgs;
 
-/// Find files of an image by their names and metadata
+/// Find files of an image by name and metadata
 ///
-/// Prints the paths for which all tests hold, in byte order, each PATH itself among them. Bytes that
-/// do not print stand as `\xNN`, unless `-0` is given. To find nothing is no error.
+/// Prints the paths that pass all tests, in byte order, including each PATH itself. Prints
+/// unprintable bytes as `\xNN`, unless `-0` is given. Finding nothing is not an error.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Numbers: `+N` means more than N, `-N` less, `N` exactly N.
@@ -22,11 +22,11 @@ pub(crate) struct FindArgs {
     #[arg(value_name = "IMAGE")]
     pub(crate) image: PathBuf,
 
-    /// Where to search inside the image [default: /]
+    /// Paths to search inside the image [default: /]
     #[arg(value_name = "PATH")]
     pub(crate) paths: Vec<OsString>,
 
-    /// End each path with a zero byte, and print it as it is
+    /// End each path with a zero byte, and print it unescaped
     #[arg(short = '0', long, conflicts_with_all = ["long", "json"])]
     pub(crate) null: bool,
 
@@ -37,7 +37,7 @@ pub(crate) struct FindArgs {
     #[arg(short = 'l', long)]
     pub(crate) long: bool,
 
-    /// Print all that is known of each file as JSON
+    /// Print everything about each file as JSON
     #[arg(long)]
     pub(crate) json: bool,
 
@@ -54,7 +54,7 @@ pub(crate) struct FindArgs {
 pub(crate) struct TestArgs {
     /// The last name of the path matches wildcards
     ///
-    /// `*`, `?` and `[...]`, which match dots at the beginning too.
+    /// `*`, `?` and `[...]`, which also match leading dots.
     #[arg(long, value_name = "GLOB")]
     pub(crate) name: Option<OsString>,
 
@@ -64,14 +64,14 @@ pub(crate) struct TestArgs {
 
     /// A part of the path matches an extended regular expression
     ///
-    /// One of POSIX; `^` and `$` stand for the ends of the path.
+    /// A POSIX expression; `^` and `$` are the ends of the path.
     #[arg(long, value_name = "REGEX")]
     pub(crate) regex: Option<OsString>,
 
     /// Of one of these types: f, d, l, b, c, p, s
     ///
-    /// Letters with commas between, as find(1) has them: file, directory, symbolic link, block
-    /// device, character device, named pipe, socket.
+    /// Letters separated by commas, as in find(1): file, directory, symbolic link, block device,
+    /// character device, named pipe, socket.
     #[arg(
         long,
         value_name = "TYPES",
@@ -83,13 +83,14 @@ pub(crate) struct TestArgs {
 
     /// Size in bytes: N, +N or -N, with K, M or G
     ///
-    /// Exactly: 1K is 1024 bytes and no other number. Of directories that of the listing.
+    /// The exact size: 1K is 1024 bytes and no other number. For directories, the size of the
+    /// listing.
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = parse_size)]
     pub(crate) size: Option<Amount>,
 
     /// Modified after TIME
     ///
-    /// Seconds since 1970 or a date, in UTC if it names no zone.
+    /// Seconds since 1970 or a date, in UTC without a time zone.
     #[arg(long, value_name = "TIME")]
     pub(crate) newer: Option<String>,
 
@@ -107,7 +108,7 @@ pub(crate) struct TestArgs {
 
     /// Permissions in octal: exactly MODE, all of -MODE, any of /MODE
     ///
-    /// `/0` is true for all, as for find(1).
+    /// `/0` matches everything, as in find(1).
     #[arg(long, value_name = "MODE", allow_hyphen_values = true, value_parser = parse_mode)]
     pub(crate) mode: Option<ModeTest>,
 

@@ -5,11 +5,12 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
 use coldpress_history::StudyId;
 
-/// List, show, export and import what was measured
+/// List, show, export and import measurements
 ///
-/// Every run of every benchmark is kept, with the machine, the versions and the seed that it depends on, in a database of
-/// the user: `$COLDPRESS_HISTORY`, else `coldpress/history.sqlite` in `$XDG_STATE_HOME` or `~/.local/state`. Under sudo that
-/// is root's. Without a verb all studies are listed.
+/// A database of the user keeps every run of every benchmark, with the machine, the versions and
+/// the seed that it depends on. It is `$COLDPRESS_HISTORY`, otherwise `coldpress/history.sqlite` in
+/// `$XDG_STATE_HOME` or `~/.local/state`. Under sudo it is root's. Without a verb, history lists
+/// all studies.
 #[derive(Debug, Args)]
 #[command(
     disable_help_subcommand = true,
@@ -41,8 +42,8 @@ pub(crate) enum HistoryVerb {
 
 /// List all studies
 ///
-/// A study that is `running` is under way; one that is `killed` lost its process, and has the runs that were finished until
-/// then.
+/// A `running` study is in progress. A `killed` study lost its process, and has the runs that were
+/// finished by then.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example:
@@ -55,8 +56,9 @@ pub(crate) struct ListArgs {
 
 /// Show the figures of a study and what they depend on
 ///
-/// Each figure of each contestant: median, quartiles, and the ratio to its baseline, the first contestant as a rule, with its
-/// 95 % interval and what that allows to say. Runs that do not count are named with their reasons.
+/// For each figure of each contestant: median, quartiles, and the ratio to the baseline (usually
+/// the first contestant) with its 95 % interval and a verdict. Names runs that do not count, with
+/// their reasons.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example:
@@ -71,10 +73,11 @@ pub(crate) struct ShowArgs {
     pub(crate) json: bool,
 }
 
-/// Write studies into a file
+/// Write studies to a file
 ///
-/// `json` holds whole studies and is read by `history import` and `bench compare`. `csv` and `parquet` have a row for each
-/// figure of each run, and for each figure of a contestant that is the same in all its runs.
+/// `json` holds whole studies, for `history import` and `bench compare`. `csv` and `parquet` have
+/// one row for each figure of each run, and for each figure of a contestant that all its runs
+/// share.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example:
@@ -84,7 +87,7 @@ pub(crate) struct ExportArgs {
     #[arg(value_name = "ID")]
     pub(crate) ids: Vec<StudyId>,
 
-    /// What to write: csv, json or parquet
+    /// The format to write: csv, json or parquet
     #[arg(long, value_name = "FORMAT", value_enum, hide_possible_values = true)]
     pub(crate) format: ExportFormat,
 
@@ -93,12 +96,12 @@ pub(crate) struct ExportArgs {
     pub(crate) output: Option<PathBuf>,
 }
 
-/// Take in studies of others
+/// Import studies from files
 ///
-/// Files of `history export --format json`, and the tables of published studies that are known by their first line: starts of
-/// four snaps by compressor, boots of Tails with xz and zstd and how long it takes to compress, and image sizes and times of
-/// enroot by block size. A study that is there already is not taken in twice; one that has more runs than before is
-/// completed.
+/// Reads files of `history export --format json`, and tables of published studies, which it
+/// recognizes by their first line: starts of four snaps by compressor; boots of Tails with xz and
+/// zstd, and the time to compress it; image sizes and times of enroot by block size. Imports no
+/// study twice; completes a study that has fewer runs here than in the file.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example:
@@ -115,7 +118,7 @@ pub(crate) struct ImportArgs {
 
 /// Remove studies for good
 ///
-/// Their numbers are not given again.
+/// Their numbers are not used again.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example:

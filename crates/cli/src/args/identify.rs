@@ -6,11 +6,11 @@ use clap::Args;
 
 use super::place::PlaceArgs;
 
-/// Find out which tool made an image, and how
+/// Find out which tool made an image, and with which options
 ///
-/// Blocks of the image are compressed again, by the libraries and levels that tools use, until they
-/// come out byte for byte; how inodes are numbered and lie tells the tool. What is printed is what
-/// was found, with how many of how many blocks match; what cannot be told is said to be unknown.
+/// Compresses blocks of the image again, with the libraries and levels that tools use, until the
+/// bytes are the same. The numbers and positions of inodes show the tool. Prints what it found and
+/// how many of how many blocks match; for everything else it prints unknown.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example:

@@ -14,7 +14,7 @@ pub(crate) struct ImageArgs {
     /// gzip, lzo, lz4, xz, zstd or none [default: zstd]
     ///
     /// The compressor of data and metadata. zstd and lz4 start fastest, xz is smallest and slowest
-    /// to read, gzip is read by every kernel; `none` stores everything as it is.
+    /// to read, and every kernel with SquashFS reads gzip. none stores everything uncompressed.
     #[arg(
         short,
         long,
@@ -26,16 +26,16 @@ pub(crate) struct ImageArgs {
 
     /// Level of the compressor [default: gzip 9, lzo 8, xz 6, lz4 12, zstd 15]
     ///
-    /// gzip 1 to 12, lzo 0 to 9 (0 is the fast one), xz 0 to 9, lz4 0 to 12 (0 is the fast one, the
-    /// others are LZ4 HC), zstd 1 to 22, or negative to be faster still. `none` has no levels.
+    /// gzip 1 to 12; lzo 0 to 9 (0 is the fast one); xz 0 to 9; lz4 0 to 12 (0 is the fast one, the
+    /// others are LZ4 HC); zstd 1 to 22, or negative to be even faster. none has no levels.
     #[arg(short, long, value_name = "LEVEL", allow_negative_numbers = true)]
     pub(crate) level: Option<i32>,
 
-    /// Parts that are not compressed: inodes, ids, data, fragments, xattrs
+    /// Parts to store uncompressed: inodes, ids, data, fragments, xattrs
     ///
-    /// A list with commas. `inodes` stands for the inode, directory, export and id tables,
-    /// `fragments` for fragment blocks and their table: as mksquashfs's -noI, -noId, -noD, -noF
-    /// and -noX.
+    /// Separated by commas. `inodes` are the inode, directory, export and id tables, and
+    /// `fragments` the fragment blocks and their table, as with -noI, -noId, -noD, -noF and -noX of
+    /// mksquashfs.
     #[arg(
         hide_short_help = true,
         long,
@@ -48,7 +48,7 @@ pub(crate) struct ImageArgs {
 
     /// Bytes of a data block before compression [default: 128K]
     ///
-    /// A power of two from 4K to 1M. Larger blocks compress better; each cold read of one byte
+    /// A power of two from 4K to 1M. Larger blocks compress better, but each cold read of one byte
     /// reads, decompresses and caches a whole block.
     #[arg(
         short,
@@ -60,9 +60,9 @@ pub(crate) struct ImageArgs {
 
     /// Tail ends that share blocks: none, small or all [default: small]
     ///
-    /// A tail end is what a file has beyond its last full block. `small` packs the tail ends of
-    /// files smaller than a block together (and those that a plan names), as mksquashfs does;
-    /// `all` packs every tail end, which is smaller but adds a read to most files; `none` gives
+    /// A tail end is the part of a file after its last full block. `small` packs together the tail
+    /// ends of files smaller than a block, and those that a plan names, as mksquashfs does. `all`
+    /// packs every tail end: the image is smaller, but most files need one more read. `none` gives
     /// each file blocks of its own.
     #[arg(
         long,
@@ -77,36 +77,36 @@ pub(crate) struct ImageArgs {
     #[command(flatten)]
     pub(crate) grouping: GroupArgs,
 
-    /// Store files with the same content once for each
+    /// Store files with the same content once for each file
     ///
-    /// Otherwise files of equal length are read once more, to find those that are the same.
+    /// By default, files of equal length are read once more to find duplicates.
     #[arg(long)]
     pub(crate) no_duplicates: bool,
 
-    /// Leave extended attributes out
+    /// Leave out extended attributes
     ///
-    /// Otherwise those of `user.`, `trusted.` and `security.` are stored; the format has no room
-    /// for others, which are named in a warning.
+    /// By default, those of `user.`, `trusted.` and `security.` are stored. The format has no room
+    /// for others, and a warning names them.
     #[arg(long)]
     pub(crate) no_xattrs: bool,
 
-    /// Leave the export table out
+    /// Leave out the export table
     ///
-    /// It is needed to export the mounted image over NFS and takes 8 bytes for each inode, before
+    /// It is needed to export the mounted image over NFS, and takes 8 bytes per inode before
     /// compression.
     #[arg(hide_short_help = true, long)]
     pub(crate) no_export: bool,
 
     /// Threads that compress [default: as many as this process may use]
     ///
-    /// The image is the same, byte for byte, for any number.
+    /// Any number gives the same image, byte for byte.
     #[arg(short = 'j', long, value_name = "N", value_parser = parse_positive::<NonZeroUsize>)]
     pub(crate) threads: Option<NonZeroUsize>,
 
     /// Memory for blocks in flight [default: 256M, or less if limited]
     ///
-    /// At most a quarter of the memory limit of the control group. The tree itself (about 300 bytes for each file)
-    /// comes on top.
+    /// At most a quarter of the memory limit of the control group. The tree (about 300 bytes per
+    /// file) comes on top.
     #[arg(long, value_name = "SIZE", value_parser = parse_size_bytes)]
     pub(crate) memory: Option<u64>,
 
@@ -119,9 +119,9 @@ pub(crate) struct ImageArgs {
 pub(crate) struct GroupArgs {
     /// How tail ends that no plan names share blocks: none, extension or similar [default: none]
     ///
-    /// `none` packs those of neighbors in the tree together, `extension` those of files whose names
-    /// end alike, `similar` those whose contents share most, which makes the image a few percent
-    /// smaller. Reading all of a directory then takes several times as many reads of such blocks.
+    /// `none` packs together those of neighbors in the tree, `extension` those of files with the
+    /// same extension, `similar` those with the most content in common, which makes the image a few
+    /// percent smaller. Reading a whole directory then reads such blocks several times as often.
     #[arg(
         hide_short_help = true,
         long,
@@ -142,60 +142,61 @@ pub(crate) struct GroupArgs {
 pub(crate) struct TuningArgs {
     /// Base-2 logarithm of the window of gzip, 8 to 15 [default: 15]
     ///
-    /// Smaller windows compress worse; some readers need less memory for them. Levels above 9 have
-    /// none but 15.
+    /// Smaller windows compress worse; some readers need less memory for them. Levels above 9 only
+    /// have 15.
     #[arg(long, value_name = "BITS", hide_short_help = true)]
     pub(crate) gzip_window: Option<u8>,
 
     /// Strategies of gzip to try for each block
     ///
-    /// Names with commas between: default, filtered, `huffman_only`, `run_length_encoded`, fixed. The
+    /// Separated by commas: default, filtered, `huffman_only`, `run_length_encoded`, fixed. The
     /// smallest result is kept. Not for levels above 9.
     #[arg(long, value_name = "NAMES", value_parser = parse_choices::<Strategy>, hide_short_help = true)]
     pub(crate) gzip_strategies: Option<Choices<Strategy>>,
 
     /// How much faster lz4 compresses at level 0, 1 to 65537 [default: 1]
     ///
-    /// The level is 0 if it is left out.
+    /// Sets the level to 0 if none is given.
     #[arg(long, value_name = "N", hide_short_help = true)]
     pub(crate) lz4_acceleration: Option<u32>,
 
     /// Filters of xz to try for each block
     ///
-    /// Names with commas between: x86, powerpc, ia64, arm, armthumb, sparc, arm64, riscv. Each is
-    /// tried, and none, and the smallest result is kept: machine code becomes some percent smaller,
-    /// and compressing takes as many times longer. The kernel that mounts the image needs them
-    /// (`CONFIG_XZ_DEC_X86` and so on); arm64 and riscv need Linux 6.12.
+    /// Separated by commas: x86, powerpc, ia64, arm, armthumb, sparc, arm64, riscv. Each block is
+    /// compressed without a filter and with each of them, and the smallest result is kept. Machine
+    /// code becomes a few percent smaller; the time of compression grows with the number of
+    /// filters. The kernel that mounts the image must have them (`CONFIG_XZ_DEC_X86` and so on);
+    /// arm64 and riscv need Linux 6.12.
     #[arg(long, value_name = "NAMES", value_parser = parse_choices::<Filter>, hide_short_help = true)]
     pub(crate) xz_filters: Option<Choices<Filter>>,
 
     /// Dictionary of xz, in bytes or percent of a block [default: 100%]
     ///
-    /// From 8K to the block size, 2^n or 2^n + 2^(n+1): 8K, 12K, 16K, 24K and so on, or 100%, 75%,
-    /// 50%, 37.5%. The kernel allocates so much for each decompressor.
+    /// From 8K to the block size, as 2^n or 2^n + 2^(n+1): 8K, 12K, 16K, 24K and so on, or 100%,
+    /// 75%, 50%, 37.5%. The kernel allocates this much for each decompressor.
     #[arg(long, value_name = "SIZE", value_parser = parse_dictionary, hide_short_help = true)]
     pub(crate) xz_dictionary: Option<Dictionary>,
 
-    /// Bits of the last byte that xz predicts literals from, 0 to 4 [default: 3]
+    /// Bits of the last byte from which xz predicts literals, 0 to 4 [default: 3]
     ///
-    /// At most 4 together with --xz-lp. If neither they nor --xz-pb are given, each filter has its
-    /// own.
+    /// At most 4 together with --xz-lp. If none of --xz-lc, --xz-lp and --xz-pb is given, each
+    /// filter has its own values.
     #[arg(long, value_name = "BITS", hide_short_help = true)]
     pub(crate) xz_lc: Option<u8>,
 
-    /// Bits of the position that xz predicts literals from, 0 to 4 [default: 0]
+    /// Bits of the position from which xz predicts literals, 0 to 4 [default: 0]
     ///
-    /// 2 suits code and tables of four-byte words; --xz-lc is then to be 2 at most.
+    /// 2 suits code and tables of four-byte words; --xz-lc must then be at most 2.
     #[arg(long, value_name = "BITS", hide_short_help = true)]
     pub(crate) xz_lp: Option<u8>,
 
-    /// Bits of the position that xz predicts all else from, 0 to 4 [default: 2]
+    /// Bits of the position from which xz predicts everything else, 0 to 4 [default: 2]
     ///
     /// 0 suits text.
     #[arg(long, value_name = "BITS", hide_short_help = true)]
     pub(crate) xz_pb: Option<u8>,
 
-    /// Let xz search longer than its level says
+    /// Let xz search longer than at its level
     ///
     /// As `xz --extreme`: up to twice as long, for a percent at best.
     #[arg(long, hide_short_help = true)]

@@ -12,11 +12,12 @@ use super::place::{ImageOffset, PlaceArgs, parse_offset};
 
 /// Mount an image in user space (FUSE)
 ///
-/// For everyone who may not mount through the kernel: needs no root, but `fusermount3` of the package fuse3. Comes back
-/// when the files are there and goes on in the background until `fusermount3 -u DIR`.
+/// For everyone who may not mount through the kernel. Needs no root, but `fusermount3` of the
+/// package fuse3. Returns when the files are there, and keeps the mount in the background until
+/// `fusermount3 -u DIR`.
 ///
-/// What programs meet of a damaged image is an I/O error of the file in question, told once in the system log, or on
-/// standard error with --foreground.
+/// If the image is damaged, programs get an I/O error for the file in question. mount reports it
+/// once, in the system log, or on standard error with --foreground.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example:
@@ -26,17 +27,17 @@ pub(crate) struct MountArgs {
     #[arg(value_name = "IMAGE")]
     pub(crate) image: PathBuf,
 
-    /// The directory on which it is mounted
+    /// The directory to mount it on
     #[arg(value_name = "DIR")]
     pub(crate) directory: PathBuf,
 
-    /// Stay until it is unmounted; Ctrl-C unmounts it
+    /// Stay in the foreground until it is unmounted; Ctrl-C unmounts it
     #[arg(short, long)]
     pub(crate) foreground: bool,
 
     /// Memory for decompressed blocks [default: 64M]
     ///
-    /// Beside the pages that the kernel keeps. One block is kept at least.
+    /// The pages in the kernel's cache come on top. At least one block is cached.
     #[arg(
         long,
         value_name = "SIZE",
@@ -48,24 +49,25 @@ pub(crate) struct MountArgs {
 
     /// Threads that answer [default: as many as this process may use]
     ///
-    /// As many more help them to decompress. Two at least unless told otherwise, so that a small file need not wait for a
-    /// large one.
+    /// As many more help to decompress. The default is at least two, so that a small file need not
+    /// wait for a large one.
     #[arg(short = 'j', long, value_name = "N", value_parser = parse_positive::<NonZeroUsize>)]
     pub(crate) threads: Option<NonZeroUsize>,
 
     /// Decompress ahead what this profile names [default: IMAGE.profile]
     ///
-    /// A trace will do as well; the one beside the image is used if it is there, else the file `/.coldpress.profile` in the image. What at least half of the recordings
-    /// needed is decompressed in that order, by all processors that are not busy with answers, into half of the cache at
-    /// most. It is given up if less than a fourth of it is asked for.
+    /// May also be a trace. Without this flag, mount takes IMAGE.profile beside the image if it
+    /// exists, otherwise the file `/.coldpress.profile` in the image. It decompresses what at least
+    /// half of the recordings needed, in that order, into at most half of the cache, on processors
+    /// that are not busy with answers. It gives up if less than a fourth of that is asked for.
     #[arg(long, value_name = "FILE")]
     pub(crate) profile: Option<PathBuf>,
 
-    /// Decompress nothing ahead, whatever lies beside the image or in it
+    /// Decompress nothing ahead, even if the image has a profile
     #[arg(long, conflicts_with = "profile", hide_short_help = true)]
     pub(crate) no_profile: bool,
 
-    /// Bytes of the image that are read ahead in a second, on average [default: as many as can be]
+    /// Bytes of the image to read ahead per second, on average [default: no limit]
     #[arg(
         long,
         value_name = "SIZE",
@@ -74,9 +76,10 @@ pub(crate) struct MountArgs {
     )]
     pub(crate) prefetch_bandwidth: Option<NonZeroU64>,
 
-    /// Tell at the end how it was used, and what prefetching was worth
+    /// Print at the end how the mount was used, and whether prefetching helped
     ///
-    /// On standard error with --foreground, else in the system log. SIGUSR1 makes any mount tell it.
+    /// On standard error with --foreground, otherwise in the system log. SIGUSR1 makes any mount
+    /// print it.
     #[arg(long)]
     pub(crate) stats: bool,
 
@@ -84,13 +87,15 @@ pub(crate) struct MountArgs {
     #[arg(long, value_name = "PATH")]
     pub(crate) subdir: Option<OsString>,
 
-    /// Options as squashfuse has them, with commas between
+    /// Options of squashfuse, separated by commas
     ///
-    /// offset=BYTES and subdir=PATH, as --offset and --subdir. uid=N and gid=N: whom everything belongs to. timeout=SECONDS:
-    /// unmount it when nobody asked for anything so long and nobody uses it. `allow_other`: let other users in;
-    /// /etc/fuse.conf must say `user_allow_other`, and owner and mode of files then count. `default_permissions`: let them
-    /// count for oneself, too. `notify_pipe=PATH`: write `s` to this named pipe once it is mounted, `f` if it cannot be;
-    /// `notify_fd=N`: the same for a pipe that is open. ro, nodev and nosuid are always on.
+    /// offset=BYTES and subdir=PATH are the same as --offset and --subdir. uid=N and gid=N set the
+    /// owner and group of everything. timeout=SECONDS unmounts it when nobody has asked for
+    /// anything for so long and nobody uses it. `allow_other` lets other users in, and then owners
+    /// and modes of files count; /etc/fuse.conf must say `user_allow_other`. `default_permissions`
+    /// makes them count for you too. `notify_pipe=PATH` writes `s` to this named pipe when it is
+    /// mounted, or `f` if it cannot be mounted; `notify_fd=N` does so for an open pipe. ro, nodev
+    /// and nosuid are always on.
     #[arg(short = 'o', value_name = "OPTIONS", value_delimiter = ',')]
     pub(crate) options: Vec<MountOption>,
 

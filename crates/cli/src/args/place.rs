@@ -7,11 +7,11 @@ use super::number::parse_size_bytes;
 /// Which bytes of IMAGE are the image.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub(crate) struct PlaceArgs {
-    /// Byte of IMAGE at which the image begins, or `auto` to look for it
+    /// Byte of IMAGE at which the image begins, or `auto` to search for it
     ///
     /// For an image inside another file, such as an AppImage, a SIF container or a firmware. `auto`
-    /// takes the partition that a SIF container runs; else the first image that begins in the first
-    /// 64 MiB, or behind the program that the file begins with.
+    /// takes the partition that a SIF container runs; otherwise the first image that begins in the
+    /// first 64 MiB, or after the program at the beginning of the file.
     #[arg(long, value_name = "BYTES", value_parser = parse_offset, hide_short_help = true)]
     pub(crate) offset: Option<ImageOffset>,
 }

@@ -7,10 +7,10 @@ use clap::{Args, Subcommand, ValueEnum};
 use super::TailsName;
 use super::number::parse_size_bytes;
 
-/// Convert plans and sort files into each other, and check them
+/// Convert and check plans and sort files
 ///
 /// A plan is the text file by which `coldpress build --plan` orders an image. mksquashfs and
-/// gensquashfs are told the order of files by sort files, which are read and written here.
+/// gensquashfs take the order of files from sort files.
 #[derive(Debug, Args)]
 #[command(
     disable_help_subcommand = true,
@@ -32,14 +32,14 @@ pub(crate) enum PlanVerb {
     Lint(LintArgs),
 }
 
-/// Turn a plan or sort file into another
+/// Convert a plan or sort file into another
 ///
-/// The plan of a sort file names every file of the tree in the order in which that tool would
-/// write it, those that the sort file does not list included: what the tool leaves to the order of the
-/// tree follows from the sort file, too.
+/// The plan of a sort file names every file of the tree in the order in which that tool would write
+/// it. It includes files that the sort file does not list, because their order follows from the
+/// sort file too.
 ///
-/// The sort file of a plan has the files of the plan's data in their order, before all others. What
-/// it cannot say is told in warnings, and the exit status is 1.
+/// The sort file of a plan has the files of the plan's data in their order, before all others.
+/// Warnings name what a sort file cannot express, and the exit status is then 1.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example:
@@ -49,17 +49,17 @@ pub(crate) struct ConvertArgs {
     #[arg(value_name = "IN")]
     pub(crate) input: PathBuf,
 
-    /// What IN is: plan, mksquashfs or gensquashfs
+    /// The format of IN: plan, mksquashfs or gensquashfs
     #[arg(long, value_name = "FORMAT", value_enum, hide_possible_values = true)]
     pub(crate) from: FormatName,
 
-    /// What to write: plan, mksquashfs or gensquashfs
+    /// The format to write: plan, mksquashfs or gensquashfs
     #[arg(long, value_name = "FORMAT", value_enum, hide_possible_values = true)]
     pub(crate) to: FormatName,
 
     /// The directory or image that IN is for
     ///
-    /// Needed for sort files. For a plan, what it names in vain is told in warnings.
+    /// Needed for sort files. For a plan, warnings name the paths that it does not have.
     #[arg(long, value_name = "TREE")]
     pub(crate) tree: Option<PathBuf>,
 
@@ -67,7 +67,7 @@ pub(crate) struct ConvertArgs {
     #[arg(short, long, value_name = "OUT")]
     pub(crate) output: PathBuf,
 
-    /// Bytes of a data block, which decide what fits into a fragment block [default: 128K]
+    /// Bytes of a data block; decides what fits into a fragment block [default: 128K]
     #[arg(
         short,
         long,
@@ -78,7 +78,7 @@ pub(crate) struct ConvertArgs {
     )]
     pub(crate) block_size: u64,
 
-    /// Tail ends that share blocks in the plan of a sort file: none, small or all [default: small]
+    /// Tail ends that share blocks in the plan: none, small or all [default: small]
     #[arg(
         long,
         value_name = "WHICH",
@@ -90,10 +90,10 @@ pub(crate) struct ConvertArgs {
     pub(crate) tails: TailsName,
 }
 
-/// Name the lines of a plan or sort file that do nothing
+/// Find lines of a plan or sort file without effect
 ///
-/// Lines that match nothing, or nothing that has data; lines that repeat or contradict others; lines
-/// that the tool would refuse. The exit status is 1 if there is any.
+/// Lines that match nothing, or nothing with data; lines that repeat or contradict others; lines
+/// that the tool would refuse. If there are any, the exit status is 1.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example:
@@ -103,7 +103,7 @@ pub(crate) struct LintArgs {
     #[arg(value_name = "FILE")]
     pub(crate) input: PathBuf,
 
-    /// What FILE is: plan, mksquashfs or gensquashfs
+    /// The format of FILE: plan, mksquashfs or gensquashfs
     #[arg(long, value_name = "FORMAT", value_enum, hide_possible_values = true)]
     pub(crate) from: FormatName,
 

@@ -7,26 +7,27 @@ use clap::{ArgGroup, Args, ValueEnum};
 use super::number::parse_share;
 use super::place::PlaceArgs;
 
-/// Tell what a cold start from IMAGE would take, without starting anything
+/// Predict how long a cold start from IMAGE takes, without starting anything
 ///
-/// Replays a recorded start, or a profile, against the image and a model of its reader and of the medium: what is read, how
-/// often, how long it takes, and what that time is spent on. docs/cost-model.md has the model, and where it fails. Needs no
-/// root.
+/// Replays a recorded start, or a profile, against the image and a model of its reader and of the
+/// medium. Prints what the start reads, how often, how long it takes, and what the time is spent
+/// on. docs/cost-model.md describes the model and its limits. Needs no root.
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("start").args(["trace", "profile"]).required(true))]
 #[command(after_long_help = "\
 Example:
   coldpress predict rootfs.sqfs --trace git.trace --device usb2 --warm 0.02")]
 pub(crate) struct PredictArgs {
-    /// The image that would be started from
+    /// The image to predict a start from
     #[arg(value_name = "IMAGE")]
     pub(crate) image: PathBuf,
 
-    /// The start, as `coldpress record` recorded it from an image or a directory of the same files
+    /// The start: a trace that `coldpress record` made from any image or directory of the same
+    /// files
     #[arg(long, value_name = "TRACE")]
     pub(crate) trace: Option<PathBuf>,
 
-    /// What starts touch, as `coldpress profile merge` puts it together
+    /// The start: a profile of `coldpress profile merge`
     #[arg(long, value_name = "FILE")]
     pub(crate) profile: Option<PathBuf>,
 
@@ -45,9 +46,9 @@ pub(crate) struct PredictArgs {
     )]
     pub(crate) min_share: f64,
 
-    /// The medium to start from, as of `coldpress press` [default: host]
+    /// The medium to predict for, as in `coldpress press` [default: host]
     ///
-    /// The speed of this machine is that of `coldpress calibrate`, if that has run.
+    /// Uses the speed of this machine if `coldpress calibrate` has measured it.
     #[arg(
         long,
         value_name = "DEVICE",
@@ -56,10 +57,10 @@ pub(crate) struct PredictArgs {
     )]
     pub(crate) device: String,
 
-    /// Who reads the image: kernel, fuse, erofs or unpacked [default: kernel]
+    /// The reader of the image: kernel, fuse, erofs or unpacked [default: kernel]
     ///
-    /// fuse: `coldpress mount`. For comparison: erofs, as if the blocks were clusters of an EROFS image; unpacked, as if the files lay
-    /// on a file system of the medium.
+    /// fuse is `coldpress mount`. Two are for comparison: erofs, as if the blocks were clusters of
+    /// an EROFS image; unpacked, as if the files were on a file system of the medium.
     #[arg(
         long,
         value_enum,
@@ -70,10 +71,10 @@ pub(crate) struct PredictArgs {
     )]
     pub(crate) reader: ReaderName,
 
-    /// What the start takes when it reads nothing, in seconds
+    /// Seconds that the start takes when it reads nothing
     ///
-    /// The time of a warm start. Without it the time of the recording counts, less what reading took then by the same model; of a
-    /// profile, no time is known.
+    /// The time of a warm start. Without it, predict takes the time of the recording and subtracts
+    /// the predicted time of reading. A profile has no times.
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
     pub(crate) warm: Option<f64>,
 

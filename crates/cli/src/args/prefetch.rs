@@ -9,14 +9,15 @@ use super::number::{parse_positive, parse_size_bytes};
 use super::place::PlaceArgs;
 use super::profile::ShareArgs;
 
-/// Read what a start needs before the start asks for it
+/// Read ahead what a start needs
 ///
-/// IMAGE, a file: reads the compressed blocks of the profile into the memory of the machine, in which a loop device or a
-/// mount in user space finds them; of an image that is a partition the kernel reads past that memory. MOUNT, a
-/// directory: reads the pages of the profile through what is mounted there, which decompresses them as well.
+/// IMAGE, a file: reads the compressed blocks of the profile into the page cache, where a loop
+/// device or a mount in user space finds them. This does not help an image on a partition, which
+/// the kernel reads past the page cache. MOUNT, a directory: reads the pages of the profile through
+/// the mount, which also decompresses them.
 ///
-/// Bounded in bytes and time, and it gives up when reading becomes slow because others read. docs/prefetch.md tells when
-/// it helps.
+/// Limits bytes and time, and gives up when other programs need the disk. docs/prefetch.md says
+/// when it helps.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example:
@@ -34,15 +35,15 @@ pub(crate) struct PrefetchArgs {
     #[command(flatten)]
     pub(crate) share: ShareArgs,
 
-    /// Read at most this much [default: a quarter of the memory that is available]
+    /// Read at most this much [default: a quarter of the available memory]
     #[arg(long, value_name = "SIZE", value_parser = parse_size_bytes)]
     pub(crate) memory: Option<u64>,
 
-    /// Read at most this much in a second [default: no limit]
+    /// Read at most this much per second [default: no limit]
     #[arg(long, value_name = "SIZE", value_parser = parse_rate)]
     pub(crate) bandwidth: Option<NonZeroU64>,
 
-    /// Give up after so many seconds [default: 60]
+    /// Give up after this many seconds [default: 60]
     #[arg(
         long = "for",
         value_name = "SECONDS",
@@ -52,7 +53,7 @@ pub(crate) struct PrefetchArgs {
     )]
     pub(crate) limit_s: NonZeroU64,
 
-    /// Print a systemd unit that does this at each boot, instead of doing it
+    /// Print a systemd unit that prefetches at each boot, and read nothing
     #[arg(long)]
     pub(crate) systemd: bool,
 

@@ -8,15 +8,15 @@ use clap::Args;
 use super::number::parse_positive;
 use super::{CommandArgs, ImageArgs, OrderingProfileArgs, RecorderArgs, SourceArgs};
 
-/// Record a cold start, build the image in that order, and prove the gain
+/// Record a cold start, build an image in that order, and measure the gain
 ///
-/// Records a cold start of COMMAND from SOURCE, plans the order of the image from it, builds and
-/// verifies IMAGE, and then measures: cold and warm starts from IMAGE in turn with an image of the
-/// same settings without the plan, and with one of mksquashfs where that is installed, under the
-/// chosen device. Every cold start is proven cold.
+/// Records a cold start of COMMAND from SOURCE, plans the order of the image from it, and builds
+/// and verifies IMAGE. Then it measures cold and warm starts in turn, on the chosen device: from
+/// IMAGE, from an image with the same settings without the plan, and from one of mksquashfs if that
+/// is installed. It proves that each cold start is cold.
 ///
-/// Measuring needs root. Without it, press records what it can (--recorder), says what is missing,
-/// builds and verifies IMAGE, and ends with exit status 1.
+/// Measuring needs root. Without root, press records what it can (--recorder), builds and verifies
+/// IMAGE, says what is missing, and ends with exit status 1.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example:
@@ -29,15 +29,15 @@ pub(crate) struct PressArgs {
 
     /// The image to write
     ///
-    /// While press works, up to three more images lie in a directory beside it, on the same disk.
+    /// While press works, up to three more images are in a directory beside it, on the same disk.
     #[arg(short, long, value_name = "IMAGE")]
     pub(crate) output: PathBuf,
 
     /// The medium to measure on [default: host]
     ///
-    /// usb2, sd, hdd, emmc, ssd and nvme slow the reads of this machine's disk down; `host` leaves
-    /// them as they are. Or numbers: `bw=5M,iops=100`. `,via=file` measures an image file on that
-    /// medium instead of an image on a partition of its own.
+    /// usb2, sd, hdd, emmc, ssd and nvme slow down the reads of this machine's disk, and host
+    /// leaves them as they are. Numbers work too: `bw=5M,iops=100`. `,via=file` measures an image
+    /// file on that medium instead of an image on a partition.
     #[arg(
         long,
         value_name = "DEVICE",
@@ -48,8 +48,8 @@ pub(crate) struct PressArgs {
 
     /// Cold starts to measure of each image [default: 7]
     ///
-    /// With fewer than 6 no verdict is possible: of two images alike, one wins five times of five
-    /// too often.
+    /// Fewer than 6 give no verdict: chance alone too often lets one of two equal images win five
+    /// times out of five.
     #[arg(
         long,
         value_name = "N",
@@ -61,21 +61,22 @@ pub(crate) struct PressArgs {
 
     /// Compare with this image as well; may be repeated
     ///
-    /// An image of the same application, made by whatever tool: COMMAND is started from it in turn
-    /// with the others.
+    /// An image of the same application, made by any tool. Starts from it take turns with the
+    /// others.
     #[arg(long, value_name = "IMAGE")]
     pub(crate) against: Vec<PathBuf>,
 
     /// Write the report to this file, as HTML
     ///
-    /// One file that needs no network: box plots of cold and warm starts, bars of size, reads and
-    /// bytes, and the conditions of the measurement.
+    /// One file that needs no network. It has box plots of cold and warm starts, bars of size,
+    /// reads and bytes, and the conditions of the measurement.
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Option<PathBuf>,
 
     /// Write every sample to this file, as JSON
     ///
-    /// What --json prints: each start with its times, reads, bytes and the proof that it was cold.
+    /// The same as --json prints: each start with its times, reads, bytes and the proof that it was
+    /// cold.
     #[arg(long, value_name = "FILE")]
     pub(crate) samples: Option<PathBuf>,
 
@@ -85,8 +86,8 @@ pub(crate) struct PressArgs {
 
     /// Choose compressor, level, block size and tail ends by prediction
     ///
-    /// As `coldpress tune` does: from samples of SOURCE, for the start that is recorded or that of the profile, on this device. The image is
-    /// then made with what starts soonest.
+    /// Uses samples of SOURCE to predict the recorded start, or that of the profile, on this
+    /// device, as `coldpress tune` does. Then builds the image that tune recommends.
     #[arg(long, conflicts_with_all = ["compressor", "level", "block_size", "tails", "store", "plan"])]
     pub(crate) tune: bool,
 
@@ -95,7 +96,7 @@ pub(crate) struct PressArgs {
 
     /// Write the plan to this file
     ///
-    /// It is a text file to read, edit, keep under version control and build with.
+    /// A text file that you can read, edit, keep under version control and build with.
     #[arg(long, value_name = "FILE")]
     pub(crate) plan_out: Option<PathBuf>,
 
@@ -105,7 +106,8 @@ pub(crate) struct PressArgs {
 
     /// Write the recording to this file as a profile
     ///
-    /// With the lengths and hashes of the files that were read: a text file to order later releases by.
+    /// A text file that orders later releases. It includes the lengths and hashes of the files that
+    /// were read.
     #[arg(
         hide_short_help = true,
         long,

@@ -7,11 +7,12 @@ use clap::{Args, Subcommand};
 use super::number::{parse_percent, parse_share, parse_size_bytes};
 use super::{ProfileExportArgs, ProfileImportArgs};
 
-/// Merge recordings, also of other tools, and see what of them a release still has
+/// Merge and check recordings, and exchange them with other tools
 ///
-/// A profile is what the starts of a program touch first, of several recordings in one order: a text file to keep
-/// under version control. `coldpress build --profile` orders an image by it, also one of a later release, in which files have
-/// other versions and other places; docs/profile-format.md tells how they are found.
+/// A profile is a text file to keep under version control. It holds what the starts of a program
+/// touch first, from several recordings, in one order. `coldpress build --profile` orders an image
+/// by it, even one of a later release, where files have other versions and other paths;
+/// docs/profile-format.md explains how they are found.
 #[derive(Debug, Args)]
 #[command(
     disable_help_subcommand = true,
@@ -40,8 +41,8 @@ pub(crate) enum ProfileVerb {
 
 /// Merge traces and profiles into one profile
 ///
-/// What any recording touched is in it, with how many did, at the median of its places in their orders. A profile counts for as
-/// many recordings as it was made of.
+/// The profile holds what any recording touched, and how many of them did, at the median of its
+/// positions in their orders. A profile counts as the number of recordings that it was made from.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example:
@@ -57,16 +58,16 @@ pub(crate) struct ProfileMergeArgs {
 
     /// The directory or image that was recorded
     ///
-    /// The profile then holds the length and the hash of each file that was read, by which it is found when it has
-    /// another name.
+    /// The profile then holds the length and the hash of each file that was read, to find the file
+    /// under another name.
     #[arg(long, value_name = "SOURCE")]
     pub(crate) source: Option<PathBuf>,
 }
 
-/// Show what a profile says of files
+/// Show what a profile says about files
 ///
-/// Each file that was read, those with the most bytes first: how much of it was surely read, how much may have been, and
-/// in how many of the recordings.
+/// For each file that was read, those with the most bytes first: how much of it was surely read,
+/// how much possibly, and in how many of the recordings.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example:
@@ -81,10 +82,10 @@ pub(crate) struct ProfileShowArgs {
     pub(crate) json: bool,
 }
 
-/// Tell how much of a profile is not in a source any more
+/// Show how much of a profile a source no longer has
 ///
-/// Files are found by path, by name without version, and by content. What is not found is stale: in percent of the paths, and of
-/// the bytes that were touched.
+/// Finds files by path, by name without version, and by content. What it does not find is stale: in
+/// percent of the paths, and of the bytes that were touched.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example:
@@ -108,7 +109,7 @@ pub(crate) struct ProfileCheckArgs {
 
 /// Write the plan of a profile for a source
 ///
-/// It is what `coldpress build --profile` orders the image by, as a text file to read and edit.
+/// The order in which `coldpress build --profile` builds an image, as a text file to read and edit.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example:
@@ -129,7 +130,7 @@ pub(crate) struct ProfilePlanArgs {
     #[command(flatten)]
     pub(crate) limits: StalenessArgs,
 
-    /// Bytes of a data block, which decide what fits into a fragment block [default: 128K]
+    /// Bytes of a data block; decides what fits into a fragment block [default: 128K]
     #[arg(
         short,
         long,
@@ -146,7 +147,7 @@ pub(crate) struct ProfilePlanArgs {
 pub(crate) struct ShareArgs {
     /// Leave out what fewer than this share of the recordings touched [default: 0]
     ///
-    /// From 0 to 1: with 0.5, what at least half of them touched stays.
+    /// From 0 to 1: 0.5 keeps what at least half of them touched.
     #[arg(
         long,
         value_name = "SHARE",
@@ -173,14 +174,14 @@ pub(crate) struct StalenessArgs {
 pub(crate) struct OrderingProfileArgs {
     /// Order the image by this profile
     ///
-    /// A text file as `coldpress profile merge` writes it, of this release or an older one, or a trace. What it
-    /// names in vain is told in a warning.
+    /// A profile of `coldpress profile merge`, of this release or an older one, or a trace.
+    /// Warnings name what the source does not have.
     #[arg(long, value_name = "FILE", conflicts_with = "plan")]
     pub(crate) profile: Option<PathBuf>,
 
     /// Leave out what fewer than this share of the profile's recordings touched [default: 0]
     ///
-    /// From 0 to 1: with 0.5, what at least half of them touched stays.
+    /// From 0 to 1: 0.5 keeps what at least half of them touched.
     #[arg(
         hide_short_help = true,
         long,
@@ -194,8 +195,8 @@ pub(crate) struct OrderingProfileArgs {
 
     /// End without an image if more of the profile is stale than this, in percent
     ///
-    /// As `coldpress profile check` tells it: the share of its paths, or of the bytes that were
-    /// touched, that the source does not have any more.
+    /// As `coldpress profile check` prints it: the share of its paths, or of the bytes that were
+    /// touched, that the source no longer has.
     #[arg(
         hide_short_help = true,
         long,

@@ -7,44 +7,47 @@ use coldpress_trace::import::Device;
 
 use super::ShareArgs;
 
-/// Make a trace of what another tool recorded
+/// Make a trace from a recording of another tool
 ///
-/// Reads what strace, etrace, opensnoop, perf, ureadahead, DwarFS, Nydus and eStargz write, sort files of mksquashfs (as Tails
-/// makes them) and gensquashfs, and lists of paths. What FILE is, is told by its content, and said. Pages are certain only where
-/// the recorder saw that they were read; a file of which it saw no more than the use may have been needed as a whole.
-/// docs/import.md has what becomes of what.
+/// Reads output of strace, etrace, opensnoop, perf, ureadahead, DwarFS, Nydus and eStargz, sort
+/// files of mksquashfs (such as those of Tails) and gensquashfs, and lists of paths. Recognizes the
+/// format by its content, and prints it. Pages are certain only if the recorder saw them being
+/// read; if it only saw that a file was used, all of the file may have been needed. docs/import.md
+/// has the details.
 ///
-/// Lines that are not understood are counted, the first three named, and the exit status is 1.
+/// Counts the lines that it does not understand and names the first three; the exit status is then
+/// 1.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example:
   strace -f -y -ttt -o start.strace /snap/app/12/bin/app
   coldpress profile import start.strace --strip /snap/app/12 --image app.snap -o start.trace")]
 pub(crate) struct ProfileImportArgs {
-    /// The recording; several files are parts of one, as `strace -ff` writes them; `-` is standard input
+    /// The recording; several files are parts of one, as from `strace -ff`; `-` is standard input
     #[arg(value_name = "FILE", required = true)]
     pub(crate) files: Vec<PathBuf>,
 
-    /// Where the trace goes [default: standard output]
+    /// The trace to write [default: standard output]
     #[arg(short, long, value_name = "TRACE")]
     pub(crate) output: Option<PathBuf>,
 
-    /// What FILE is [default: what it looks like]
+    /// The format of FILE [default: recognized by its content]
     ///
-    /// strace; etrace; list: a path on each line, or before each NUL, also of DwarFS; opensnoop; nydus; estargz; ureadahead;
-    /// perf-script: filemap events, which need --image; perf-trace; mksquashfs or tails; gensquashfs.
+    /// strace; etrace; list: one path per line, or before each NUL, also of DwarFS; opensnoop;
+    /// nydus; estargz; ureadahead; perf-script: filemap events, which need --image; perf-trace;
+    /// mksquashfs or tails; gensquashfs.
     #[arg(long, value_name = "FORMAT", value_enum, hide_possible_values = true)]
     pub(crate) format: Option<RecordingName>,
 
-    /// Directory in which the image was mounted or unpacked: taken from all paths, the rest is dropped
+    /// Remove this directory from paths, where the image was mounted or unpacked; drop other paths
     ///
     /// A relative one is below the current directory.
     #[arg(long, value_name = "DIR")]
     pub(crate) strip: Option<PathBuf>,
 
-    /// The image that was used, or its directory, after --strip: follows symbolic links, tells sizes and inodes
+    /// The image that was used, or its directory; shows where symbolic links lead, sizes and inodes
     ///
-    /// Only an image tells which inode numbers are which files.
+    /// Applies after --strip. Only an image shows which inode numbers belong to which files.
     #[arg(long, value_name = "IMAGE")]
     pub(crate) image: Option<PathBuf>,
 
@@ -55,8 +58,8 @@ pub(crate) struct ProfileImportArgs {
 
 /// Write the files of a trace or profile as a list for another tool
 ///
-/// The files whose data was touched, in the order of their first access. With --source a sort file follows the plan
-/// that coldpress would make, and files that the source lacks are left out.
+/// The files whose data were touched, in the order of their first access. With --source, a sort
+/// file follows the plan that coldpress would make, and files that the source lacks are left out.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example:
@@ -67,11 +70,11 @@ pub(crate) struct ProfileExportArgs {
     #[arg(value_name = "TRACE|PROFILE")]
     pub(crate) input: PathBuf,
 
-    /// What to write: mksquashfs, gensquashfs, list, list0, dwarfs, nydus or estargz
+    /// The format to write: mksquashfs, gensquashfs, list, list0, dwarfs, nydus or estargz
     #[arg(long, value_name = "FORMAT", value_enum, hide_possible_values = true)]
     pub(crate) format: ListName,
 
-    /// The directory or image from which the other tool will make its image
+    /// The directory or image from which the other tool will build its image
     #[arg(long, value_name = "SOURCE")]
     pub(crate) source: Option<PathBuf>,
 

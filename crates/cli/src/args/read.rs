@@ -11,9 +11,9 @@ use super::reading::ReadingArgs;
 
 /// List the files of an image
 ///
-/// One name on each line, in byte order. Bytes that do not print stand as `\xNN`, so a line is
-/// always one name. Full paths are printed with -R and when several PATHs are given. Symbolic
-/// links inside the image are followed where a PATH leads through them.
+/// One name per line, in byte order. Prints unprintable bytes as `\xNN`, so a line is always one
+/// name. Prints full paths with -R and if several PATHs are given. Follows symbolic links inside
+/// the image where a PATH leads through them.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example:
@@ -38,7 +38,7 @@ pub(crate) struct LsArgs {
     #[arg(short = 'R', long)]
     pub(crate) recursive: bool,
 
-    /// Print all that is known of each file as JSON
+    /// Print everything about each file as JSON
     #[arg(long)]
     pub(crate) json: bool,
 
@@ -48,8 +48,8 @@ pub(crate) struct LsArgs {
 
 /// Print files of an image
 ///
-/// Writes the content of each PATH to standard output, one after the other. Symbolic links inside
-/// the image are followed. Large files are decompressed on several threads.
+/// Writes the content of each PATH to standard output, one after the other. Follows symbolic links
+/// inside the image. Decompresses large files on several threads.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example:
@@ -63,13 +63,13 @@ pub(crate) struct CatArgs {
     #[arg(value_name = "PATH", required = true)]
     pub(crate) paths: Vec<OsString>,
 
-    /// Leave out so many bytes at the beginning of each file
+    /// Leave out this many bytes at the beginning of each file
     ///
     /// Their blocks are not read.
     #[arg(long, value_name = "SIZE", value_parser = parse_size_bytes, default_value = "0", hide_default_value = true)]
     pub(crate) skip: u64,
 
-    /// Print at most so many bytes of each file
+    /// Print at most this many bytes of each file
     #[arg(long, value_name = "SIZE", value_parser = parse_size_bytes)]
     pub(crate) length: Option<u64>,
 
@@ -79,10 +79,10 @@ pub(crate) struct CatArgs {
     pub(crate) place: PlaceArgs,
 }
 
-/// Show what an image is made of
+/// Show what an image consists of
 ///
-/// The superblock, the options of the compressor, how many files of each type there are, and what
-/// share of the image each part takes.
+/// Prints the superblock, the options of the compressor, how many files of each type there are, and
+/// what share of the image each part takes.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example:
@@ -102,11 +102,11 @@ pub(crate) struct InfoArgs {
 
 /// Check every structure and every block of an image
 ///
-/// Reads and decompresses everything, follows every reference, and asks of every byte whom it
-/// belongs to. All problems are printed, each with its path and the byte of the image.
+/// Reads and decompresses everything, follows every reference, and checks to what every byte
+/// belongs. Prints all problems, each with its path and the byte of the image.
 ///
 /// The exit status is 1 if there is an error: something that a reader fails at or reads wrong. What
-/// is legal but unusual, such as bytes that nothing refers to, is printed as a notice.
+/// is legal but unusual, such as bytes that nothing refers to, is a notice.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example:
@@ -116,7 +116,7 @@ pub(crate) struct CheckArgs {
     #[arg(value_name = "IMAGE")]
     pub(crate) image: PathBuf,
 
-    /// Leave out what is only unusual
+    /// Leave out notices: what is legal but unusual
     #[arg(long)]
     pub(crate) no_notices: bool,
 

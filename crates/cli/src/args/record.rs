@@ -10,14 +10,14 @@ use super::number::parse_positive;
 
 /// Record what a start of COMMAND reads from SOURCE
 ///
-/// As root, builds a temporary image of SOURCE, mounts it through the kernel, starts COMMAND with
-/// cold caches, and writes every page that it read or mapped and every file that it opened or
-/// looked up, in order. Without root, starts COMMAND from SOURCE itself and writes the files that it
-/// opened and the names that it looked up, but not their pages; --recorder names the ways.
+/// As root, builds a temporary image of SOURCE, mounts it through the kernel and starts COMMAND
+/// with cold caches. Writes every page that COMMAND read or mapped, and every file that it opened
+/// or looked up, in order. Without root, records from a mount in user space, or, if that is not
+/// possible, from SOURCE itself and without pages; see --recorder.
 ///
-/// With --mounted, records a system that runs already from a SquashFS that is mounted already, until
-/// COMMAND or the time is over, or a signal ends it; --boot writes the systemd units that do so
-/// from early in the boot.
+/// With --mounted, records a running system from a SquashFS that is already mounted, until COMMAND
+/// ends, the time is over, or a signal arrives. --boot writes systemd units that do so from early
+/// in the boot.
 #[derive(Debug, Args)]
 #[command(
     mut_arg("command", |arg| arg.required(false).required_unless_present("mounted")),
@@ -29,11 +29,11 @@ Example:
     -o /var/lib/coldpress/boot.trace"
 )]
 pub(crate) struct RecordArgs {
-    /// The directory whose start is recorded
+    /// The directory to record a start from
     #[arg(value_name = "SOURCE", required_unless_present = "mounted")]
     pub(crate) source: Option<PathBuf>,
 
-    /// Where the trace goes [default: standard output]
+    /// The trace to write [default: standard output]
     ///
     /// With --runs, `{}` in its name stands for the number of the recording.
     #[arg(short, long, value_name = "TRACE")]
@@ -44,7 +44,7 @@ pub(crate) struct RecordArgs {
 
     /// Recordings to make, one after the other [default: 1]
     ///
-    /// Each goes to a file of its own. In the end is told how much they have in common.
+    /// Each goes to a file of its own. Afterwards, record prints how much they have in common.
     #[arg(
         long,
         value_name = "N",
@@ -56,18 +56,18 @@ pub(crate) struct RecordArgs {
 
     /// Seconds after which the start is over, ready or not
     ///
-    /// COMMAND is then ended as if it were ready: by SIGTERM first. There is no --timeout then.
+    /// record then ends COMMAND as if it were ready, first with SIGTERM. --timeout does not apply.
     #[arg(long = "for", value_name = "SECONDS", value_parser = parse_positive::<NonZeroU64>)]
     pub(crate) limit_s: Option<NonZeroU64>,
 
-    /// Tell what recording cost: each recording in turn with the same start unrecorded
+    /// Measure by how much recording slows the start down, in turn with unrecorded starts
     #[arg(long)]
     pub(crate) cost: bool,
 
-    /// Record what is used of the SquashFS that is mounted on DIR, by anyone
+    /// Record what anyone uses of the SquashFS that is mounted on DIR
     ///
-    /// The start ends with COMMAND if there is one, by --ready, by --for, or by SIGINT or SIGTERM; the trace is then
-    /// written. Needs root and Linux 6.12. Caches are as they were.
+    /// The start ends with COMMAND, with --ready, with --for, or on SIGINT or SIGTERM; then record
+    /// writes the trace. Needs root and Linux 6.12. Caches stay as they are.
     #[arg(
         long,
         value_name = "DIR",
@@ -75,10 +75,11 @@ pub(crate) struct RecordArgs {
     )]
     pub(crate) mounted: Option<PathBuf>,
 
-    /// Write systemd units into DIR that record with --mounted from sysinit.target on
+    /// Write systemd units into DIR that record a boot with --mounted
     ///
-    /// Two: coldpress-record.service, which begins to record as soon as TRACE can be written, and
-    /// coldpress-record-end.service, which ends it. `systemctl enable` both, and start the system anew.
+    /// coldpress-record.service begins to record as soon as TRACE can be written, and
+    /// coldpress-record-end.service ends the recording. Enable both with `systemctl enable`, and
+    /// restart the system.
     #[arg(
         long,
         value_name = "DIR",
@@ -107,10 +108,11 @@ pub(crate) struct RecordArgs {
 pub(crate) struct RecorderArgs {
     /// How to record: auto, kernel, fuse or opens [default: auto]
     ///
-    /// kernel: the events of the kernel, from a mounted image, page by page and proven cold; needs root and Linux 6.12.
-    /// fuse: requests of an image that is mounted in user space, page by page, without root where fusermount3 is.
-    /// opens: the system calls that name files, from the directory itself, without root; of a file that was opened all
-    /// pages count as perhaps used. auto takes the first of them that is possible, and says why it is not the kernel.
+    /// kernel: events of the kernel, from a mounted image, page by page and proven cold; needs root
+    /// and Linux 6.12. fuse: requests to an image that is mounted in user space, page by page;
+    /// needs no root where fusermount3 exists. opens: the system calls that name files, from the
+    /// directory itself, without root; all pages of an opened file count as possibly used. auto
+    /// takes the first of them that works, and says why the kernel's events are not possible.
     #[arg(
         long,
         value_name = "NAME",
@@ -156,7 +158,7 @@ pub(crate) struct CommandArgs {
     #[arg(long)]
     pub(crate) chroot: bool,
 
-    /// Seconds after which COMMAND has failed, and is ended [default: 120]
+    /// Seconds after which COMMAND has failed and is ended [default: 120]
     #[arg(
         long,
         value_name = "SECONDS",
@@ -166,13 +168,14 @@ pub(crate) struct CommandArgs {
     )]
     pub(crate) timeout: NonZeroU64,
 
-    /// What shows that COMMAND is ready [default: exit]
+    /// When COMMAND is ready [default: exit]
     ///
-    /// exit: it ends, with exit code 0. line=REGEX: it writes such a line to either output. port=N: a TCP port accepts
-    /// connections. socket=PATH: a Unix socket does. file=PATH: a file appears or is replaced. window or window=NAME: an
-    /// X11 window is mapped; NAME is its class or a part of its title. dbus=NAME or dbus=system:NAME: a name on the
-    /// message bus gets an owner. cmd=COMMAND: a shell command succeeds. The start is over then, and COMMAND is ended
-    /// with all that it started; docs/benchmark.md tells how.
+    /// exit: it ends with exit code 0. line=REGEX: it writes such a line to either output. port=N:
+    /// a TCP port accepts connections. socket=PATH: a Unix socket accepts connections. file=PATH: a
+    /// file appears or is replaced. window or window=NAME: an X11 window is mapped; NAME is its
+    /// class or a part of its title. dbus=NAME or dbus=system:NAME: a name on the message bus gets
+    /// an owner. cmd=COMMAND: a shell command succeeds. The start is then over, and coldpress ends
+    /// COMMAND and everything that it started; see docs/benchmark.md.
     #[arg(
         long,
         value_name = "CONDITION",
@@ -183,8 +186,8 @@ pub(crate) struct CommandArgs {
 
     /// The program to start and its arguments
     ///
-    /// Arguments that name a path inside SOURCE are rewritten to the mount; `{root}` stands for
-    /// the directory of the mount.
+    /// Arguments that name a path inside SOURCE are rewritten to the mount; `{root}` stands for the
+    /// directory of the mount.
     #[arg(last = true, required = true, value_name = "COMMAND")]
     pub(crate) command: Vec<OsString>,
 }

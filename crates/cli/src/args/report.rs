@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use clap::Args;
 use coldpress_history::{ChangeId, StudyId};
 
-/// Write studies as one page to read, print and send
+/// Write studies as one HTML page to read, print and send
 ///
-/// One HTML file that needs no network and no other file: question, answer with verdicts, tables, charts that tell their
-/// values when they are pointed at, runs that do not count, conditions, and every sample as CSV one click away. Published
-/// studies stand beside one's own, marked and without verdicts. Studies are those of the history (`coldpress history`),
-/// and those of files.
+/// The page needs no network and no other file. It has the question, the answer with verdicts,
+/// tables, charts that show their values on hover, runs that do not count, conditions, and every
+/// sample as CSV. Published studies appear beside your own, marked and without verdicts. Studies
+/// come from the history (`coldpress history`) or from files.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example:
@@ -24,23 +24,23 @@ pub(crate) struct ReportArgs {
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: PathBuf,
 
-    /// Show the studies of this file too; may be repeated
+    /// Also show the studies in this file; may be repeated
     ///
-    /// What `--samples` of press and of bench wrote, what `history export --format json` wrote, or a published table that `history
-    /// import` knows.
+    /// A file of `--samples` of press and bench, of `history export --format json`, or a published
+    /// table that `history import` knows.
     #[arg(long, value_name = "FILE")]
     pub(crate) samples: Vec<PathBuf>,
 
     /// Show the tasks of a change, by its number; may be repeated
     ///
-    /// When each of them ran, and within which other one: what `coldpress timings` lists.
+    /// When each task ran, and within which other one: what `coldpress timings` lists.
     #[arg(long, value_name = "ID")]
     pub(crate) change: Vec<ChangeId>,
 
-    /// Show how large the files of this directory are
+    /// Show how large the files in this directory are
     ///
-    /// How many of the files and of the bytes are in files up to each size; hard links count once, and what is mounted
-    /// below the directory does not.
+    /// How many of the files and of the bytes are in files up to each size. Hard links count once,
+    /// and file systems mounted below the directory do not count.
     #[arg(long, value_name = "DIR")]
     pub(crate) source: Option<PathBuf>,
 

@@ -6,29 +6,29 @@ use clap::{Args, ValueEnum};
 
 use super::place::PlaceArgs;
 
-/// Make an image again from what it holds, and see whether it is the same bytes
+/// Build an image again from its content, and compare the bytes
 ///
-/// The tool and its settings are those that `identify` finds. Images of coldpress are written by
-/// coldpress, without a plan; images of mksquashfs are extracted into TMPDIR and made by the
-/// mksquashfs in PATH, which takes root if not all files belong to root; those of gensquashfs and
-/// tar2sqfs are made by tar2sqfs of an archive in TMPDIR.
+/// Uses the tool and settings that `identify` finds. coldpress writes images of coldpress again,
+/// without a plan. For images of mksquashfs, it extracts them into TMPDIR and calls the mksquashfs
+/// in PATH, which needs root if not all files belong to root. For images of gensquashfs and
+/// tar2sqfs, it calls tar2sqfs with an archive in TMPDIR.
 ///
-/// The exit status is 0 if the bytes are the same, and 1 if they are not, which is then explained,
-/// or if it cannot be told here.
+/// The exit status is 0 if the bytes are the same. It is 1 if they differ, which resquash then
+/// explains, or if it cannot find out here.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example:
   coldpress resquash app.snap --rules snap-store")]
 pub(crate) struct ResquashArgs {
-    /// The image to make again
+    /// The image to build again
     #[arg(value_name = "IMAGE")]
     pub(crate) image: PathBuf,
 
-    /// Make it as a store does that takes only images it can make itself
+    /// Build it as a store does that only accepts images it can rebuild
     ///
-    /// `snap-store`: compressed by xz or lzo, without fragment blocks, and the same as what
+    /// `snap-store`: compressed with xz or lzo, without fragment blocks, and the same as what
     /// `mksquashfs DIR IMAGE -fstime TIME -noappend -comp xz|lzo -all-root -no-xattrs -no-fragments`
-    /// makes of what it holds. The store does not ask that of snaps of the types `base` and `os`.
+    /// makes of its content. The store does not require this of snaps of the types `base` and `os`.
     #[arg(long, value_enum, value_name = "NAME")]
     pub(crate) rules: Option<RulesName>,
 

@@ -12,9 +12,10 @@ use super::place::PlaceArgs;
 
 /// Run COMMAND from an image, without root
 ///
-/// Mounts IMAGE in user space, in a mount namespace that only COMMAND and what it starts see, and unmounts it when
-/// COMMAND ends. It has the terminal, and its exit status is that of `run`: 128 and the number of the signal if one
-/// killed it, 127 if it is not there, 126 if it cannot be executed. docs/run.md tells what it finds.
+/// Mounts IMAGE in user space, in a mount namespace that only COMMAND and its children see, and
+/// unmounts it when COMMAND ends. COMMAND has the terminal, and run ends with its exit status: 128
+/// and the number of the signal if one killed it, 127 if it does not exist, 126 if it cannot be
+/// executed. docs/run.md says what COMMAND finds.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example:
@@ -33,13 +34,14 @@ pub(crate) struct RunArgs {
 
     /// Let COMMAND write, and keep what it writes in DIR; `tmpfs` keeps nothing
     ///
-    /// DIR/upper has the changes; it goes on with them the next time. A directory of the name `tmpfs` is `./tmpfs`.
+    /// The changes are in DIR/upper, and the next run continues with them. A directory named
+    /// `tmpfs` is `./tmpfs`.
     #[arg(long, value_name = "DIR", value_parser = OsStringValueParser::new().map(OverlayArg::new))]
     pub(crate) overlay: Option<OverlayArg>,
 
-    /// Let COMMAND see the file or directory SRC of this machine as DST; repeatable
+    /// Show COMMAND the file or directory SRC of this machine at DST; may be repeated
     ///
-    /// DST is a path as COMMAND sees it, and must be there; with --chroot and --overlay it is made.
+    /// DST is a path as COMMAND sees it, and must exist; with --chroot and --overlay it is created.
     /// Without DST it is SRC.
     #[arg(long, value_name = "SRC:DST", value_parser = OsStringValueParser::new().try_map(|text| BindArg::parse(&text)))]
     pub(crate) bind: Vec<BindArg>,
@@ -48,22 +50,23 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pub(crate) kernel: bool,
 
-    /// Read ahead what this profile says, beside COMMAND
+    /// Read ahead what this profile names, while COMMAND starts
     ///
-    /// A profile or trace of a start. docs/prefetch.md tells when that helps.
+    /// A profile or trace of a start. docs/prefetch.md says when that helps.
     #[arg(long, value_name = "FILE")]
     pub(crate) profile: Option<PathBuf>,
 
-    /// Find out over launches whether --profile helps, and leave it if not
+    /// Measure over several launches whether --profile helps, and skip it if not
     ///
-    /// Launches with and without it take turns, and the time until COMMAND ends is kept in the history. After ten of each, it
-    /// is read ahead only if that was faster for sure. For a COMMAND that ends when its start is over.
+    /// Launches with and without it take turns, and the history keeps the time until COMMAND ends.
+    /// After ten of each, run reads ahead only if that was certainly faster. For a COMMAND that
+    /// ends when its start is over.
     #[arg(long, requires = "profile")]
     pub(crate) prove: bool,
 
     /// Memory for decompressed blocks [default: 64M]
     ///
-    /// Beside the pages that the kernel keeps. One block is kept at least.
+    /// The pages in the kernel's cache come on top. At least one block is cached.
     #[arg(
         long,
         value_name = "SIZE",

@@ -13,11 +13,11 @@ pub(crate) struct SourceArgs {
     #[command(flatten)]
     pub(crate) excluded: ExcludeArgs,
 
-    /// How patterns to exclude are read: gitignore, path, wildcards or regex [default: gitignore]
+    /// Syntax of patterns to exclude: gitignore, path, wildcards or regex [default: gitignore]
     ///
-    /// The others are those of mksquashfs: `path` is its plain -e (a path in a source, or after `/`,
-    /// `./` or `../` one of the file system), `wildcards` its -wildcards, with groups like
-    /// `!(*.so|*.a)`, and `regex` its -regex. In these two, `... ` before a pattern makes it
+    /// The others are those of mksquashfs. `path` is its plain -e: a path in a source, or, after
+    /// `/`, `./` or `../`, a path in the file system. `wildcards` is its -wildcards, with groups
+    /// like `!(*.so|*.a)`. `regex` is its -regex. In the last two, `... ` before a pattern makes it
     /// match in every directory.
     #[arg(
         long,
@@ -30,22 +30,22 @@ pub(crate) struct SourceArgs {
     )]
     pub(crate) exclude_syntax: Syntax,
 
-    /// Keep what matches although it is excluded; may be repeated
+    /// Keep what matches even if it is excluded; may be repeated
     ///
-    /// A pattern as in a `.gitignore` file. What is below an excluded directory is kept together with
-    /// the directories on the way.
+    /// A pattern as in a `.gitignore` file. If it matches below an excluded directory, the
+    /// directories on the way stay too.
     #[arg(long, value_name = "PATTERN", hide_short_help = true)]
     pub(crate) include: Vec<String>,
 
     /// Obey files of this name in the sources; may be repeated
     ///
-    /// As git obeys `.gitignore`: the patterns of each hold for its directory and below.
+    /// As git obeys `.gitignore`: the patterns in each file apply to its directory and below.
     #[arg(long, value_name = "NAME", hide_short_help = true)]
     pub(crate) ignore_file: Vec<String>,
 
     /// Do not enter other file systems
     ///
-    /// The directories on which they are mounted stay, empty; with `=leave` they go.
+    /// Directories on which they are mounted stay, empty; `=leave` leaves these out too.
     #[arg(
         long,
         value_name = "HOW",
@@ -58,9 +58,9 @@ pub(crate) struct SourceArgs {
     )]
     pub(crate) one_file_system: Option<OtherFileSystems>,
 
-    /// Enter directories only so deep
+    /// Enter directories only to this depth
     ///
-    /// With 1 the image holds what lies in the root directory; directories there are empty.
+    /// With 1, the image holds what is in the root directory, and the directories there are empty.
     #[arg(long, value_name = "LEVELS", hide_short_help = true)]
     pub(crate) max_depth: Option<u32>,
 
@@ -84,11 +84,11 @@ pub(crate) struct MetadataArgs {
     #[arg(long, value_name = "GROUP", hide_short_help = true)]
     pub(crate) gid: Option<String>,
 
-    /// Add this to all owners and groups
+    /// Add this number to all owners and groups
     #[arg(long, value_name = "N", hide_short_help = true)]
     pub(crate) uid_gid_offset: Option<u32>,
 
-    /// The mode of everything that is no directory
+    /// The mode of everything except directories
     ///
     /// Octal, or changes as for chmod: `0644`, `go-w,a+rX`.
     #[arg(
@@ -127,26 +127,26 @@ pub(crate) struct MetadataArgs {
 
     /// The modification time of the root directory
     ///
-    /// Seconds since 1970, a date like `2024-01-31` or `2024-01-31T12:00:00+01:00` (UTC if it names no
-    /// zone), or `inode` for the newest time in the tree.
+    /// Seconds since 1970, a date like `2024-01-31` or `2024-01-31T12:00:00+01:00` (UTC without a
+    /// time zone), or `inode` for the newest time in the tree.
     #[arg(long, value_name = "TIME", hide_short_help = true)]
     pub(crate) root_time: Option<String>,
 
     /// The modification time of everything
     ///
-    /// Not together with `SOURCE_DATE_EPOCH`, unless it is `inode`.
+    /// Cannot be combined with `SOURCE_DATE_EPOCH`, unless it is `inode`.
     #[arg(long, value_name = "TIME", hide_short_help = true)]
     pub(crate) inode_time: Option<String>,
 
     /// The modification time of the image [default: the newest in the tree]
     ///
-    /// Not together with `SOURCE_DATE_EPOCH`, unless it is `inode`.
+    /// Cannot be combined with `SOURCE_DATE_EPOCH`, unless it is `inode`.
     #[arg(long, value_name = "TIME", hide_short_help = true)]
     pub(crate) image_time: Option<String>,
 
     /// Leave out extended attributes whose names match; may be repeated
     ///
-    /// A POSIX extended regular expression, which matches anywhere in a name like `user.comment`.
+    /// A POSIX extended regular expression that matches anywhere in a name like `user.comment`.
     #[arg(long, value_name = "REGEX", hide_short_help = true)]
     pub(crate) xattr_exclude: Vec<String>,
 
@@ -156,15 +156,16 @@ pub(crate) struct MetadataArgs {
 
     /// Add an extended attribute to everything; may be repeated
     ///
-    /// The value is taken as it is, or decoded after `0s` (Base64), `0x` (hexadecimal) or `0t`
-    /// (text in which `\000` is a byte in octal). One of `user.` goes to files and directories only.
+    /// The value is taken literally, or decoded after `0s` (Base64), `0x` (hexadecimal) or `0t`
+    /// (text in which `\000` is an octal byte). An attribute of `user.` goes to files and
+    /// directories only.
     #[arg(long, value_name = "NAME=VALUE", hide_short_help = true)]
     pub(crate) xattr_add: Vec<String>,
 
-    /// Label everything by this `file_contexts` file
+    /// Label everything according to this `file_contexts` file
     ///
     /// Sets `security.selinux` as setfiles(8) would. Of several lines that match a path, the last
-    /// decides, but one without special characters wins.
+    /// one decides, but a line without special characters wins.
     #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub(crate) selinux: Option<PathBuf>,
 }

@@ -6,13 +6,15 @@ use clap::Args;
 
 use super::number::parse_size_bytes;
 
-/// Look at SQLite databases that a start reads, and rewrite them
+/// Check SQLite databases that a start reads, and rewrite them
 ///
-/// Page size, pages and free pages, journal mode, encoding and extents of each database, and whether it is sound
-/// (`PRAGMA quick_check`). Free pages and extents beyond one are what a start reads or seeks in vain.
+/// Prints page size, pages and free pages, journal mode, encoding and extents of each database, and
+/// whether it is sound (`PRAGMA quick_check`). A start reads free pages, and seeks to additional
+/// extents, without need.
 ///
-/// With --fix, a database that nobody has open is vacuumed into a new file of reserved space, which takes its place when its
-/// content was compared row by row and both were found sound. The old file stays until then, and whatever happens.
+/// With --fix, vacuums a database that nobody has open into a new file of reserved space. The new
+/// file replaces the old one after both were found sound and their content was compared row by row.
+/// Until then, and whatever happens, the old file stays.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Exit status: 0 all are sound, and rewritten if asked, 1 one is not
@@ -34,12 +36,12 @@ pub(crate) struct SqliteArgs {
 
     /// Reserve space for growth up to the next multiple of this; 0: none [default: 1M]
     ///
-    /// The file itself is no longer for it. How far an application lets a database grow at once
-    /// (`SQLITE_FCNTL_CHUNK_SIZE`) is not kept in the file, so it cannot be set here.
+    /// This does not change the length of the file. How far an application lets a database grow at
+    /// once (`SQLITE_FCNTL_CHUNK_SIZE`) is not stored in the file, so sqlite cannot set it.
     #[arg(long, value_name = "SIZE", value_parser = parse_size_bytes, requires = "fix")]
     pub(crate) chunk: Option<u64>,
 
-    /// Leave the old file as FILE.bak
+    /// Keep the old file as FILE.bak
     #[arg(long, requires = "fix")]
     pub(crate) keep: bool,
 

@@ -6,8 +6,9 @@ use clap::Args;
 
 /// Mount an image as squashfuse does, with its options
 ///
-/// Understands the command line of squashfuse 0.6, also when coldpress is called by the name `squashfuse`.
-/// `coldpress squashfuse -h` lists the options, docs/squashfuse.md what becomes of each.
+/// Takes the command line of squashfuse 0.6, also when coldpress is called by the name
+/// `squashfuse`. `coldpress squashfuse -h` lists the options, and docs/squashfuse.md says what each
+/// does.
 #[derive(Debug, Args)]
 #[command(
     disable_help_flag = true,

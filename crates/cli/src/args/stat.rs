@@ -7,11 +7,11 @@ use clap::Args;
 
 use super::place::PlaceArgs;
 
-/// Show all that an image says of a path, and where in the image it says so
+/// Show everything about a path, and where the image stores it
 ///
-/// Metadata, and the image bytes of the inode, of the data blocks, of the fragment block that has
-/// the tail end, of a directory's listing and its index. Symbolic links on the way are followed,
-/// one at the end is not.
+/// Prints metadata, and the image bytes of the inode, of the data blocks, of the fragment block
+/// with the tail end, and of a directory's listing and its index. Follows symbolic links on the
+/// way, but not at the end.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example:
@@ -25,7 +25,7 @@ pub(crate) struct StatArgs {
     #[arg(value_name = "PATH", required = true)]
     pub(crate) paths: Vec<OsString>,
 
-    /// Follow a symbolic link at the end of PATH too
+    /// Also follow a symbolic link at the end of PATH
     #[arg(long)]
     pub(crate) follow: bool,
 

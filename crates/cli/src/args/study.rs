@@ -7,9 +7,9 @@ use clap::Args;
 /// How a study is drawn and where it goes.
 #[derive(Debug, Args)]
 pub(crate) struct StudyArgs {
-    /// Seed of the random order [default: of the clock]
+    /// Seed of the random order [default: from the clock]
     ///
-    /// It is kept with the study; the same one gives the same order.
+    /// The study keeps it; the same seed gives the same order.
     #[arg(long, value_name = "N", hide_short_help = true)]
     pub(crate) seed: Option<u64>,
 
@@ -23,7 +23,7 @@ pub(crate) struct StudyArgs {
 
     /// Write every sample to this file, as JSON
     ///
-    /// As `coldpress history export --format json` does; also if the study is interrupted.
+    /// As `coldpress history export --format json` does, even if the study is interrupted.
     #[arg(long, value_name = "FILE")]
     pub(crate) samples: Option<PathBuf>,
 

@@ -6,15 +6,15 @@ use clap::Args;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Tar archives")]
 pub(crate) struct TarArgs {
-    /// Every SOURCE that is a file is a tar archive, also if it does not look like one
+    /// Every SOURCE that is a file is a tar archive, even if it does not look like one
     #[arg(long, conflicts_with = "no_tar", hide_short_help = true)]
     pub(crate) tar: bool,
 
-    /// Store archives as the files that they are
+    /// Store archives as files, without unpacking them
     #[arg(long, hide_short_help = true)]
     pub(crate) no_tar: bool,
 
-    /// Go on behind blocks of zeros, which end an archive: for several joined by `cat`
+    /// Continue after blocks of zeros, which end an archive: for several joined by `cat`
     #[arg(long, hide_short_help = true)]
     pub(crate) tar_ignore_zeros: bool,
 

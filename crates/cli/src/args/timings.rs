@@ -4,12 +4,12 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-/// Show how long what took of something that coldpress did
+/// Show how long each task of an earlier operation took
 ///
-/// Builds, extractions, presses, recordings and checks are changes, which consist of tasks. Lists the tasks of the newest
-/// change, or of the one that is chosen, as `snap debug timings` does: `^` marks what a task consists of. Nested tasks
-/// below 5 ms are left out. The newest 1000 changes are kept in ~/.local/state/coldpress/history.sqlite; see
-/// docs/timings.md.
+/// Builds, extractions, presses, recordings and checks are changes, which consist of tasks. Lists
+/// the tasks of the newest change, or of the chosen one, as `snap debug timings` does: `^` marks
+/// the parts of a task. Leaves out nested tasks below 5 ms. ~/.local/state/coldpress/history.sqlite
+/// keeps the newest 1000 changes; see docs/timings.md.
 #[derive(Debug, Args)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -27,13 +27,13 @@ pub(crate) struct TimingsArgs {
     #[arg(long, value_name = "VERB", conflicts_with = "id")]
     pub(crate) last: Option<String>,
 
-    /// The same as one activity: a line for all of it, and the tasks below
+    /// Show a change as one activity: one line for all of it, and the tasks below
     ///
     /// As snapd lists what its subsystems do when they start.
     #[arg(long, value_name = "VERB", conflicts_with_all = ["id", "last"])]
     pub(crate) startup: Option<String>,
 
-    /// Everything: brief tasks too, and without ID all changes that match, the newest first
+    /// Show everything: brief tasks too, and without ID all matching changes, the newest first
     #[arg(long)]
     pub(crate) all: bool,
 
@@ -47,8 +47,8 @@ pub(crate) struct TimingsArgs {
 
     /// Keep what `snap debug timings` printed into FILE, and show it; `-` is standard input
     ///
-    /// Columns, marks of nesting and lines that a terminal broke are understood. When a task began is not in it: they
-    /// are laid one behind the other.
+    /// Understands columns, marks of nesting and lines that a terminal broke. The listing does not
+    /// say when a task began, so tasks follow each other.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["id", "last", "startup", "changes"])]
     pub(crate) import: Option<PathBuf>,
 

@@ -7,10 +7,10 @@ use clap::Args;
 
 use super::place::PlaceArgs;
 
-/// Show the tree of an image, with branches
+/// Show the files of an image as a tree
 ///
-/// Names are in byte order; bytes that do not print stand as `\xNN`. The last line counts
-/// directories, without the one at the top, and everything else.
+/// Names are in byte order; unprintable bytes appear as `\xNN`. The last line counts directories,
+/// without the one at the top, and everything else.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example:
@@ -24,7 +24,7 @@ pub(crate) struct TreeArgs {
     #[arg(value_name = "PATH", default_value = "/", hide_default_value = true)]
     pub(crate) path: OsString,
 
-    /// Show no more than N levels below PATH
+    /// Show at most N levels below PATH
     #[arg(short = 'L', long, value_name = "N")]
     pub(crate) depth: Option<usize>,
 
@@ -32,7 +32,7 @@ pub(crate) struct TreeArgs {
     #[arg(short, long)]
     pub(crate) sizes: bool,
 
-    /// Print it as JSON, directories with their contents in them
+    /// Print it as JSON, with the contents of directories inside them
     #[arg(long)]
     pub(crate) json: bool,
 

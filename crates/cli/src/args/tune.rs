@@ -10,15 +10,16 @@ use coldpress_tune::Budget;
 use super::number::{parse_positive, parse_size_bytes};
 use super::{CommandArgs, CompressorName, GroupArgs, RecorderArgs, SourceArgs, StalenessArgs};
 
-/// Find the image to build of SOURCE before building any
+/// Choose how to build an image of SOURCE, without building any
 ///
-/// Compresses samples of SOURCE with each compressor, level and block size, predicts a cold start from each image that could
-/// be built, and prints those that no other beats in start, size, build time, memory and page cache, beside what tools
-/// build today. Recommends one for the device, says why, and how coldpress and other tools are told to build it.
+/// Compresses samples of SOURCE with each compressor, level and block size, and predicts a cold
+/// start from each possible image. Prints the images that no other beats in start, size, build
+/// time, memory and page cache, beside the defaults of other tools. Recommends one for the device,
+/// says why, and prints the options with which coldpress and other tools build it.
 ///
-/// The start is that of a trace or a profile, or COMMAND is started from SOURCE and recorded. Without
-/// any, reading everything is predicted, as extracting an image does. docs/tune.md tells how
-/// it chooses, docs/cost-model.md how it predicts.
+/// The start is that of a trace or profile; otherwise tune starts COMMAND from SOURCE and records
+/// it. Without any of them, tune predicts reading everything, as extracting an image does.
+/// docs/tune.md explains how it chooses, and docs/cost-model.md how it predicts.
 #[derive(Debug, Args)]
 #[command(
     mut_arg("command", |arg| arg.required(false)),
@@ -36,11 +37,11 @@ Example:
     reason = "each is one flag of the command line"
 )]
 pub(crate) struct TuneArgs {
-    /// The directory or image to build an image of
+    /// The directory or image to build an image from
     #[arg(value_name = "SOURCE")]
     pub(crate) source: PathBuf,
 
-    /// The medium that the start is from, as of `coldpress press`, or `calibrated` [default: host]
+    /// The medium to predict for, as in `coldpress press`, or `calibrated` [default: host]
     #[arg(
         long,
         value_name = "DEVICE",
@@ -49,52 +50,54 @@ pub(crate) struct TuneArgs {
     )]
     pub(crate) device: String,
 
-    /// Predict the start of this profile
+    /// Predict the start in this profile
     #[arg(long, value_name = "FILE", conflicts_with_all = ["trace", "command"])]
     pub(crate) profile: Option<PathBuf>,
 
     #[command(flatten)]
     pub(crate) limits: StalenessArgs,
 
-    /// Predict the start of this trace
+    /// Predict the start in this trace
     #[arg(long, value_name = "TRACE", conflicts_with = "command")]
     pub(crate) trace: Option<PathBuf>,
 
-    /// What the start takes when it reads nothing, in seconds
+    /// Seconds that the start takes when it reads nothing
     ///
-    /// The time of a warm start. Without it the time of the recording counts, less what reading took then by the same
-    /// model; of a profile, no time is known.
+    /// The time of a warm start. Without it, tune takes the time of the recording and subtracts the
+    /// predicted time of reading. A profile has no times.
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, hide_short_help = true)]
     pub(crate) warm: Option<f64>,
 
-    /// Store blocks that the start reads as they are, for so much more in size
+    /// Store some blocks of the start uncompressed, for so much more size
     ///
-    /// As `+4%` of the image, or `+10M`. Where that saves most time for its bytes, as far as it saves any.
+    /// A part of the image size, as in `+4%`, or a size, as in `+10M`. tune stores the blocks that
+    /// save most time for their bytes, as long as they save any.
     #[arg(long, value_name = "+SIZE", value_parser = parse_budget)]
     pub(crate) size_budget: Option<Budget>,
 
-    /// Largest image, in bytes
+    /// Largest size of the image, in bytes
     #[arg(long, value_name = "SIZE", value_parser = parse_size_bytes)]
     pub(crate) max_size: Option<u64>,
 
-    /// Longest build, in seconds
+    /// Longest time to build the image, in seconds
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
     pub(crate) build_time: Option<f64>,
 
-    /// Most memory for the build
+    /// Most memory that the build may take
     #[arg(long, value_name = "SIZE", value_parser = parse_size_bytes)]
     pub(crate) memory: Option<u64>,
 
     /// Most page cache that the start may fill
     ///
-    /// A cold read of a small file fills a whole block of pages, so large blocks can take more memory than a small machine
-    /// has.
+    /// A cold read of a small file fills a whole block of pages, so large blocks can take more
+    /// memory than a small machine has.
     #[arg(long, value_name = "SIZE", value_parser = parse_size_bytes)]
     pub(crate) page_cache: Option<u64>,
 
-    /// Where the image is to be read: a target of `coldpress doctor`; may be repeated
+    /// Where the image will be read: a target of `coldpress doctor`; may be repeated
     ///
-    /// Compressors that one is not known to read, and blocks that are smaller than its pages, are left out.
+    /// tune leaves out compressors that a target is not known to read, and blocks smaller than its
+    /// pages.
     #[arg(short, long, value_name = "NAME|FILE", hide_short_help = true)]
     pub(crate) target: Vec<OsString>,
 
@@ -126,17 +129,17 @@ pub(crate) struct TuneArgs {
     #[arg(long, conflicts_with = "thorough")]
     pub(crate) fast: bool,
 
-    /// Try every block size, more levels, and filters of xz for the source's machine code
+    /// Try every block size, more levels, and xz filters for the machine code of SOURCE
     #[arg(long)]
     pub(crate) thorough: bool,
 
-    /// Predict with the speeds of docs/cost-model.md, not with those that `coldpress calibrate` measured here
+    /// Predict with the speeds in docs/cost-model.md, not with those of `coldpress calibrate`
     ///
     /// The recommendation is then the same on every machine.
     #[arg(long, hide_short_help = true)]
     pub(crate) default_speeds: bool,
 
-    /// Print all candidates, also those that another beats
+    /// Print all candidates, including those that another beats
     #[arg(long)]
     pub(crate) all: bool,
 
@@ -152,7 +155,7 @@ pub(crate) struct TuneArgs {
     #[arg(long)]
     pub(crate) json: bool,
 
-    /// Threads that compress, here and in the build [default: as many as this process may use]
+    /// Threads for samples and for the build [default: as many as this process may use]
     #[arg(short = 'j', long, value_name = "N", value_parser = parse_positive::<NonZeroUsize>)]
     pub(crate) threads: Option<NonZeroUsize>,
 
