@@ -148,8 +148,8 @@ pub(crate) struct Cli {
     pub(crate) quiet: bool,
     /// Write the time of each task to FILE, as trace events
     ///
-    /// Perfetto (ui.perfetto.dev) and Chrome's `about:tracing` open it. FILE replaces only an older
-    /// file of timings.
+    /// Perfetto (ui.perfetto.dev) and Chrome's `about:tracing` open it. An existing FILE is
+    /// replaced only if it holds timings.
     #[arg(long, global = true, value_name = "FILE", hide_short_help = true)]
     pub(crate) timings: Option<PathBuf>,
     #[command(subcommand)]

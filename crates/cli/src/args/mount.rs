@@ -90,12 +90,12 @@ pub(crate) struct MountArgs {
     /// Options of squashfuse, separated by commas
     ///
     /// offset=BYTES and subdir=PATH are the same as --offset and --subdir. uid=N and gid=N set the
-    /// owner and group of everything. timeout=SECONDS unmounts it when nobody has asked for
-    /// anything for so long and nobody uses it. `allow_other` lets other users in, and then owners
-    /// and modes of files count; /etc/fuse.conf must say `user_allow_other`. `default_permissions`
-    /// makes them count for you too. `notify_pipe=PATH` writes `s` to this named pipe when it is
-    /// mounted, or `f` if it cannot be mounted; `notify_fd=N` does so for an open pipe. ro, nodev
-    /// and nosuid are always on.
+    /// owner and group of everything. timeout=SECONDS unmounts it after this time without a
+    /// request, if nobody uses it. `allow_other` lets other users in, and then owners and modes of
+    /// files count; /etc/fuse.conf must say `user_allow_other`. `default_permissions` makes them
+    /// count for you too. `notify_pipe=PATH` writes `s` to this named pipe when the image is
+    /// mounted, or `f` if it cannot be mounted; `notify_fd=N` does the same for an open pipe. ro,
+    /// nodev and nosuid are always on.
     #[arg(short = 'o', value_name = "OPTIONS", value_delimiter = ',')]
     pub(crate) options: Vec<MountOption>,
 

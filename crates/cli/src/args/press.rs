@@ -46,9 +46,9 @@ pub(crate) struct PressArgs {
     )]
     pub(crate) device: String,
 
-    /// Cold starts to measure of each image [default: 7]
+    /// Cold starts to measure for each image [default: 7]
     ///
-    /// Fewer than 6 give no verdict: chance alone too often lets one of two equal images win five
+    /// Fewer than 6 give no verdict: by chance alone, one of two equal images too often wins five
     /// times out of five.
     #[arg(
         long,

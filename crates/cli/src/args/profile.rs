@@ -164,7 +164,7 @@ pub(crate) struct StalenessArgs {
     #[command(flatten)]
     pub(crate) share: ShareArgs,
 
-    /// Fail if more of the profile is stale than this, in percent
+    /// Fail if more than this percentage of the profile is stale
     #[arg(long, value_name = "PERCENT", value_parser = parse_percent)]
     pub(crate) fail_stale: Option<f64>,
 }
@@ -193,9 +193,9 @@ pub(crate) struct OrderingProfileArgs {
     )]
     pub(crate) min_share: f64,
 
-    /// End without an image if more of the profile is stale than this, in percent
+    /// End without an image if more than this percentage of the profile is stale
     ///
-    /// As `coldpress profile check` prints it: the share of its paths, or of the bytes that were
+    /// The share that `coldpress profile check` prints: of the paths, or of the bytes that were
     /// touched, that the source no longer has.
     #[arg(
         hide_short_help = true,

@@ -15,9 +15,9 @@ use super::number::parse_positive;
 /// or looked up, in order. Without root, records from a mount in user space, or, if that is not
 /// possible, from SOURCE itself and without pages; see --recorder.
 ///
-/// With --mounted, records a running system from a SquashFS that is already mounted, until COMMAND
-/// ends, the time is over, or a signal arrives. --boot writes systemd units that do so from early
-/// in the boot.
+/// With --mounted, records what a running system reads from a SquashFS that is already mounted,
+/// until COMMAND ends, --for has passed, or a signal arrives. --boot writes systemd units that do
+/// so from early in the boot.
 #[derive(Debug, Args)]
 #[command(
     mut_arg("command", |arg| arg.required(false).required_unless_present("mounted")),
@@ -108,11 +108,16 @@ pub(crate) struct RecordArgs {
 pub(crate) struct RecorderArgs {
     /// How to record: auto, kernel, fuse or opens [default: auto]
     ///
-    /// kernel: events of the kernel, from a mounted image, page by page and proven cold; needs root
-    /// and Linux 6.12. fuse: requests to an image that is mounted in user space, page by page;
-    /// needs no root where fusermount3 exists. opens: the system calls that name files, from the
-    /// directory itself, without root; all pages of an opened file count as possibly used. auto
-    /// takes the first of them that works, and says why the kernel's events are not possible.
+    /// kernel: events of the kernel, from a mounted image, page by page and proven cold. Needs root
+    /// and Linux 6.12.
+    ///
+    /// fuse: requests to an image that is mounted in user space, page by page. Needs no root where
+    /// fusermount3 exists.
+    ///
+    /// opens: the system calls that name files, from the directory itself, without root. All pages
+    /// of an opened file count as possibly used.
+    ///
+    /// auto: the first of them that works here. It says why the kernel's events are not possible.
     #[arg(
         long,
         value_name = "NAME",
@@ -168,14 +173,16 @@ pub(crate) struct CommandArgs {
     )]
     pub(crate) timeout: NonZeroU64,
 
-    /// When COMMAND is ready [default: exit]
+    /// When COMMAND counts as ready [default: exit]
     ///
     /// exit: it ends with exit code 0. line=REGEX: it writes such a line to either output. port=N:
     /// a TCP port accepts connections. socket=PATH: a Unix socket accepts connections. file=PATH: a
     /// file appears or is replaced. window or window=NAME: an X11 window is mapped; NAME is its
     /// class or a part of its title. dbus=NAME or dbus=system:NAME: a name on the message bus gets
-    /// an owner. cmd=COMMAND: a shell command succeeds. The start is then over, and coldpress ends
-    /// COMMAND and everything that it started; see docs/benchmark.md.
+    /// an owner. cmd=COMMAND: a shell command succeeds.
+    ///
+    /// The start is then over, and coldpress ends COMMAND and everything that it started; see
+    /// docs/benchmark.md.
     #[arg(
         long,
         value_name = "CONDITION",

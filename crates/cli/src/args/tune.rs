@@ -68,9 +68,9 @@ pub(crate) struct TuneArgs {
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, hide_short_help = true)]
     pub(crate) warm: Option<f64>,
 
-    /// Store some blocks of the start uncompressed, for so much more size
+    /// Let the image grow by this much, to store blocks of the start uncompressed
     ///
-    /// A part of the image size, as in `+4%`, or a size, as in `+10M`. tune stores the blocks that
+    /// A percentage of its size, `+4%`, or a number of bytes, `+10M`. tune stores the blocks that
     /// save most time for their bytes, as long as they save any.
     #[arg(long, value_name = "+SIZE", value_parser = parse_budget)]
     pub(crate) size_budget: Option<Budget>,
