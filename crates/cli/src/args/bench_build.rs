@@ -34,7 +34,7 @@ pub(crate) struct BenchBuildArgs {
     #[arg(value_name = "SOURCE")]
     pub(crate) source: PathBuf,
 
-    /// gzip, lzo, lz4, xz, zstd and none [default: zstd]
+    /// Compressors: gzip, lzo, lz4, xz, zstd and none [default: zstd]
     #[arg(
         short,
         long,
@@ -100,14 +100,14 @@ pub(crate) struct BenchBuildArgs {
     #[arg(long, value_name = "SECONDS", value_parser = parse_positive::<NonZeroU64>)]
     pub(crate) timeout: Option<NonZeroU64>,
 
-    /// coldpress, mksquashfs and gensquashfs [default: those that are installed]
+    /// Tools that build: coldpress, mksquashfs and gensquashfs [default: those that are installed]
     ///
     /// The first contestant is the baseline of ratios. coldpress is this program; the others come
     /// from PATH.
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(crate) tools: Option<Vec<Maker>>,
 
-    /// coldpress, unsquashfs and rdsquashfs [default: those that are installed]
+    /// Tools that unpack: coldpress, unsquashfs and rdsquashfs [default: those that are installed]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(crate) unpackers: Option<Vec<Unpacker>>,
 

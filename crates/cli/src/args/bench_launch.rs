@@ -36,7 +36,7 @@ pub(crate) struct BenchLaunchArgs {
     #[arg(value_name = "SOURCE")]
     pub(crate) source: PathBuf,
 
-    /// gzip, lzo, lz4, xz, zstd and none [default: zstd, or none made with --image]
+    /// Compressors: gzip, lzo, lz4, xz, zstd and none [default: zstd; with --image, no images]
     #[arg(short, long, value_name = "LIST", value_delimiter = ',')]
     pub(crate) compressors: Option<Vec<Compressor>>,
 

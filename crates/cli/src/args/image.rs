@@ -11,10 +11,10 @@ use super::number::{parse_positive, parse_size_bytes};
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Image options")]
 pub(crate) struct ImageArgs {
-    /// gzip, lzo, lz4, xz, zstd or none [default: zstd]
+    /// Compressor: gzip, lzo, lz4, xz, zstd or none [default: zstd]
     ///
-    /// The compressor of data and metadata. zstd and lz4 start fastest, xz is smallest and slowest
-    /// to read, and every kernel with SquashFS reads gzip. none stores everything uncompressed.
+    /// Compresses data and metadata. zstd and lz4 start fastest, xz is smallest and slowest to
+    /// read, and every kernel with SquashFS reads gzip. none stores everything uncompressed.
     #[arg(
         short,
         long,

@@ -33,7 +33,7 @@ pub(crate) struct PredictArgs {
 
     /// Leave out what fewer than this share of the profile's recordings touched [default: 0]
     ///
-    /// From 0 to 1: with 0.5, what at least half of them touched counts.
+    /// From 0 to 1: 0.5 keeps what at least half of them touched.
     #[arg(
         hide_short_help = true,
         long,

@@ -193,8 +193,8 @@ pub(crate) struct CommandArgs {
 
     /// The program to start and its arguments
     ///
-    /// Arguments that name a path inside SOURCE are rewritten to the mount; `{root}` stands for the
-    /// directory of the mount.
+    /// `{root}` stands for the directory of the mount. Verbs that have a SOURCE also rewrite
+    /// arguments that name a path inside it.
     #[arg(last = true, required = true, value_name = "COMMAND")]
     pub(crate) command: Vec<OsString>,
 }

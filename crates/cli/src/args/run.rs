@@ -22,7 +22,7 @@ Example:
   coldpress run app.sqfs -- {root}/usr/bin/app --help
   coldpress run rootfs.sqfs --chroot --overlay tmpfs -- /bin/sh")]
 pub(crate) struct RunArgs {
-    /// The image
+    /// The image to run COMMAND from
     #[arg(value_name = "IMAGE")]
     pub(crate) image: PathBuf,
 
