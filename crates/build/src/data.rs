@@ -45,10 +45,11 @@ pub(crate) fn write(
     options: &Options,
     meter: &mut Meter,
 ) -> Result<DataArea, Error> {
-    let nodes = source.tree.nodes.len();
     let mut area = DataArea {
-        files: vec![File::default(); nodes],
-        fragments: Vec::new(),
+        files: source.kept_files(),
+        fragments: source
+            .base()
+            .map_or_else(Vec::new, |base| base.fragments().to_vec()),
         sparse_bytes: 0,
         copied_bytes: 0,
         changed: BTreeMap::new(),

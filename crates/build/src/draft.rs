@@ -189,6 +189,7 @@ impl Draft {
             disk: self.disk,
             stores: self.stores,
             images: self.images,
+            base: None,
             sketches: Sketches::new(),
             reuse: None,
             watch: None,

@@ -1,6 +1,7 @@
 //! Finding files with the same content before anything is compressed.
 //!
-//! Only files of equal length are read for it. Equal hashes are not trusted: the files are then
+//! Only files of equal length are read for it; of an image that is appended to, those that are as
+//! long as something that is appended. Equal hashes are not trusted: the files are then
 //! compared byte by byte. A file that cannot be read is no duplicate; that it cannot is told when
 //! its blocks are read.
 
@@ -73,7 +74,9 @@ impl Source {
             let size_bytes = self.size_bytes(self.tree.data_of(node));
             let is_original = self.tree.data_of(node) == node;
             let len = u64::from(block_size.tail_bytes(size_bytes));
-            (size_bytes - len, if is_original { len } else { 0 })
+            // To compare those that are kept, all their fragment blocks would be read.
+            let is_compared = is_original && !self.tree.is_kept(node);
+            (size_bytes - len, if is_compared { len } else { 0 })
         };
         self.equal_spans(&tail, threads, progress)
     }
@@ -148,22 +151,33 @@ impl Source {
         for kind in kinds {
             let mut nodes = kind.iter().map(|(_, index)| candidates[*index as usize]);
             let first = nodes.next().expect("a chunk is not empty");
-            pairs.extend(nodes.map(|node| (first, node)));
+            let others = nodes.filter(|node| !self.tree.is_kept(*node));
+            pairs.extend(others.map(|node| (first, node)));
         }
         // In the order of the tree, as they lie on disk more likely.
         pairs.sort_unstable_by_key(|(_, node)| *node);
         Ok(pairs)
     }
 
-    /// The files whose span has the length of another's.
+    /// The files whose span has the length of another's, of which one at least is not kept. Kept
+    /// ones come first: their data serves for others and never the other way round.
     fn equal_lengths(&self, span: Span) -> Vec<NodeId> {
         let files = || {
             let nodes = self.tree.walk().map(|(node, _)| node);
             nodes.filter(|node| span(*node).1 > 0)
         };
-        let mut counts: HashMap<u64, u32> = HashMap::new();
-        files().for_each(|node| *counts.entry(span(node).1).or_default() += 1);
-        files().filter(|node| counts[&span(*node).1] > 1).collect()
+        // All, and those that are not kept.
+        let mut counts: HashMap<u64, (u32, u32)> = HashMap::new();
+        for node in files() {
+            let (all, new) = counts.entry(span(node).1).or_default();
+            *all += 1;
+            *new += u32::from(!self.tree.is_kept(node));
+        }
+        let mut found: Vec<_> = files()
+            .filter(|node| matches!(counts[&span(*node).1], (2.., 1..)))
+            .collect();
+        found.sort_by_key(|node| !self.tree.is_kept(*node));
+        found
     }
 }
 

@@ -1,6 +1,8 @@
 //! Why an image could not be built.
 
+use std::ffi::OsStr;
 use std::io;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
 use std::process::ExitStatus;
 
@@ -62,6 +64,34 @@ pub enum Error {
     #[error("`{}` and another source have the same name; rename one of them", path.display())]
     SameName {
         /// The second of them.
+        path: PathBuf,
+    },
+    /// An image cannot be appended to.
+    #[error("`{}` cannot be appended to: {reason}", path.display())]
+    NotAppendable {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// An image cannot be recovered.
+    #[error("`{}` cannot be recovered from `{}`: {reason}", path.display(), recovery.display())]
+    NotRecoverable {
+        /// The image.
+        path: PathBuf,
+        /// The recovery file.
+        recovery: PathBuf,
+        /// What is wrong with one of them.
+        reason: &'static str,
+    },
+    /// A source would have a name in the root directory that the image that is appended to has.
+    #[error(
+        "the source `{}` has a name that the image has in its root directory; rename it, or give \
+         the old root directory a name of its own",
+        path.display()
+    )]
+    NameTaken {
+        /// The name.
         path: PathBuf,
     },
     /// A definition cannot be understood.
@@ -193,6 +223,11 @@ pub(crate) fn shown(text: &[u8]) -> String {
 }
 
 impl Error {
+    pub(crate) fn same_name(name: &[u8]) -> Self {
+        let path = OsStr::from_bytes(name).into();
+        Self::SameName { path }
+    }
+
     /// A value that means nothing.
     pub(crate) fn value(what: &'static str, found: &[u8], rule: &'static str) -> Self {
         let found = shown(found);

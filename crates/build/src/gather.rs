@@ -1,5 +1,7 @@
 //! From inputs to a [`Source`]: what there is, put together in one tree.
 
+mod taken;
+
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
@@ -111,8 +113,7 @@ impl Input {
             let name = absolute.file_name().unwrap_or(OsStr::new("root"));
             let name = name.as_bytes().to_vec();
             if !names.insert(name.clone()) {
-                let path = OsStr::from_bytes(&name).into();
-                return Err(Error::SameName { path });
+                return Err(Error::same_name(&name));
             }
             let path = path.clone();
             Ok(Self::Entry { path, name })
@@ -142,6 +143,10 @@ pub struct SourceOptions {
     pub pseudo: Option<Arc<Pseudo>>,
     /// The root directory, if no input has one.
     pub synthetic_root: SyntheticRoot,
+    /// Names in the root directory that something else will have
+    /// ([`Appending::names`](crate::Appending::names)): what of a directory has such a name gets a
+    /// number behind it, what is listed or defined by such a name is refused.
+    pub taken_names: BTreeSet<Vec<u8>>,
 }
 
 impl Default for SourceOptions {
@@ -156,6 +161,7 @@ impl Default for SourceOptions {
             pack_file: None,
             pseudo: None,
             synthetic_root: SyntheticRoot::default(),
+            taken_names: BTreeSet::new(),
         }
     }
 }
@@ -219,6 +225,10 @@ pub fn gather(
     if !options.selection.is_everything() && inputs.iter().any(|input| !input.is_scanned()) {
         prune(&mut draft, &options.selection);
     }
+    let is_listed = inputs
+        .iter()
+        .any(|input| matches!(input, Input::Listed { .. }));
+    taken::rename(&mut draft, &options.taken_names, is_listed)?;
     if is_root_synthetic {
         let times = draft.children(NodeId::ROOT);
         let newest_s = times
@@ -232,6 +242,7 @@ pub fn gather(
     let overrides = &options.overrides;
     overrides.before_pseudo(&mut draft.nodes);
     if let Some(pseudo) = &options.pseudo {
+        taken::check(pseudo, &options.taken_names)?;
         let is_root_free = inputs.is_empty() && options.pack_file.is_none();
         pseudo::apply(&mut draft, pseudo, options, is_root_free)?;
     }

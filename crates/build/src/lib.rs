@@ -8,6 +8,7 @@
 //! sample  what candidates would give, without writing    sample.rs
 //! write   duplicates, data area, tables, superblock      write.rs, then duplicates, data, tables
 //! verify  the image holds what the source holds          verify.rs
+//! append  to an image that grows in place                append.rs, recover.rs
 //! judge   which tool made an image, with which settings  identify.rs
 //! ```
 //!
@@ -15,6 +16,7 @@
 //! options give the same bytes for any number of threads: workers only compress, and one thread
 //! takes their results in order. Nothing here prints or reads the clock; [`Source::watch`] may.
 
+mod append;
 mod content;
 mod content_hash;
 mod data;
@@ -38,6 +40,7 @@ mod packer;
 mod progress;
 pub mod pseudo;
 mod reader;
+mod recover;
 mod reuse;
 mod sample;
 mod scan;
@@ -54,6 +57,7 @@ mod warning;
 mod write;
 mod xattrs;
 
+pub use append::Appending;
 pub use description::{Malformed, Place};
 pub use error::Error;
 pub use gather::{Input, SourceOptions, gather};
@@ -62,6 +66,7 @@ pub use options::{Metadata, Options};
 pub use output::Output;
 pub use overrides::{FileContexts, Mode, Overrides, Owners, Time, Times, Xattrs, parse_time};
 pub use progress::Progress;
+pub use recover::recover;
 pub use reuse::{NotReusable, Reuse};
 pub use sample::{Estimate, SampleMeans, SampleOptions, SampledBlocks, Sampling};
 pub use select::{

@@ -40,6 +40,16 @@ impl<'a> Sink<'a> {
         }
     }
 
+    /// Of a file whose image is added to from `start` on.
+    pub(crate) fn behind(file: &'a File, offset_bytes: u64, start: u64) -> Self {
+        Self {
+            end: start,
+            flushed_end: start,
+            reserved_end: Some(offset_bytes + start),
+            ..Self::new(file, offset_bytes)
+        }
+    }
+
     /// Of a file in memory, where setting space aside is taking it.
     pub(crate) fn in_memory(file: &'a File) -> Self {
         Self {
@@ -76,9 +86,12 @@ impl<'a> Sink<'a> {
     }
 
     /// Ends the image.
-    pub(crate) fn finish(self, len_bytes: u64) -> Result<(), Error> {
-        let cut = self.file.set_len(self.offset_bytes + len_bytes);
-        cut.map_err(Error::Write)
+    pub(crate) fn finish(&self, len_bytes: u64) -> Result<(), Error> {
+        // First to its end, so that zeros follow and not what may have stood there.
+        [self.end, len_bytes].into_iter().try_for_each(|len_bytes| {
+            let set = self.file.set_len(self.offset_bytes + len_bytes);
+            set.map_err(Error::Write)
+        })
     }
 
     fn reserve(&mut self, needed_end: u64) {

@@ -25,6 +25,9 @@ pub struct Source {
     pub(crate) disk: Disk,
     pub(crate) stores: Vec<Store>,
     pub(crate) images: Vec<SourceImage>,
+    /// The place among them of the image that this is appended to: the nodes from
+    /// [`Tree::first_kept`] on are its.
+    pub(crate) base: Option<usize>,
     /// What tail ends look like, as far as that was asked for ([`Source::sketch_tails`]).
     pub sketches: Sketches,
     /// An older image of a similar tree, whose blocks are copied where they are the same.
@@ -127,6 +130,14 @@ impl Source {
     /// Length of a regular file in bytes; 0 for everything else.
     pub fn size_bytes(&self, node: NodeId) -> u64 {
         self.tree.file_size(node).unwrap_or(0)
+    }
+
+    /// Bytes of the files that the image has already.
+    pub(crate) fn kept_bytes(&self) -> u64 {
+        let first = self.tree.first_kept.map(NodeId::index);
+        let kept = first.and_then(|first| self.tree.nodes.get(first..));
+        let kept = kept.unwrap_or_default().iter();
+        kept.filter_map(coldpress_layout::Node::size_bytes).sum()
     }
 
     /// Bytes of all regular files, each once.

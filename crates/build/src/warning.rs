@@ -55,6 +55,13 @@ pub enum Warning {
         /// Its length in the image.
         stored_bytes: u64,
     },
+    /// A name in the root directory that the image has already.
+    Renamed {
+        /// The name.
+        name: Vec<u8>,
+        /// The name that the image has instead.
+        new: Vec<u8>,
+    },
     /// A definition that is ignored.
     Definition {
         /// Where it stands.
@@ -120,6 +127,12 @@ impl fmt::Display for Warning {
                 "`{}` changed while it was read: it had {expected_bytes} bytes, the image holds \
                  {stored_bytes} as they were read; build again when nothing writes to it",
                 path.display()
+            ),
+            Self::Renamed { name, new } => write!(
+                formatter,
+                "`{}` is stored as `{}`: the image has something of its own name",
+                name.escape_ascii(),
+                new.escape_ascii()
             ),
             Self::Definition {
                 place,

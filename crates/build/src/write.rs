@@ -19,7 +19,7 @@ use crate::sink::Sink;
 use crate::source::Source;
 use crate::warning::Warning;
 use crate::xattrs::Xattrs;
-use crate::{data, tables};
+use crate::{append, data, tables};
 
 /// What was written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -48,13 +48,15 @@ pub struct Summary {
     pub changed: BTreeMap<NodeId, Warning>,
 }
 
-/// Writes an image of `source` to the empty file `output`.
+/// Writes an image of `source` to the empty file `output`, or behind the image in it that the
+/// source is appended to ([`Source::append_to`]). The superblock comes last; that of an image that
+/// is appended to, when all else is durable.
 ///
 /// * `progress`: called after each block; stops the work when it breaks.
 ///
 /// # Errors
 ///
-/// [`Error`]; `output` then holds a part of an image.
+/// [`Error`]; `output` then holds a part of an image, behind the old one if there is one.
 ///
 /// # Cost
 ///
@@ -68,10 +70,8 @@ pub fn write(
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Summary, Error> {
     options.check(order)?;
-    let mut meter = Meter::new(source.content_bytes(), progress);
-    let mut image = Sink::new(output, options.offset_bytes);
-    image.end = SUPERBLOCK_SIZE as u64;
-    image.append(&options_block(options))?;
+    let mut meter = Meter::new(source.content_bytes() - source.kept_bytes(), progress);
+    let mut image = begin(source, output, options)?;
     let start = image.end;
     let mut data = data::write(source, order, &mut image, options, &mut meter)?;
     source.check_stores()?;
@@ -88,13 +88,17 @@ pub fn write(
     };
     let busy = source.busy(Work::Tables);
     let superblock = write_tables(source, order, data, options, &mut image)?;
-    image.write_at(&superblock.write(), 0)?;
     summary.image_bytes = if options.is_padded {
         image.end.next_multiple_of(PADDING_SIZE)
     } else {
         image.end
     };
     image.finish(summary.image_bytes)?;
+    if source.base().is_some() {
+        // From here on the superblock names it.
+        output.sync_all().map_err(Error::Write)?;
+    }
+    image.write_at(&superblock.write(), 0)?;
     drop(busy);
 
     summary.inode_count = superblock.inode_count;
@@ -108,6 +112,18 @@ pub fn write(
         .map(|node| source.size_bytes(*node))
         .sum();
     Ok(summary)
+}
+
+/// The place at which the data area begins, with what stands before it.
+fn begin<'a>(source: &Source, output: &'a File, options: &Options) -> Result<Sink<'a>, Error> {
+    if let Some(base) = source.base() {
+        let start = append::start(base.superblock(), options.offset_bytes);
+        return Ok(Sink::behind(output, options.offset_bytes, start));
+    }
+    let mut image = Sink::new(output, options.offset_bytes);
+    image.end = SUPERBLOCK_SIZE as u64;
+    image.append(&options_block(options))?;
+    Ok(image)
 }
 
 /// Writes everything behind the data area, in disk order.
@@ -156,7 +172,10 @@ fn write_tables(
         block_size: options.block_size,
         fragment_count: u32::try_from(data.fragments.len()).expect("fewer than inodes"),
         compressor: options.compressor(),
-        flags: options.flags(),
+        // What it was made with holds for all of it.
+        flags: source
+            .base()
+            .map_or_else(|| options.flags(), |base| base.superblock().flags),
         id_count: ids.count(),
         root_inode: inodes.refs[0],
     })

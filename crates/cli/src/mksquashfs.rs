@@ -4,13 +4,14 @@
 //! parse    words to options, by a table                     parse.rs, options.rs
 //! request  what is asked for, a field for each meaning      request.rs, contradictions.rs
 //! settle   the same in the terms of the other crates        settle.rs, inputs.rs, compression.rs, definitions.rs, sort.rs
-//! run      the steps of `coldpress build` with other words  run.rs, report.rs
+//! run      the steps of `coldpress build` with other words  run.rs, appending.rs, report.rs
 //! ```
 //!
 //! An option means what it means to squashfs-tools 4.7, has no effect for a stated reason, or is
 //! refused by its name; `docs/mksquashfs.md` lists all. Only what users see was taken over: the
 //! facts are those of USAGE-MKSQUASHFS and of the behavior of the programs.
 
+mod appending;
 mod compression;
 mod contradictions;
 mod definitions;
@@ -41,7 +42,7 @@ const FAILED: u8 = 1;
 
 /// Does what the words behind a tool's name ask for, and tells how it ended.
 pub(crate) fn main(tool: Tool, words: &[OsString]) -> ExitCode {
-    let request = match parse::parse(tool, words) {
+    let mut request = match parse::parse(tool, words) {
         Ok(request) => request,
         Err(error) => {
             Ui::new(false).fail(&error);
@@ -49,7 +50,11 @@ pub(crate) fn main(tool: Tool, words: &[OsString]) -> ExitCode {
         }
     };
     let ui = Ui::new(!shows_bar(&request));
-    match ui.interrupt.install().and_then(|()| obey(&request, &ui)) {
+    match ui
+        .interrupt
+        .install()
+        .and_then(|()| obey(&mut request, &ui))
+    {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if failure::is_stdout_closed(&error) => ExitCode::SUCCESS,
         Err(_) if ui.interrupt.is_pending() => {
@@ -70,11 +75,11 @@ pub(crate) fn main(tool: Tool, words: &[OsString]) -> ExitCode {
 ///
 /// If they cannot be obeyed, or the image not be written.
 pub(crate) fn verb(tool: Tool, words: &[OsString], ui: &Ui) -> anyhow::Result<Exit> {
-    obey(&parse::parse(tool, words)?, ui)?;
+    obey(&mut parse::parse(tool, words)?, ui)?;
     Ok(Exit::Done)
 }
 
-fn obey(request: &Request, ui: &Ui) -> anyhow::Result<()> {
+fn obey(request: &mut Request, ui: &Ui) -> anyhow::Result<()> {
     if let Some(print) = &request.print {
         let mut out = ui.out();
         out.write_all(help::text(request, print)?.as_bytes())?;

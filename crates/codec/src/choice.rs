@@ -38,6 +38,13 @@ impl<T: Choice> Choices<T> {
         self.bits
     }
 
+    /// The set that the compressor options record; bits that stand for nothing are left out.
+    pub fn from_bits(bits: u32) -> Self {
+        let is_set = |(bit, _): &(usize, &T)| bits >> bit & 1 == 1;
+        let chosen = T::ALL.iter().enumerate().filter(is_set);
+        chosen.map(|(_, choice)| *choice).collect()
+    }
+
     /// Whether nothing is chosen.
     pub fn is_empty(self) -> bool {
         self.bits == 0

@@ -1,5 +1,7 @@
 //! A compressor, its level and its tuning, checked, and what the image records of them.
 
+mod recorded;
+
 use std::ops::RangeInclusive;
 
 use coldpress_format::{BlockSize, Compressor, CompressorOptions};

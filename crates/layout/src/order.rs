@@ -18,7 +18,7 @@ use crate::tree::{NodeId, Tree};
 /// Laws, whatever the plan:
 /// - A regular file with at least one full block, or with data and its tail end in no fragment
 ///   item, has exactly one [`Item::Blocks`]; no other node has one, and a duplicate has no item at
-///   all: naming it names the file whose data it has.
+///   all: naming it names the file whose data it has. A file that is kept has no item either.
 /// - A tail end is in at most one [`Item::Fragment`], once. Fragment items are not empty, and the
 ///   tails of each add up to at most the block size. A tail in none is the file's last, short block.
 /// - `inodes` has every node exactly once, `directories` every directory. Both begin with a cold
@@ -183,6 +183,8 @@ pub(crate) struct Placing<'tree> {
     pub(crate) tails: Tails,
     pub(crate) data: Vec<Item>,
     /// By node: has an item of its own.
+    ///
+    /// What the image has already counts as placed, here and below.
     pub(crate) has_blocks: Vec<bool>,
     /// By node, but not of duplicate tail ends: the tail end is in a fragment item.
     pub(crate) has_fragment: Vec<bool>,
@@ -190,15 +192,16 @@ pub(crate) struct Placing<'tree> {
 
 impl<'tree> Placing<'tree> {
     fn new(tree: &'tree Tree, block_size: BlockSize, tails: Tails) -> Self {
-        let (has_blocks, has_fragment) =
-            (vec![false; tree.nodes.len()], vec![false; tree.nodes.len()]);
+        let count = tree.nodes.len();
+        let mut is_placed = vec![false; count];
+        is_placed[tree.first_kept.map_or(count, NodeId::index)..].fill(true);
         Self {
             tree,
             block_size,
             tails,
             data: Vec::new(),
-            has_blocks,
-            has_fragment,
+            has_blocks: is_placed.clone(),
+            has_fragment: is_placed,
         }
     }
 

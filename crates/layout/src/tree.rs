@@ -32,6 +32,9 @@ pub struct Tree {
     /// names the one whose tail end serves for both where tail ends are packed. That one is in
     /// neither map.
     pub duplicate_tails: BTreeMap<NodeId, NodeId>,
+    /// The first of the nodes whose data the image has already, because it is appended to: they
+    /// and all behind them get no place in the data area.
+    pub first_kept: Option<NodeId>,
 }
 
 /// One inode to be.
@@ -131,6 +134,11 @@ impl Tree {
     pub fn tail_of(&self, id: NodeId) -> NodeId {
         let id = self.data_of(id);
         self.duplicate_tails.get(&id).copied().unwrap_or(id)
+    }
+
+    /// Whether the image has the node already, so that it gets no place in the data area.
+    pub fn is_kept(&self, id: NodeId) -> bool {
+        self.first_kept.is_some_and(|first| first <= id)
     }
 
     /// Whether the node is a directory.

@@ -8,7 +8,7 @@ use clap::Args;
 ///
 /// Understands the command line of mksquashfs 4.7, also when coldpress is called by the name
 /// `mksquashfs`. `coldpress mksquashfs -help` lists the options; those that are not supported are
-/// refused by name. An existing image is replaced with -noappend and never appended to.
+/// refused by name. An existing image is appended to, or replaced with -noappend.
 #[derive(Debug, Args)]
 #[command(
     disable_help_flag = true,

@@ -41,6 +41,8 @@ const OPTIONS: [(&str, &[Compressor]); 13] = [
 pub(crate) struct Compression {
     compressor: Option<Compressor>,
     given: Vec<(&'static str, String)>,
+    /// Those of the image that is appended to, which count instead.
+    recorded: Option<Settings>,
 }
 
 impl Compression {
@@ -82,9 +84,15 @@ impl Compression {
         self.given.push((name, text));
     }
 
+    /// Replaces what was asked for by the settings of an image that is appended to.
+    pub(crate) fn continue_with(&mut self, settings: Settings) {
+        self.recorded = Some(settings);
+    }
+
     /// The compressor.
     pub(crate) fn compressor(&self) -> Compressor {
-        self.compressor.unwrap_or(Compressor::Gzip)
+        let recorded = self.recorded.map(|settings| settings.compressor);
+        recorded.or(self.compressor).unwrap_or(Compressor::Gzip)
     }
 
     /// Whether an option was given.
@@ -121,6 +129,9 @@ impl Compression {
     ///
     /// If an option has a value that the compressor cannot use.
     pub(crate) fn settings(&self, block_size: BlockSize) -> anyhow::Result<Settings> {
+        if let Some(recorded) = self.recorded {
+            return Ok(recorded);
+        }
         let compressor = self.compressor();
         let level = match compressor {
             Compressor::Xz => self.number("-Xpreset")?,

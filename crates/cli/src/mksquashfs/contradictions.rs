@@ -12,6 +12,10 @@ use crate::failure::hint;
 /// The first contradiction, with the names of its options.
 pub(crate) fn check(request: &Request) -> anyhow::Result<()> {
     request.compression.check()?;
+    if request.recover.is_some() {
+        // It reads no source.
+        return Ok(());
+    }
     check_input(request)?;
     check_tar(request)?;
     if request.xattrs.contradiction {

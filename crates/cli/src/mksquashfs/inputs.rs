@@ -20,10 +20,16 @@ const TAR_MODE: u16 = 0o755;
 
 /// What the image is built from.
 ///
+/// * `taken`: names in the root directory that sources cannot have.
+///
 /// # Errors
 ///
 /// If a source is not there or standard input cannot be read.
-pub(crate) fn inputs(request: &Request, ui: &Ui) -> anyhow::Result<Vec<BuildInput>> {
+pub(crate) fn inputs(
+    request: &Request,
+    taken: &BTreeSet<Vec<u8>>,
+    ui: &Ui,
+) -> anyhow::Result<Vec<BuildInput>> {
     if request.is_tar() {
         return Ok(vec![BuildInput::Tar(tar(request))]);
     }
@@ -47,7 +53,7 @@ pub(crate) fn inputs(request: &Request, ui: &Ui) -> anyhow::Result<Vec<BuildInpu
     if let Some(directory) = root_source(request) {
         return Ok(vec![BuildInput::Directory(directory.to_path_buf())]);
     }
-    entries(&request.sources, ui)
+    entries(&request.sources, taken, ui)
 }
 
 /// What standard input is; checked to be one thing at most.
@@ -102,15 +108,19 @@ fn root_source(request: &Request) -> Option<&Path> {
 }
 
 /// Sources that stand in the root directory by their names; of equal names all but the first get a
-/// number.
-fn entries(sources: &[PathBuf], ui: &Ui) -> anyhow::Result<Vec<BuildInput>> {
+/// number, and all whose name is taken.
+fn entries(
+    sources: &[PathBuf],
+    taken: &BTreeSet<Vec<u8>>,
+    ui: &Ui,
+) -> anyhow::Result<Vec<BuildInput>> {
     let mut names = BTreeSet::new();
     let mut inputs = Vec::new();
     for path in sources {
         let base = base_name(path)?;
-        let free = |name: &Vec<u8>| !names.contains(name);
-        // As many numbers as there are sources are enough.
-        let name = (0..=sources.len())
+        let free = |name: &Vec<u8>| !names.contains(name) && !taken.contains(name);
+        // As many numbers as there are names are enough.
+        let name = (0..=sources.len() + taken.len())
             .map(|number| numbered(&base, number))
             .find(free)
             .unwrap_or_default();

@@ -21,7 +21,7 @@ pub(crate) fn beginning(request: &Request) -> String {
     format!("Creating 4.0 filesystem on {destination}, block size {block_bytes}.\n")
 }
 
-/// What is stored, a line for each name, directories behind what is in them.
+/// What is stored but for what an image has that is appended to, a line for each name, directories behind what is in them.
 ///
 /// # Errors
 ///
@@ -39,6 +39,9 @@ fn directory(
     out: &mut impl io::Write,
 ) -> io::Result<()> {
     for (name, child) in source.tree.entries(id) {
+        if source.tree.is_kept(*child) {
+            continue;
+        }
         let path = [path, b"/", name].concat();
         if source.tree.is_directory(*child) {
             directory(source, *child, &path, seen, out)?;

@@ -37,6 +37,10 @@ pub(crate) struct Request {
     /// Sources keep their whole path.
     pub(crate) whole_paths: bool,
     pub(crate) keep_as_directory: bool,
+    /// Where the root directory of an image that is appended to stands in the new one.
+    pub(crate) root_becomes: Option<OsString>,
+    /// The recovery file that the destination is recovered from, instead of anything else.
+    pub(crate) recover: Option<PathBuf>,
     pub(crate) compression: Compression,
     pub(crate) uncompressed: Uncompressed,
     pub(crate) block_size: BlockSize,
@@ -80,6 +84,8 @@ impl Request {
             input: if is_tar { vec![Input::Tar] } else { Vec::new() },
             whole_paths: false,
             keep_as_directory: false,
+            root_becomes: None,
+            recover: None,
             compression: Compression::default(),
             uncompressed: Uncompressed::default(),
             block_size: BlockSize::DEFAULT,

@@ -2,20 +2,20 @@
 
 use std::fs::OpenOptions;
 use std::io::{self, BufWriter, Write as _};
+use std::os::unix::ffi::OsStrExt as _;
 use std::time::SystemTime;
 
-use anyhow::{Context as _, anyhow, bail};
-use coldpress_build::{Options, Output, Source, Warning};
-use coldpress_layout::Tails;
+use anyhow::{Context as _, bail};
+use coldpress_build::{Options, Source, Warning};
+use coldpress_layout::{NodeId, Tails};
 
+use super::appending::{self, Destination};
 use super::contradictions::{self, SettledTimes};
 use super::report;
 use super::request::{Info, Request, Time};
 use super::settle::{self, Settled};
 use super::sort;
-use crate::failure::hint;
-use crate::squashfs_tools::{Pace, Tool, print};
-use crate::steps;
+use crate::squashfs_tools::{Pace, print};
 use crate::text::quoted;
 use crate::timing::{Deed, kept};
 use crate::ui::Ui;
@@ -27,24 +27,32 @@ use crate::ui::Ui;
 /// # Errors
 ///
 /// If a part of the request contradicts another, cannot be used, or the image cannot be written.
-pub(crate) fn run(request: &Request, epoch_s: Option<u32>, ui: &Ui) -> anyhow::Result<()> {
+pub(crate) fn run(request: &mut Request, epoch_s: Option<u32>, ui: &Ui) -> anyhow::Result<()> {
     let deed = Deed::of_making(request.tool, &request.destination);
     kept(deed, ui, || build(request, epoch_s, ui))
 }
 
-fn build(request: &Request, epoch_s: Option<u32>, ui: &Ui) -> anyhow::Result<()> {
+fn build(request: &mut Request, epoch_s: Option<u32>, ui: &Ui) -> anyhow::Result<()> {
     contradictions::check(request)?;
     let times = SettledTimes::new(&request.times, epoch_s)?;
-    check_destination(request)?;
+    if let Some(recovery) = &request.recover {
+        return appending::recover(request, recovery, ui);
+    }
     let now_s = now_s()?;
-    let settled = settle::settle(request, times, now_s, ui)?;
+    let appending = appending::open(request)?;
+    let taken_names = appending::taken_names(request, appending.as_ref())?;
+    let settled = settle::settle(request, times, now_s, taken_names, ui)?;
     let mut info = info(request)?;
     let _hold = ui.interrupt.hold();
-    let output = Output::create(&request.destination)?;
+    let destination = Destination::new(request, appending)?;
     if !request.talk.quiet {
-        print(ui, &report::beginning(request))?;
+        let beginning = match destination.appending() {
+            None => report::beginning(request),
+            Some(appending) => appending::beginning(request, appending),
+        };
+        print(ui, &beginning)?;
     }
-    let source = gather(request, &settled, ui)?;
+    let source = gather(request, &settled, &destination, ui)?;
     if let Some(info) = &mut info {
         report::stored(&source, info).context("cannot tell what is stored")?;
         info.flush().context("cannot tell what is stored")?;
@@ -53,30 +61,12 @@ fn build(request: &Request, epoch_s: Option<u32>, ui: &Ui) -> anyhow::Result<()>
         modification_time_s: image_time_s(times, &source, now_s),
         ..settled.options
     };
-    let summary = write(request, &settled, &source, &output, &options, ui)?;
-    steps::commit(output, ui)?;
+    let summary = write(request, &settled, &source, &destination, &options, ui)?;
+    destination.commit(ui)?;
     if !request.talk.quiet {
         print(ui, &report::summary(request, &options, &source, &summary))?;
     }
     Ok(())
-}
-
-/// Refuses an image that is there, unless it may be replaced.
-fn check_destination(request: &Request) -> anyhow::Result<()> {
-    let destination = &request.destination;
-    if request.replace || destination.symlink_metadata().is_err() {
-        return Ok(());
-    }
-    let option = if request.tool == Tool::Sqfstar {
-        "-force"
-    } else {
-        "-noappend"
-    };
-    let error = anyhow!(
-        "{} exists, and images are not appended to",
-        quoted(destination)
-    );
-    Err(hint(error, format!("add {option} to replace it")))
 }
 
 /// Where the names of what is stored go; `None` if nowhere.
@@ -93,12 +83,21 @@ fn info(request: &Request) -> anyhow::Result<Option<Box<dyn io::Write>>> {
     })
 }
 
-fn gather(request: &Request, settled: &Settled, ui: &Ui) -> anyhow::Result<Source> {
+fn gather(
+    request: &Request,
+    settled: &Settled,
+    destination: &Destination,
+    ui: &Ui,
+) -> anyhow::Result<Source> {
     let step = ui.step("scanning", 0).about("names, metadata and sizes");
     let mut source =
         coldpress_build::gather(&settled.inputs, &settled.source_options, &mut |_| {
             ui.interrupt.poll()
         })?;
+    if let Some(appending) = destination.appending() {
+        let root_becomes = request.root_becomes.as_ref().map(|name| name.as_bytes());
+        source.append_to(appending, root_becomes, &mut |_| ui.interrupt.poll())?;
+    }
     step.finish("");
     source.watch = Some(ui.timing.clone());
     if request.duplicates {
@@ -119,7 +118,7 @@ fn write(
     request: &Request,
     settled: &Settled,
     source: &Source,
-    output: &Output,
+    destination: &Destination,
     options: &Options,
     ui: &Ui,
 ) -> anyhow::Result<coldpress_build::Summary> {
@@ -128,10 +127,14 @@ fn write(
     let (order, _) = coldpress_layout::order(&source.tree, &plan, block_size, options.tails);
     let (percentage, rest) = (request.talk.percentage, request.work.rest_percent);
     let mut pace = Pace::new("compressing", percentage, rest, ui);
-    let summary = coldpress_build::write(source, &order, output.file(), options, &mut |progress| {
-        pace.advance(progress)
-    })
-    .with_context(|| format!("cannot build {}", quoted(output.path())))?;
+    let summary = coldpress_build::write(
+        source,
+        &order,
+        destination.file(),
+        options,
+        &mut |progress| pace.advance(progress),
+    )
+    .with_context(|| format!("cannot build {}", quoted(destination.path())))?;
     pace.finish();
     warn(request, summary.changed.values(), ui)?;
     Ok(summary)
@@ -144,7 +147,9 @@ fn warn<'a>(
     ui: &Ui,
 ) -> anyhow::Result<()> {
     for warning in warnings {
-        if request.talk.exit_on_error {
+        // That a name is taken is no error of mksquashfs.
+        let is_error = !matches!(warning, Warning::Renamed { .. });
+        if request.talk.exit_on_error && is_error {
             bail!("{warning}");
         }
         ui.warn(&warning.to_string());
@@ -156,8 +161,10 @@ fn image_time_s(times: SettledTimes, source: &Source, now_s: u32) -> u32 {
     match times.image {
         Some(Time::At(asked_s)) => asked_s,
         Some(Time::Newest) => {
-            let found = source.tree.nodes.iter().map(|node| node.mtime_s);
-            found.max().unwrap_or(0)
+            // That of what is there already does not count, as in mksquashfs.
+            let count = source.tree.first_kept.map_or(usize::MAX, NodeId::index);
+            let found = source.tree.nodes.iter().take(count);
+            found.map(|node| node.mtime_s).max().unwrap_or(0)
         }
         None => now_s,
     }

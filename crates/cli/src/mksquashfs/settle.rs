@@ -1,5 +1,6 @@
 //! A request in the terms of the crates that write images.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::num::NonZeroUsize;
 use std::os::unix::ffi::OsStrExt as _;
@@ -31,6 +32,7 @@ pub(crate) struct Settled {
 /// Settles a request.
 ///
 /// * `now_s`: the time, seconds since 1970.
+/// * `taken_names`: those in the root directory that sources cannot have.
 ///
 /// # Errors
 ///
@@ -39,10 +41,11 @@ pub(crate) fn settle(
     request: &Request,
     times: SettledTimes,
     now_s: u32,
+    taken_names: BTreeSet<Vec<u8>>,
     ui: &Ui,
 ) -> anyhow::Result<Settled> {
     let threads = resolve::threads(request.work.threads);
-    let inputs = inputs::inputs(request, ui)?;
+    let inputs = inputs::inputs(request, &taken_names, ui)?;
     let source_options = SourceOptions {
         selection: selection(request, &inputs, ui)?,
         overrides: overrides(request, times)?,
@@ -52,6 +55,7 @@ pub(crate) fn settle(
         threads,
         pseudo: definitions::pseudo(request)?.map(Arc::new),
         synthetic_root: synthetic_root(times, now_s),
+        taken_names,
         ..SourceOptions::default()
     };
     Ok(Settled {

@@ -1,13 +1,13 @@
 //! What follows an option, as the number, time, owner or path that it stands for.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::num::NonZeroUsize;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use anyhow::{Context as _, anyhow};
 use coldpress_build::{Mode, Time};
-use coldpress_format::BlockSize;
+use coldpress_format::{BlockSize, is_legal_name};
 
 use crate::{names, text};
 
@@ -40,6 +40,18 @@ impl Value<'_> {
     /// The name of a file.
     pub(crate) fn path(&self) -> PathBuf {
         PathBuf::from(self.text)
+    }
+
+    /// A name in a directory of an image.
+    ///
+    /// # Errors
+    ///
+    /// If the format cannot hold it.
+    pub(crate) fn name(&self) -> anyhow::Result<OsString> {
+        if !is_legal_name(self.text.as_encoded_bytes()) {
+            return Err(self.wrong("must be one name without `/`, of 256 bytes at most"));
+        }
+        Ok(self.text.to_owned())
     }
 
     /// A number of bytes: K, M or G may follow, and B, b or bytes behind them.

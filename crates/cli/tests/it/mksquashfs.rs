@@ -3,6 +3,7 @@
 //! The binary is called by those names, through symbolic links. What it writes is compared with
 //! what the installed mksquashfs writes for the same command line, by the listing of unsquashfs.
 
+mod append;
 mod behavior;
 mod lines;
 pub(crate) mod tools;

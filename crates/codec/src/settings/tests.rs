@@ -139,6 +139,8 @@ fn everything_else_is_recorded_as_readers_understand_it() {
                 Ok(options)
             );
         }
+        let again = Settings::recorded(compressor, options, BlockSize::DEFAULT).unwrap();
+        assert_eq!(again.options(BlockSize::DEFAULT), options, "{settings:?}");
     }
 }
 

@@ -172,3 +172,16 @@ fn a_duplicate_has_no_place_of_its_own_and_fills_no_fragment_block() {
         );
     }
 }
+
+#[test]
+fn what_the_image_has_already_gets_no_place() {
+    let mut tree = flat(&[5000, 50, 5000, 50, 5000, 60]);
+    tree.first_kept = Some(NodeId(5));
+    // `c` and `d` are duplicates of what is there.
+    tree.duplicates = [(3, 5), (4, 6)].map(|(a, b)| (NodeId(a), NodeId(b))).into();
+    let plan = b"coldpress-plan 1\n[data]\nblocks /e\nfragment\n /f\n";
+    let plan = Plan::parse(plan).unwrap();
+    let placed = [Tails::None, Tails::Small, Tails::All]
+        .map(|tails| spell(&order(&tree, &plan, BlockSize::MIN, tails).0));
+    assert_eq!(placed, ["|ab", "|a(b)", "|a(ab)"]);
+}

@@ -4,8 +4,9 @@ use super::{Row, Section};
 use crate::mksquashfs::request::Print;
 use crate::squashfs_tools::Tool;
 
-const REPLACED: &str = "replaces DESTINATION; otherwise one that exists is refused";
-const IN_PLACE: &str = "nothing is changed in place, so there is nothing to recover";
+const REPLACED: &str = "replaces DESTINATION; otherwise one that exists is appended to";
+const REPLACED_BY_TAR: &str = "replaces DESTINATION; otherwise one that exists is refused";
+const WHOLE: &str = "a kill while appending leaves the old image, so there is nothing to recover";
 const ACTION: &str = "actions are not understood; excludes, -force-uid, -force-file-mode, \
                       -xattrs-exclude and `-p` do what most of them are for";
 
@@ -14,13 +15,24 @@ pub(super) const EXISTING: Section = Section {
     title: "Existing images",
     rows: &[
         Row::flag("-noappend", |request| request.replace = true, REPLACED).only(Tool::Mksquashfs),
-        Row::flag("-force", |request| request.replace = true, REPLACED).only(Tool::Sqfstar),
-        Row::refused("-root-becomes NAME", "nothing is appended to an image")
-            .only(Tool::Mksquashfs),
-        Row::no_effect("-no-recovery", IN_PLACE).only(Tool::Mksquashfs),
-        Row::no_effect("-recovery-path DIRECTORY", IN_PLACE).only(Tool::Mksquashfs),
-        Row::refused("-recover FILE", "recovery files are those of mksquashfs")
-            .only(Tool::Mksquashfs),
+        Row::flag("-force", |request| request.replace = true, REPLACED_BY_TAR).only(Tool::Sqfstar),
+        Row::value(
+            "-root-becomes NAME",
+            |request, value| value.name().map(|name| request.root_becomes = Some(name)),
+            "when appending: the old root directory stands in the new one by this name",
+        )
+        .only(Tool::Mksquashfs),
+        Row::no_effect("-no-recovery", WHOLE).only(Tool::Mksquashfs),
+        Row::no_effect("-recovery-path DIRECTORY", WHOLE).only(Tool::Mksquashfs),
+        Row::value(
+            "-recover FILE",
+            |request, value| {
+                request.recover = Some(value.path());
+                Ok(())
+            },
+            "restores DESTINATION after squashfs-tools was killed while appending to it",
+        )
+        .only(Tool::Mksquashfs),
     ],
 };
 

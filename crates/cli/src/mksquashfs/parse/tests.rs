@@ -179,8 +179,8 @@ fn what_cannot_be_obeyed_is_refused_by_name() {
             "`-limit 0%`: must be a percentage from 1 to 100",
         ),
         (
-            "a b -root-becomes old",
-            "`-root-becomes` is not supported: nothing is appended to an image",
+            "a b -root-becomes ..",
+            "`-root-becomes ..`: must be one name without `/`, of 256 bytes at most",
         ),
         (
             "a - -stream",

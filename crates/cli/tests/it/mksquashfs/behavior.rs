@@ -266,8 +266,8 @@ fn an_existing_image_is_replaced_only_on_request() {
     workshop.file("SRC/image.sqfs", "not an image");
     let refused = workshop.run("mksquashfs", "SRC SRC/image.sqfs");
     assert_eq!(refused.code, Some(1));
-    let expected = "error: `SRC/image.sqfs` exists, and images are not appended to\n\n\
-                    hint: add -noappend to replace it\n";
+    let expected = "error: `SRC/image.sqfs` cannot be appended to: no SquashFS image begins at byte \
+                    0 of it\n\nhint: add -noappend to replace it\n";
     assert_eq!(refused.stderr, expected);
     workshop.done("mksquashfs", "SRC SRC/image.sqfs -noappend");
     let names = done([Path::new("ls"), &workshop.at("SRC/image.sqfs")]).text();
@@ -308,7 +308,7 @@ fn what_is_not_supported_is_refused_by_name() {
     for (line, name) in [
         ("SRC out -no-such-option", "-no-such-option"),
         ("SRC out -action prune@true", "-action"),
-        ("SRC out -root-becomes old", "-root-becomes"),
+        ("SRC out -root-becomes ..", "-root-becomes"),
         ("SRC out -comp xz -Xhc", "-Xhc"),
         ("SRC out -comp lzma", "-comp lzma"),
         ("none out", "none"),
