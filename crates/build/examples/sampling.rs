@@ -114,6 +114,7 @@ fn candidate(word: &str) -> Result<Options, Box<dyn Error>> {
         offset_bytes: 0,
         is_padded: true,
         deduplicated: true,
+        without_xattrs: false,
     })
 }
 

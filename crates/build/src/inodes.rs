@@ -28,6 +28,7 @@ use crate::error::Error;
 use crate::ids::Ids;
 use crate::options::{Metadata, Options};
 use crate::sink::Sink;
+use crate::summary::TableSize;
 use crate::xattrs::Xattrs;
 
 /// Where both tables begin in the image, and each inode in its table.
@@ -36,6 +37,8 @@ pub(crate) struct InodeTables {
     pub(crate) directory_table_start: u64,
     /// For each node.
     pub(crate) refs: Vec<InodeRef>,
+    pub(crate) inode_table: TableSize,
+    pub(crate) directory_table: TableSize,
 }
 
 /// What is known of every inode before any position is.

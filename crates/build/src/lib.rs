@@ -48,6 +48,7 @@ mod select;
 mod sink;
 mod sketches;
 mod source;
+mod summary;
 mod synthetic_root;
 mod tables;
 mod tar;
@@ -73,9 +74,10 @@ pub use select::{
     Descent, Exclusions, Fate, Matching, Mounts, Pattern, Rules, Selection, exclude_file_lines,
 };
 pub use source::Source;
+pub use summary::{Summary, TableSize};
 pub use synthetic_root::SyntheticRoot;
 pub use tar::{TarDefaults, TarDefect, TarInput, TarOrigin, is_tar};
 pub use uncompressed::Uncompressed;
 pub use verify::{Difference, What, verify};
 pub use warning::Warning;
-pub use write::{Summary, write};
+pub use write::write;

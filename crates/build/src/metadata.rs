@@ -7,6 +7,7 @@ use coldpress_format::{METADATA_BLOCK_SIZE, MetadataHeader};
 
 use crate::error::Error;
 use crate::options::Options;
+use crate::summary::TableSize;
 
 /// Blocks from which on it pays to start threads: compressing one takes a fraction of a
 /// millisecond.
@@ -23,6 +24,8 @@ pub(crate) struct Packed {
     pub(crate) starts: Vec<u32>,
     /// Bytes of all blocks.
     size_bytes: u64,
+    /// What they would be if all were stored as they are.
+    content_bytes: u64,
 }
 
 impl Packed {
@@ -46,7 +49,16 @@ impl Packed {
         })
     }
 
-    fn push(&mut self, content: &[u8], compressed: bool) -> Result<(), Error> {
+    /// Bytes of the table, and what they would be without compression.
+    pub(crate) fn size(&self) -> TableSize {
+        TableSize {
+            stored_bytes: self.size_bytes,
+            content_bytes: self.content_bytes,
+        }
+    }
+
+    /// * `len_bytes`: what the block holds.
+    fn push(&mut self, content: &[u8], len_bytes: usize, compressed: bool) -> Result<(), Error> {
         let start = u32::try_from(self.size_bytes).expect("checked when the last was pushed");
         let size_bytes = u16::try_from(content.len()).expect("a metadata block is at most 8 KiB");
         let header = MetadataHeader {
@@ -57,6 +69,7 @@ impl Packed {
         self.bytes.extend(header.write());
         self.bytes.extend(content);
         self.size_bytes += MetadataHeader::SIZE + u64::from(size_bytes);
+        self.content_bytes += MetadataHeader::SIZE + len_bytes as u64;
         if self.size_bytes > u32::MAX.into() {
             return Err(Error::TooMany {
                 what: "bytes in a metadata table",
@@ -150,8 +163,8 @@ impl<'a> Packer<'a> {
         if blocks.len() < PARALLEL_BLOCKS || self.encoder.is_none() {
             for (index, content) in blocks {
                 match compress(&mut self.encoder, (index, content))? {
-                    Some(compressed) => packed.push(&compressed, true)?,
-                    None => packed.push(content, false)?,
+                    Some(compressed) => packed.push(&compressed, content.len(), true)?,
+                    None => packed.push(content, content.len(), false)?,
                 }
             }
             return Ok(());
@@ -168,8 +181,8 @@ impl<'a> Packer<'a> {
             || encoder(options, is_stored),
             |encoder, (index, content)| Ok((content, compress(encoder, (index, content))?)),
             |(content, compressed)| match compressed {
-                Some(compressed) => packed.push(&compressed, true),
-                None => packed.push(content, false),
+                Some(compressed) => packed.push(&compressed, content.len(), true),
+                None => packed.push(content, content.len(), false),
             },
         )
     }

@@ -38,6 +38,8 @@ pub struct Options {
     pub is_padded: bool,
     /// Whether duplicates were looked for, for the superblock's flags.
     pub deduplicated: bool,
+    /// Whether xattrs of the source were left out, for the superblock's flags.
+    pub without_xattrs: bool,
 }
 
 /// How metadata lies in an image.
@@ -66,7 +68,11 @@ impl Options {
             .and_then(|settings| settings.options(self.block_size))
     }
 
-    pub(crate) fn flags(&self) -> Flags {
+    /// What the superblock says of the image.
+    ///
+    /// * `has_xattrs`: whether it has some all the same: definitions add them, and unsquashfs leaves
+    ///   them out where the flag says that there are none.
+    pub(crate) fn flags(&self, has_xattrs: bool) -> Flags {
         let tails = match self.tails {
             Tails::None => Flags::NO_FRAGMENTS,
             Tails::Small => Flags::default(),
@@ -76,6 +82,7 @@ impl Options {
         when(self.deduplicated, Flags::DUPLICATES)
             .with(tails)
             .with(when(self.exportable, Flags::EXPORTABLE))
+            .with(when(self.without_xattrs && !has_xattrs, Flags::NO_XATTRS))
             .with(self.stored().flags())
             .with(when(self.recorded().is_some(), Flags::COMPRESSOR_OPTIONS))
     }

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use crate::error::Error;
 
 /// How much of the source's content a step has dealt with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
     /// Bytes dealt with.
     pub done_bytes: u64,

@@ -34,7 +34,8 @@ impl Uncompressed {
         xattrs: true,
     };
 
-    /// What the superblock says of it.
+    /// What the superblock says of it. Where inodes are uncompressed ids are as well, and squashfs-tools
+    /// say nothing of them then.
     pub(crate) fn flags(self) -> Flags {
         let Self {
             inodes,
@@ -45,7 +46,7 @@ impl Uncompressed {
         } = self;
         [
             (inodes, Flags::RAW_INODES),
-            (ids, Flags::RAW_IDS),
+            (ids && !inodes, Flags::RAW_IDS),
             (data, Flags::RAW_DATA),
             (fragments, Flags::RAW_FRAGMENTS),
             (xattrs, Flags::RAW_XATTRS),

@@ -1,12 +1,11 @@
 //! Writing an image, in the order in which it lies on disk.
 
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::ops::ControlFlow;
 
 use coldpress_codec::Work;
 use coldpress_format::{Fragment, PADDING_SIZE, SUPERBLOCK_SIZE, Superblock};
-use coldpress_layout::{NodeId, Order};
+use coldpress_layout::Order;
 
 use crate::data::DataArea;
 use crate::error::Error;
@@ -17,36 +16,9 @@ use crate::options::Options;
 use crate::progress::{Meter, Progress};
 use crate::sink::Sink;
 use crate::source::Source;
-use crate::warning::Warning;
+use crate::summary::Summary;
 use crate::xattrs::Xattrs;
 use crate::{append, data, tables};
-
-/// What was written.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Summary {
-    /// Bytes of the image, padding included.
-    pub image_bytes: u64,
-    /// Number of inodes.
-    pub inode_count: u32,
-    /// Bytes of all files, each once.
-    pub data_bytes: u64,
-    /// Bytes of the data area.
-    pub stored_bytes: u64,
-    /// Bytes of the tables.
-    pub table_bytes: u64,
-    /// Number of fragment blocks.
-    pub fragment_count: u32,
-    /// Files that share the data of another.
-    pub duplicate_files: u64,
-    /// Bytes of such files.
-    pub duplicate_bytes: u64,
-    /// Bytes that sparse blocks save.
-    pub sparse_bytes: u64,
-    /// Bytes whose blocks were copied from another image instead of compressed.
-    pub copied_bytes: u64,
-    /// Files that could not be read as they were found; the image holds what could.
-    pub changed: BTreeMap<NodeId, Warning>,
-}
 
 /// Writes an image of `source` to the empty file `output`, or behind the image in it that the
 /// source is appended to ([`Source::append_to`]). The superblock comes last; that of an image that
@@ -87,7 +59,7 @@ pub fn write(
         ..Summary::default()
     };
     let busy = source.busy(Work::Tables);
-    let superblock = write_tables(source, order, data, options, &mut image)?;
+    let superblock = write_tables(source, order, data, options, &mut image, &mut summary)?;
     summary.image_bytes = if options.is_padded {
         image.end.next_multiple_of(PADDING_SIZE)
     } else {
@@ -101,6 +73,7 @@ pub fn write(
     image.write_at(&superblock.write(), 0)?;
     drop(busy);
 
+    summary.used_bytes = superblock.bytes_used;
     summary.inode_count = superblock.inode_count;
     summary.fragment_count = superblock.fragment_count;
     summary.table_bytes = superblock.bytes_used - superblock.inode_table_start;
@@ -133,49 +106,48 @@ fn write_tables(
     mut data: DataArea,
     options: &Options,
     image: &mut Sink,
+    summary: &mut Summary,
 ) -> Result<Superblock, Error> {
     let stored = options.stored();
     let ids = Ids::new(&source.tree, order)?;
     let xattrs = Xattrs::new(&source.tree, order);
     let contents = Contents::new(&source.tree, order, &ids, &xattrs, &mut data.files);
     let (inodes, numbers) = contents.pack(options, image)?;
+    let fragments = fragment_entries(&data.fragments);
+    let fragment_table_start = lookup(image, &fragments, stored.fragments, options)?;
+    let export_table_start = if options.exportable {
+        let entries = export_entries(&numbers, &inodes);
+        Some(lookup(image, &entries, stored.inodes, options)?)
+    } else {
+        None
+    };
+    let id_table_start = lookup(image, &ids.entries(), stored.ids, options)?;
+    let packed_xattrs = xattrs.pack(image.end, options)?;
+    if let Some(packed) = &packed_xattrs {
+        image.append(&packed.bytes)?;
+        summary.xattr_table = packed.size;
+    }
+    summary.inode_table = inodes.inode_table;
+    summary.directory_table = inodes.directory_table;
+    // What an image was made with holds for all that is appended to it.
+    let flags = source.base().map_or_else(
+        || options.flags(packed_xattrs.is_some()),
+        |base| base.superblock().flags,
+    );
     Ok(Superblock {
         inode_table_start: inodes.inode_table_start,
         directory_table_start: inodes.directory_table_start,
-        fragment_table_start: Some(lookup(
-            image,
-            &fragment_entries(&data.fragments),
-            stored.fragments,
-            options,
-        )?),
-        export_table_start: if options.exportable {
-            Some(lookup(
-                image,
-                &export_entries(&numbers, &inodes),
-                stored.inodes,
-                options,
-            )?)
-        } else {
-            None
-        },
-        id_table_start: lookup(image, &ids.entries(), stored.ids, options)?,
-        xattr_table_start: match xattrs.pack(image.end, options)? {
-            None => None,
-            Some((bytes, header_start)) => {
-                image.append(&bytes)?;
-                Some(header_start)
-            }
-        },
+        fragment_table_start: Some(fragment_table_start),
+        export_table_start,
+        id_table_start,
+        xattr_table_start: packed_xattrs.map(|packed| packed.header_start),
         bytes_used: image.end,
         inode_count: u32::try_from(numbers.of.len()).expect("nodes are numbered with 32 bits"),
         modification_time_s: options.modification_time_s,
         block_size: options.block_size,
         fragment_count: u32::try_from(data.fragments.len()).expect("fewer than inodes"),
         compressor: options.compressor(),
-        // What it was made with holds for all of it.
-        flags: source
-            .base()
-            .map_or_else(|| options.flags(), |base| base.superblock().flags),
+        flags,
         id_count: ids.count(),
         root_inode: inodes.refs[0],
     })

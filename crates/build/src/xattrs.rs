@@ -9,6 +9,7 @@ use coldpress_layout::{NodeId, Order, Tree};
 use crate::error::Error;
 use crate::metadata;
 use crate::options::Options;
+use crate::summary::TableSize;
 use crate::tables;
 
 /// Pairs of full name and value, sorted by name.
@@ -22,6 +23,14 @@ pub(crate) struct Xattrs {
     stream: Vec<u8>,
     /// For each set where its pairs begin in `stream` and how many they are.
     sets: Vec<(u64, u32, u32)>,
+}
+
+/// The table as it lies in the image.
+pub(crate) struct PackedXattrs {
+    pub(crate) bytes: Vec<u8>,
+    /// The image byte of its header, which the superblock names.
+    pub(crate) header_start: u64,
+    pub(crate) size: TableSize,
 }
 
 impl Xattrs {
@@ -114,18 +123,19 @@ impl Xattrs {
         self.sets.iter().flat_map(entry).collect()
     }
 
-    /// The table as it lies in the image from byte `start` on, and where its header is.
+    /// The table as it lies in the image from byte `start` on.
     pub(crate) fn pack(
         &self,
         start: u64,
         options: &Options,
-    ) -> Result<Option<(Vec<u8>, u64)>, Error> {
+    ) -> Result<Option<PackedXattrs>, Error> {
         if self.is_empty() {
             return Ok(None);
         }
         let is_stored = options.stored().xattrs;
         let pairs = metadata::pack(&self.stream, is_stored, options)?;
         let ids = self.entries(|offset| pairs.place(offset));
+        let mut size = pairs.size();
         let mut bytes = pairs.bytes;
         let (table, index_start) =
             tables::lookup(&ids, start + bytes.len() as u64, is_stored, options)?;
@@ -141,6 +151,14 @@ impl Xattrs {
         bytes.extend(&table[..blocks_len]);
         bytes.extend(header);
         bytes.extend(&table[blocks_len..]);
-        Ok(Some((bytes, index_start)))
+        let behind_pairs_bytes = bytes.len() as u64 - size.stored_bytes;
+        size.stored_bytes += behind_pairs_bytes;
+        size.content_bytes += behind_pairs_bytes;
+        let header_start = index_start;
+        Ok(Some(PackedXattrs {
+            bytes,
+            header_start,
+            size,
+        }))
     }
 }

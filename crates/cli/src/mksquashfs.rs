@@ -29,7 +29,7 @@ use std::ffi::OsString;
 use std::io::Write as _;
 use std::process::ExitCode;
 
-use request::{Info, Request};
+use request::Request;
 
 use crate::exit::Exit;
 use crate::failure;
@@ -49,7 +49,7 @@ pub(crate) fn main(tool: Tool, words: &[OsString]) -> ExitCode {
             return FAILED.into();
         }
     };
-    let ui = Ui::new(!shows_bar(&request));
+    let ui = Ui::new(!request.talk.shows_bar());
     match ui
         .interrupt
         .install()
@@ -87,11 +87,4 @@ fn obey(request: &mut Request, ui: &Ui) -> anyhow::Result<()> {
         return Ok(());
     }
     run::run(request, resolve::epoch_s()?, ui)
-}
-
-/// Whether there is a progress bar: names or percents on standard output take its place.
-fn shows_bar(request: &Request) -> bool {
-    let talk = &request.talk;
-    let is_hidden = talk.no_progress || talk.percentage;
-    !is_hidden && (talk.progress || talk.info != Info::Stdout)
 }

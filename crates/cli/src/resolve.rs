@@ -217,6 +217,7 @@ impl ImageSettings {
             offset_bytes: self.offset_bytes,
             is_padded: self.is_padded,
             deduplicated: self.deduplicated,
+            without_xattrs: !self.xattrs,
         }
     }
 }

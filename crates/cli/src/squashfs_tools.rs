@@ -23,7 +23,7 @@ use std::ffi::{OsStr, OsString};
 use std::io::Write as _;
 use std::process::ExitCode;
 
-pub(crate) use pace::Pace;
+pub(crate) use pace::{Pace, Shown};
 pub(crate) use tool::Tool;
 pub(crate) use value::Value;
 

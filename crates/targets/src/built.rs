@@ -41,6 +41,7 @@ pub(crate) fn build(mut source: Source, output: &File, (compression, block_size)
         offset_bytes: 0,
         is_padded: true,
         deduplicated: true,
+        without_xattrs: false,
     };
     let mut go_on = |_| ControlFlow::Continue(());
     let found = source.find_duplicates(None, NonZeroUsize::MIN, &mut go_on);

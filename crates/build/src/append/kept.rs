@@ -11,9 +11,9 @@ use crate::content::Content;
 use crate::draft::Draft;
 use crate::error::{self, Error};
 use crate::gather::SourceOptions;
-use crate::synthetic_root::SyntheticRoot;
 use crate::image_input;
 use crate::source::{Source, SourceImage};
+use crate::synthetic_root::SyntheticRoot;
 
 impl Source {
     /// Adds the tree of the image that this source is appended to. Its files keep the places of

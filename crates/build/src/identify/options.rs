@@ -57,6 +57,7 @@ impl Identity {
             offset_bytes: 0,
             is_padded,
             deduplicated: flags.contains(Flags::DUPLICATES),
+            without_xattrs: flags.contains(Flags::NO_XATTRS),
         }
     }
 }

@@ -40,6 +40,8 @@ pub(super) fn pack(
     Ok(InodeTables {
         inode_table_start,
         directory_table_start,
+        inode_table: inodes.packed.size(),
+        directory_table: tables.listings.packed.size(),
         refs: places
             .into_iter()
             .map(|place| place.on_disk(inodes))

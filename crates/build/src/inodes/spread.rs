@@ -15,6 +15,7 @@ use super::{Contents, InodeTables, listing_bytes};
 use crate::error::Error;
 use crate::metadata::stored_header;
 use crate::sink::Sink;
+use crate::summary::TableSize;
 
 /// Bytes from the start of one metadata block to the start of the next.
 pub(crate) const PAGE_BYTES: u64 = 4096;
@@ -70,10 +71,16 @@ pub(super) fn pack(contents: &mut Contents, image: &mut Sink) -> Result<InodeTab
         append_listing(entries, 0, &mut bytes);
         append_pages(&bytes, image)?;
     }
+    let uncompressed = |start, end| TableSize {
+        stored_bytes: end - start,
+        content_bytes: end - start,
+    };
     Ok(InodeTables {
         inode_table_start,
         directory_table_start,
         refs,
+        inode_table: uncompressed(inode_table_start, directory_table_start),
+        directory_table: uncompressed(directory_table_start, image.end),
     })
 }
 

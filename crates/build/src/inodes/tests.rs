@@ -75,6 +75,7 @@ fn options(compressor: Compressor, threads: usize) -> Options {
         offset_bytes: 0,
         is_padded: true,
         deduplicated: true,
+        without_xattrs: false,
     }
 }
 

@@ -4,7 +4,7 @@
 //! passed over. Source: POSIX.1-2017, "pax", extended header; GNU tar's manual, "Sparse Formats";
 //! star's and libarchive's manuals for the keys that begin with their names.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::defect::TarDefect;
 use super::number;
@@ -22,6 +22,8 @@ pub(super) struct Extensions {
     pub(super) minor: Option<u32>,
     /// Full names and values, by name.
     pub(super) xattrs: BTreeMap<Vec<u8>, Vec<u8>>,
+    /// Names of xattrs as `LIBARCHIVE.xattr` escapes them, where that changes them.
+    escaped_names: BTreeSet<Vec<u8>>,
     /// Keys of access lists, which no image holds.
     pub(super) acls: Vec<&'static str>,
     pub(super) sparse: Sparse,
@@ -48,11 +50,18 @@ impl Extensions {
             }
             if let Some(name) = key.strip_prefix(b"SCHILY.xattr.") {
                 // Written by libarchive beside its own key, whose value it can replace.
-                self.xattrs.insert(name.to_vec(), value.to_vec());
-            } else if let Some(name) = key.strip_prefix(b"LIBARCHIVE.xattr.") {
-                let name = unescaped(name);
+                if !self.escaped_names.contains(name) {
+                    self.xattrs.insert(name.to_vec(), value.to_vec());
+                }
+            } else if let Some(escaped) = key.strip_prefix(b"LIBARCHIVE.xattr.") {
+                let name = unescaped(escaped);
                 let value = base64(value)
                     .ok_or_else(|| wrong("a LIBARCHIVE.xattr", value, "a text in base 64"))?;
+                // Libarchive escapes the name in the other key too, where nobody unescapes it.
+                if name != escaped {
+                    self.xattrs.remove(escaped);
+                    self.escaped_names.insert(escaped.to_vec());
+                }
                 self.xattrs.entry(name).or_insert(value);
             } else {
                 match key {

@@ -99,6 +99,7 @@ pub(crate) fn options(compressor: Option<Compressor>, block_bytes: u32) -> Optio
         offset_bytes: 0,
         is_padded: true,
         deduplicated: true,
+        without_xattrs: false,
     }
 }
 

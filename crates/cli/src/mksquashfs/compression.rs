@@ -147,7 +147,7 @@ impl Compression {
         };
         self.check_level(level)?;
         let settings = Settings {
-            tuning: self.tuning()?,
+            tuning: self.tuning(block_size)?,
             ..Settings::new(compressor, level)?
         };
         settings.check(block_size)?;
@@ -187,7 +187,7 @@ impl Compression {
         }
     }
 
-    fn tuning(&self) -> anyhow::Result<Tuning> {
+    fn tuning(&self, block_size: BlockSize) -> anyhow::Result<Tuning> {
         Ok(match self.compressor() {
             Compressor::Gzip => Tuning::Gzip(GzipTuning {
                 window_bits: self.bits("-Xwindow-size")?.unwrap_or(15),
@@ -200,7 +200,7 @@ impl Compression {
                 }),
             },
             Compressor::Xz => Tuning::Xz(XzTuning {
-                dictionary: self.dictionary()?,
+                dictionary: self.dictionary(block_size)?,
                 filters: self.choices("-Xbcj")?,
                 literal_context_bits: self.bits("-Xlc")?,
                 literal_position_bits: self.bits("-Xlp")?,
@@ -230,7 +230,7 @@ impl Compression {
     }
 
     /// Bytes with K or M, or a percentage of a block, which may have a fraction.
-    fn dictionary(&self) -> anyhow::Result<Dictionary> {
+    fn dictionary(&self, block_size: BlockSize) -> anyhow::Result<Dictionary> {
         let name = "-Xdict-size";
         let Some(text) = self.text(name) else {
             return Ok(Dictionary::Block);
@@ -240,8 +240,12 @@ impl Compression {
             text: OsStr::new(text),
         };
         let Some(percent) = text.strip_suffix('%') else {
-            let bytes = value.size_bytes()?;
-            return Ok(Dictionary::Bytes(u32::try_from(bytes).unwrap_or(u32::MAX)));
+            let bytes = u32::try_from(value.size_bytes()?).unwrap_or(u32::MAX);
+            // A block of 4K has the dictionary of 8K only where none is asked for.
+            if bytes > block_size.bytes() {
+                return Err(value.wrong("must be at most the block size (`-b`)"));
+            }
+            return Ok(Dictionary::Bytes(bytes));
         };
         let (whole, fraction) = percent.split_once('.').unwrap_or((percent, ""));
         let digits = format!("{whole}{fraction:0<4}");

@@ -7,12 +7,19 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
 use std::io;
+use std::num::NonZeroUsize;
 
-use coldpress_build::{Options, Source, Summary};
+use coldpress_build::{Options, Source, Summary, TableSize};
 use coldpress_layout::{Kind, NodeId, Tails};
 
 use super::request::Request;
 use crate::{names, text};
+
+/// `Parallel mksquashfs: Using 2 processors`
+pub(crate) fn processors(threads: NonZeroUsize) -> String {
+    let s = if threads.get() == 1 { "" } else { "s" };
+    format!("Parallel mksquashfs: Using {threads} processor{s}\n")
+}
 
 /// `Creating 4.0 filesystem on image.sqfs, block size 131072.`
 pub(crate) fn beginning(request: &Request) -> String {
@@ -56,14 +63,21 @@ fn directory(
 
 fn line(source: &Source, id: NodeId, path: &[u8], is_again: bool) -> String {
     let path = text::escaped(path);
-    let end = if is_again { " LINK" } else { "" };
     match &source.tree[id].kind {
         Kind::File { size_bytes } => {
-            let is_duplicate = !is_again && source.tree.duplicates.contains_key(&id);
-            let end = if is_duplicate { " DUPLICATE" } else { end };
-            format!("file {path}, uncompressed size {size_bytes} bytes{end}")
+            let what = match is_again {
+                true => "LINK",
+                false if source.tree.duplicates.contains_key(&id) => "DUPLICATE",
+                // The line of mksquashfs then ends with a space.
+                false => "",
+            };
+            format!("file {path}, uncompressed size {size_bytes} bytes {what}")
         }
-        kind => format!("{} {path}{end}", word(kind)),
+        kind => format!(
+            "{} {path}{}",
+            word(kind),
+            if is_again { " LINK" } else { "" }
+        ),
     }
 }
 
@@ -143,23 +157,56 @@ fn write_sizes(
     request: &Request,
     summary: &Summary,
 ) -> Result<(), std::fmt::Error> {
-    let image = (request.offset_bytes + summary.image_bytes) as f64;
-    let kilobytes = image / 1024.0;
+    let image_bytes = request.offset_bytes + summary.used_bytes;
     writeln!(
         text,
-        "Filesystem size {kilobytes:.2} Kbytes ({:.2} Mbytes)",
-        kilobytes / 1024.0
+        "Filesystem size {:.2} Kbytes ({:.2} Mbytes)",
+        image_bytes as f64 / 1024.0,
+        image_bytes as f64 / 1024.0 / 1024.0
     )?;
-    let files = summary.data_bytes as f64;
-    if summary.data_bytes > 0 {
+    let tables = [
+        ("Inode", "inode", summary.inode_table),
+        ("Directory", "directory", summary.directory_table),
+        ("Xattr", "xattr", summary.xattr_table),
+    ];
+    let content_bytes = tables.iter().map(|(_, _, size)| size.content_bytes);
+    let uncompressed_bytes = summary.data_bytes + content_bytes.sum::<u64>();
+    writeln!(
+        text,
+        "\t{:.2}% of uncompressed filesystem size ({:.2} Kbytes)",
+        percent(image_bytes, uncompressed_bytes),
+        uncompressed_bytes as f64 / 1024.0
+    )?;
+    for (title, name, size) in tables {
+        // An image without xattrs has no line for them.
+        if name == "xattr" && size.stored_bytes == 0 {
+            continue;
+        }
+        let TableSize {
+            stored_bytes,
+            content_bytes,
+        } = size;
         writeln!(
             text,
-            "\t{:.2}% of the size of all files ({:.2} Kbytes)",
-            image / files * 100.0,
-            files / 1024.0
+            "{title} table size {stored_bytes} bytes ({:.2} Kbytes)\n\t{:.2}% of uncompressed {name} \
+             table size ({content_bytes} bytes)",
+            stored_bytes as f64 / 1024.0,
+            percent(stored_bytes, content_bytes)
         )?;
     }
-    writeln!(text, "Metadata size {} bytes", summary.table_bytes)
+    Ok(())
+}
+
+/// What part of `whole_bytes` there is; all of nothing.
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "percents are printed with two decimals"
+)]
+fn percent(part_bytes: u64, whole_bytes: u64) -> f64 {
+    if whole_bytes == 0 {
+        return 100.0;
+    }
+    part_bytes as f64 / whole_bytes as f64 * 100.0
 }
 
 fn write_counts(

@@ -1,12 +1,13 @@
 //! From a request to an image: the steps of `coldpress build`, with the words of mksquashfs.
 
 use std::fs::OpenOptions;
-use std::io::{self, BufWriter, Write as _};
+use std::io::{self, BufWriter, IsTerminal as _, Write as _};
 use std::os::unix::ffi::OsStrExt as _;
 use std::time::SystemTime;
 
 use anyhow::{Context as _, bail};
 use coldpress_build::{Options, Source, Warning};
+use coldpress_format::BlockSize;
 use coldpress_layout::{NodeId, Tails};
 
 use super::appending::{self, Destination};
@@ -15,7 +16,7 @@ use super::report;
 use super::request::{Info, Request, Time};
 use super::settle::{self, Settled};
 use super::sort;
-use crate::squashfs_tools::{Pace, print};
+use crate::squashfs_tools::{Pace, Shown, print};
 use crate::text::quoted;
 use crate::timing::{Deed, kept};
 use crate::ui::Ui;
@@ -50,7 +51,8 @@ fn build(request: &mut Request, epoch_s: Option<u32>, ui: &Ui) -> anyhow::Result
             None => report::beginning(request),
             Some(appending) => appending::beginning(request, appending),
         };
-        print(ui, &beginning)?;
+        let processors = report::processors(settled.options.threads);
+        print(ui, &[processors, beginning].concat())?;
     }
     let source = gather(request, &settled, &destination, ui)?;
     if let Some(info) = &mut info {
@@ -104,7 +106,7 @@ fn gather(
         let options = &settled.options;
         let tails = (options.tails == Tails::All).then_some(options.block_size);
         let rest = request.work.rest_percent;
-        let mut pace = Pace::new("comparing", false, rest, ui);
+        let mut pace = Pace::new("comparing", Shown::Nothing, rest, ui);
         source.find_duplicates(tails, settled.options.threads, &mut |progress| {
             pace.advance(progress)
         })?;
@@ -125,8 +127,8 @@ fn write(
     let plan = sort::plan(request, settled, source)?;
     let block_size = options.block_size;
     let (order, _) = coldpress_layout::order(&source.tree, &plan, block_size, options.tails);
-    let (percentage, rest) = (request.talk.percentage, request.work.rest_percent);
-    let mut pace = Pace::new("compressing", percentage, rest, ui);
+    let rest = request.work.rest_percent;
+    let mut pace = Pace::new("compressing", shown(request, block_size), rest, ui);
     let summary = coldpress_build::write(
         source,
         &order,
@@ -138,6 +140,16 @@ fn write(
     pace.finish();
     warn(request, summary.changed.values(), ui)?;
     Ok(summary)
+}
+
+/// What goes to standard output meanwhile: mksquashfs draws its bar there, and programs that read it
+/// from a pipe look for the percents. On a terminal the bar of coldpress is enough.
+fn shown(request: &Request, block_size: BlockSize) -> Shown {
+    if request.talk.shows_bar() && !io::stdout().is_terminal() {
+        let block_bytes = block_size.bytes();
+        return Shown::Bar { block_bytes };
+    }
+    Shown::percents(request.talk.percentage)
 }
 
 /// Prints warnings; the first one is an error if that is asked for.

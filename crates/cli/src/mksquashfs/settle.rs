@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use coldpress_build::{
-    Exclusions, Input, Matching, Metadata, Mounts, Options, Overrides, Owners, Rules,
-    Selection, SourceOptions, SyntheticRoot, Times, Uncompressed, Xattrs, exclude_file_lines,
+    Exclusions, Input, Matching, Metadata, Mounts, Options, Overrides, Owners, Rules, Selection,
+    SourceOptions, SyntheticRoot, Times, Uncompressed, Xattrs, exclude_file_lines,
 };
 use coldpress_layout::Group;
 
@@ -90,6 +90,7 @@ fn options(request: &Request, threads: NonZeroUsize) -> anyhow::Result<Options> 
         offset_bytes: request.offset_bytes,
         is_padded: request.pad,
         deduplicated: request.duplicates,
+        without_xattrs: !request.xattrs.stored,
     })
 }
 

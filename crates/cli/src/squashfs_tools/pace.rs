@@ -12,14 +12,44 @@ use crate::ui::{Step, Ui};
 /// Rests shorter than this are saved up.
 const REST_MIN: Duration = Duration::from_millis(10);
 
+/// Columns of a progress bar that a program reads, as squashfs-tools draw it without a terminal.
+const BAR_COLUMNS: u64 = 80;
+
+/// What programs read on standard output while a long step goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shown {
+    /// Nothing.
+    Nothing,
+    /// Whole percents, each on a line.
+    Percents,
+    /// A bar for each whole percent, behind a carriage return.
+    Bar {
+        /// Bytes of what the bar counts.
+        block_bytes: u32,
+    },
+}
+
+impl Shown {
+    /// Percents if they are asked for.
+    pub(crate) fn percents(is_asked: bool) -> Self {
+        if is_asked {
+            Self::Percents
+        } else {
+            Self::Nothing
+        }
+    }
+}
+
 /// Follows the progress of a long step.
 #[derive(Debug)]
 pub(crate) struct Pace<'a> {
     ui: &'a Ui,
     step: Step,
-    prints_percent: bool,
+    shown: Shown,
     /// The last percentage that was printed.
     percent: Option<u64>,
+    /// How far it is.
+    progress: Progress,
     rest_percent: u32,
     worked_since: Instant,
 }
@@ -27,19 +57,14 @@ pub(crate) struct Pace<'a> {
 impl<'a> Pace<'a> {
     /// Begins a step.
     ///
-    /// * `prints_percent`: whether whole percents go to standard output, each on a line.
     /// * `rest_percent`: the part of the time that is rested, below 100.
-    pub(crate) fn new(
-        label: &'static str,
-        prints_percent: bool,
-        rest_percent: u32,
-        ui: &'a Ui,
-    ) -> Self {
+    pub(crate) fn new(label: &'static str, shown: Shown, rest_percent: u32, ui: &'a Ui) -> Self {
         Self {
             ui,
             step: ui.step(label, 0),
-            prints_percent,
+            shown,
             percent: None,
+            progress: Progress::default(),
             rest_percent,
             worked_since: Instant::now(),
         }
@@ -49,6 +74,7 @@ impl<'a> Pace<'a> {
     pub(crate) fn advance(&mut self, progress: Progress) -> ControlFlow<()> {
         self.step.set_total(progress.total_bytes);
         self.step.set(progress.done_bytes);
+        self.progress = progress;
         let percent = progress.done_bytes * 100 / progress.total_bytes.max(1);
         self.tell(percent.min(100));
         self.rest();
@@ -57,17 +83,23 @@ impl<'a> Pace<'a> {
 
     /// Ends the step.
     pub(crate) fn finish(mut self) {
+        self.progress.done_bytes = self.progress.total_bytes;
         self.tell(100);
+        if let Shown::Bar { .. } = self.shown {
+            print("\n");
+        }
         self.step.finish("");
     }
 
     fn tell(&mut self, percent: u64) {
-        if self.prints_percent && self.percent != Some(percent) {
-            self.percent = Some(percent);
-            // Whoever reads it (a dialog, Apptainer) shows it at once. If it is gone, the image is
-            // wanted all the same.
-            let mut out = io::stdout().lock();
-            let _ = writeln!(out, "{percent}").and_then(|()| out.flush());
+        if self.percent == Some(percent) {
+            return;
+        }
+        self.percent = Some(percent);
+        match self.shown {
+            Shown::Nothing => {}
+            Shown::Percents => print(&format!("{percent}\n")),
+            Shown::Bar { block_bytes } => print(&bar(self.progress, block_bytes, percent)),
         }
     }
 
@@ -81,5 +113,71 @@ impl<'a> Pace<'a> {
             sleep(rest);
             self.worked_since = Instant::now();
         }
+    }
+}
+
+/// Whoever reads it (a dialog, Apptainer) shows it at once. If it is gone, the image is wanted all
+/// the same.
+fn print(text: &str) {
+    let mut out = io::stdout().lock();
+    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+}
+
+/// `[====/    ] 12/30  40%` behind a carriage return.
+fn bar(progress: Progress, block_bytes: u32, percent: u64) -> String {
+    let Progress {
+        done_bytes,
+        total_bytes,
+    } = progress;
+    let total = total_bytes.div_ceil(block_bytes.into());
+    let done = if done_bytes == total_bytes {
+        total
+    } else {
+        done_bytes / u64::from(block_bytes)
+    };
+    let digits = total.max(1).ilog10() as usize + 1;
+    let room = BAR_COLUMNS.saturating_sub(2 * digits as u64 + 11);
+    let full = (done * room).checked_div(total).unwrap_or(room);
+    let full = usize::try_from(full).unwrap_or(0);
+    let empty = usize::try_from(room).unwrap_or(0).saturating_sub(full);
+    let turning = ['|', '/', '-', '\\'][percent as usize % 4];
+    format!(
+        "\r[{:=<full$}{turning}{:empty$}] {done:digits$}/{total:digits$} {percent:3}%",
+        "", ""
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bar_is_as_wide_as_a_line() {
+        let total_bytes = 30 << 17;
+        for (done_bytes, percent, expected) in [
+            (
+                0,
+                0,
+                "\r[|                                                                 ]  0/30   0%",
+            ),
+            (
+                15 << 17,
+                50,
+                "\r[================================-                                 ] 15/30  50%",
+            ),
+            (
+                30 << 17,
+                100,
+                "\r[=================================================================|] 30/30 100%",
+            ),
+        ] {
+            let progress = Progress {
+                done_bytes,
+                total_bytes,
+            };
+            assert_eq!(bar(progress, 1 << 17, percent), expected);
+        }
+        let nothing = bar(Progress::default(), 4096, 100);
+        assert!(nothing.ends_with("] 0/0 100%"), "{nothing}");
     }
 }

@@ -20,7 +20,7 @@ use super::selection::Selection;
 use super::{listing, xattrs};
 use crate::exit::Exit;
 use crate::failure::{self, hint};
-use crate::squashfs_tools::{Pace, print};
+use crate::squashfs_tools::{Pace, Shown, print};
 use crate::text::{base_name, quoted};
 use crate::ui::Ui;
 
@@ -93,7 +93,12 @@ fn run(
     ui: &Ui,
 ) -> anyhow::Result<Extracted> {
     let _hold = ui.interrupt.hold();
-    let mut pace = Pace::new("extracting", request.talk.percentage, 0, ui);
+    let mut pace = Pace::new(
+        "extracting",
+        Shown::percents(request.talk.percentage),
+        0,
+        ui,
+    );
     let extracted = coldpress_image::extract(image, &request.destination, options, &mut |done| {
         pace.advance(Progress {
             done_bytes: done,

@@ -26,7 +26,7 @@ use super::selection::Selection;
 use super::{definition, xattrs};
 use crate::contents;
 use crate::exit::Exit;
-use crate::squashfs_tools::Pace;
+use crate::squashfs_tools::{Pace, Shown};
 use crate::text::{quoted, quoted_bytes};
 use crate::ui::Ui;
 
@@ -165,7 +165,7 @@ impl<'a> Dump<'a> {
     fn data(&mut self, out: &mut dyn Write) -> anyhow::Result<()> {
         let percentage = self.request.talk.percentage && !self.request.pseudo_to_stdout();
         let limits = read_limits(self.request)?;
-        let mut pace = Pace::new("writing", percentage, 0, self.ui);
+        let mut pace = Pace::new("writing", Shown::percents(percentage), 0, self.ui);
         let mut progress = Progress {
             done_bytes: 0,
             total_bytes: self.data_bytes,

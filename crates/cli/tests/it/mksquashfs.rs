@@ -6,5 +6,7 @@
 mod append;
 mod behavior;
 mod lines;
+mod roots;
+mod summary;
 pub(crate) mod tools;
 pub(crate) mod tree;

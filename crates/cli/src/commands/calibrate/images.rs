@@ -121,6 +121,7 @@ fn write(
         offset_bytes: 0,
         is_padded: true,
         deduplicated: false,
+        without_xattrs: false,
     };
     let file = memory_file()?;
     let written = coldpress_build::write(&source, &order, &file, &options, &mut |_| poll());

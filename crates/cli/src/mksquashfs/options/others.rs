@@ -72,7 +72,7 @@ pub(super) const OTHERS: Section = Section {
         ),
         Row::refused("-fix FILE", "streamed images are those of mksquashfs"),
         Row::flag(
-            "-help|-h|-help-all|-ha",
+            "-help|-h|--help|-help-all|-ha",
             |request| request.print(Print::Help),
             "prints all options",
         ),

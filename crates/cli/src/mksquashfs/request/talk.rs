@@ -17,6 +17,14 @@ pub(crate) struct Talk {
     pub(crate) percentage: bool,
 }
 
+impl Talk {
+    /// Whether there is a progress bar: names or percents on standard output take its place.
+    pub(crate) fn shows_bar(&self) -> bool {
+        let is_hidden = self.no_progress || self.percentage;
+        !is_hidden && (self.progress || self.info != Info::Stdout)
+    }
+}
+
 /// Where the names of what is stored go.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Info {

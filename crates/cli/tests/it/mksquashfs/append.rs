@@ -234,5 +234,10 @@ fn what_is_printed_begins_with_the_words_of_mksquashfs() {
         assert!(text.lines().any(|found| found == line), "{line}:\n{text}");
     }
     assert!(!text.contains("file /etc/conf,"), "{text}");
-    assert_eq!(workshop.done("mksquashfs", "other out -quiet").text(), "");
+    assert_eq!(
+        workshop
+            .done("mksquashfs", "other out -quiet -no-progress")
+            .text(),
+        ""
+    );
 }

@@ -222,7 +222,7 @@ fn summaries_begin_with_the_words_of_mksquashfs() {
     let text = workshop.done("mksquashfs", "SRC out -info").text();
     for line in [
         "Creating 4.0 filesystem on out, block size 131072.",
-        "file /bin/app, uncompressed size 300000 bytes",
+        "file /bin/app, uncompressed size 300000 bytes ",
         "file /etc/conf.d/same, uncompressed size 2 bytes DUPLICATE",
         "symbolic link /dangling",
         "directory /",

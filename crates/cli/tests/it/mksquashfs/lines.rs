@@ -271,21 +271,30 @@ fn compare(workshop: &Workshop, line: &Line) {
     std::fs::remove_file(workshop.at("ours")).unwrap();
 }
 
-/// Listings without the time of a root directory that no source has, which is now.
+/// Listings without the times that mksquashfs takes from the clock: of a root directory that no
+/// source has, and of what definitions add.
 fn comparable(listing: &str, line: &Line) -> String {
-    if !line.words.starts_with("SRC/") {
-        return listing.to_owned();
-    }
-    let lines = listing
-        .lines()
-        .map(|line| match line.strip_suffix(" squashfs-root") {
-            Some(root) => root
-                .split_whitespace()
-                .take(2)
-                .collect::<Vec<_>>()
-                .join(" "),
-            None => line.to_owned(),
-        });
+    let is_of_now = |listed: &&str| {
+        let is_root = listed.ends_with(" squashfs-root") && line.words.starts_with("SRC/");
+        let is_added = ["/dev/null", "/new"]
+            .iter()
+            .any(|name| listed.ends_with(name));
+        is_root || is_added && line.words.contains("-pf pseudo")
+    };
+    let lines = listing.lines().map(|listed| {
+        if !is_of_now(&listed) {
+            return listed.to_owned();
+        }
+        // Mode, owners, size or numbers; then date and hour; and the name.
+        let fields: Vec<&str> = listed.split_whitespace().collect();
+        let (before, name) = (&fields[..fields.len() - 3], fields[fields.len() - 1]);
+        let sizes = if name == "squashfs-root" {
+            2
+        } else {
+            before.len()
+        };
+        [&before[..sizes], &[name]].concat().join(" ")
+    });
     lines.collect::<Vec<_>>().join("\n")
 }
 
