@@ -16,7 +16,6 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
 
 use coldpress_codec::{Encoder, Settings};
-use coldpress_format::Body;
 use coldpress_image::{Image, StoredBlock};
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -72,7 +71,7 @@ fn report(seconds: f64, content_bytes: usize, stored_bytes: u64) {
 fn blocks(image: &Image) -> Result<Vec<Vec<u8>>, Box<dyn Error>> {
     let mut places: BTreeMap<u64, StoredBlock> = BTreeMap::new();
     coldpress_image::walk(image, &mut |visited| {
-        if let Body::File(file) = &visited.inode.body {
+        if let Some(file) = &visited.file(image)? {
             let fragment = file.tail.and_then(|tail| image.stored_fragment(tail));
             let blocks = image.stored_blocks(file).chain(fragment);
             let blocks = blocks.filter(|block| !block.word.is_sparse());

@@ -11,6 +11,7 @@ use crate::content::{Content, Store, StoreId};
 use crate::disk::{Disk, Found};
 use crate::error::Error;
 use crate::held::Identity;
+use crate::shared_xattrs::SharedXattrs;
 use crate::source::{Source, SourceImage};
 use crate::warning::Warning;
 
@@ -28,6 +29,8 @@ pub(crate) struct Draft {
     pub(crate) disk: Disk,
     /// Those of them that have several names, whichever input each name is in.
     pub(crate) linked: HashMap<Identity, NodeId>,
+    /// The xattrs that nodes have.
+    pub(crate) xattrs: SharedXattrs,
     names: BTreeMap<NodeId, BTreeMap<Vec<u8>, NodeId>>,
     stores: Vec<Store>,
     images: Vec<SourceImage>,
@@ -42,6 +45,7 @@ impl Draft {
             contents: vec![Content::Nothing],
             disk: Disk::default(),
             linked: HashMap::new(),
+            xattrs: SharedXattrs::default(),
             names: BTreeMap::new(),
             stores: Vec::new(),
             images: Vec::new(),
@@ -54,7 +58,8 @@ impl Draft {
     /// # Errors
     ///
     /// [`Error::TooMany`] if inodes cannot be numbered.
-    pub(crate) fn add(&mut self, node: Node, content: Content) -> Result<NodeId, Error> {
+    pub(crate) fn add(&mut self, mut node: Node, content: Content) -> Result<NodeId, Error> {
+        self.xattrs.share(&mut node.xattrs);
         let id = u32::try_from(self.nodes.len()).map_err(|_| Error::TooMany {
             what: "inodes",
             found: self.nodes.len() as u64,

@@ -240,7 +240,7 @@ pub fn gather(
         pack_file::apply(&mut draft, pack_file, options, inputs.is_empty())?;
     }
     let overrides = &options.overrides;
-    overrides.before_pseudo(&mut draft.nodes);
+    overrides.before_pseudo(&mut draft.nodes, &mut draft.xattrs);
     if let Some(pseudo) = &options.pseudo {
         taken::check(pseudo, &options.taken_names)?;
         let is_root_free = inputs.is_empty() && options.pack_file.is_none();

@@ -8,15 +8,17 @@ use std::fs::{self, File};
 use std::io::Read as _;
 use std::ops::ControlFlow;
 use std::path::Path;
+use std::sync::Arc;
 
 use coldpress_format::{Body, Inode, InodeRef, MAGIC};
-use coldpress_image::{Image, Offset, Visited};
+use coldpress_image::{Image, Offset, Visited, XattrBudget};
 use coldpress_layout::{Kind, Node, NodeId};
 
 use crate::content::Content;
 use crate::draft::Draft;
 use crate::error::{self, Error};
 use crate::gather::SourceOptions;
+use crate::shared_xattrs::XattrSet;
 use crate::source::SourceImage;
 
 /// Whether a path names a file that begins as an image does.
@@ -63,6 +65,8 @@ pub(crate) fn read(
         place,
         options,
         inodes: HashMap::new(),
+        xattrs: HashMap::new(),
+        budget: XattrBudget::default(),
     };
     let failed = |error| Error::SourceImage {
         path: path.clone(),
@@ -75,7 +79,8 @@ pub(crate) fn read(
         if index % 4096 == 0 && progress(reader.draft.nodes.len() as u64).is_break() {
             return Err(Error::Interrupted);
         }
-        let inode = reader.draft.image(place).inode(name.at).map_err(failed)?;
+        let image = reader.draft.image(place);
+        let inode = image.inode_head(name.at).map_err(failed)?;
         above.truncate(name.depth);
         let is_directory = matches!(inode.body, Body::Directory(_));
         let node = match above.last() {
@@ -122,6 +127,9 @@ struct Reader<'a> {
     options: &'a SourceOptions,
     /// Nodes by where their inode lies: several names of one inode are hard links.
     inodes: HashMap<InodeRef, NodeId>,
+    /// The xattr sets that were read, by index.
+    xattrs: HashMap<u32, Arc<XattrSet>>,
+    budget: XattrBudget,
 }
 
 impl Reader<'_> {
@@ -144,13 +152,7 @@ impl Reader<'_> {
             return Ok(former);
         }
         let node = self.node(&inode).map_err(failed)?;
-        let content = match inode.body {
-            Body::File(file) if file.size_bytes > 0 => Content::Image {
-                image: self.place,
-                file: Box::new(file),
-            },
-            _ => Content::Nothing,
-        };
+        let content = self.content(at, &inode).map_err(failed)?;
         let node = self.draft.add(node, content)?;
         self.draft.link(directory, name, node);
         if !is_directory {
@@ -159,15 +161,23 @@ impl Reader<'_> {
         Ok(node)
     }
 
-    fn node(&self, inode: &Inode) -> Result<Node, coldpress_image::Error> {
+    fn content(&self, at: InodeRef, head: &Inode) -> Result<Content, coldpress_image::Error> {
+        match &head.body {
+            Body::File(file) if file.size_bytes > 0 => {}
+            _ => return Ok(Content::Nothing),
+        }
+        Ok(match self.draft.image(self.place).inode(at)?.body {
+            Body::File(file) => Content::Image {
+                image: self.place,
+                file: Box::new(file),
+            },
+            _ => Content::Nothing,
+        })
+    }
+
+    fn node(&mut self, inode: &Inode) -> Result<Node, coldpress_image::Error> {
         let image = self.draft.image(self.place);
         let (uid, gid) = image.owner(inode)?;
-        let mut xattrs = if self.options.xattrs {
-            image.xattrs(inode)?
-        } else {
-            Vec::new()
-        };
-        xattrs.sort();
         let latest_s = self.options.latest_time_s.unwrap_or(u32::MAX);
         Ok(Node {
             kind: kind(&inode.body),
@@ -175,8 +185,27 @@ impl Reader<'_> {
             uid,
             gid,
             mtime_s: inode.mtime_s.min(latest_s),
-            xattrs,
+            xattrs: self.xattrs(inode)?,
         })
+    }
+
+    /// The xattrs of an inode, each set read once: an image may give the same to any number.
+    fn xattrs(&mut self, inode: &Inode) -> Result<Arc<XattrSet>, coldpress_image::Error> {
+        let Some(index) = inode.xattr.filter(|_| self.options.xattrs) else {
+            return Ok(Arc::default());
+        };
+        if let Some(known) = self.xattrs.get(&index) {
+            return Ok(Arc::clone(known));
+        }
+        let image = self.draft.image(self.place);
+        let mut set = image.xattrs(inode)?;
+        self.budget.take(image, &set)?;
+        if !set.is_sorted() {
+            Arc::make_mut(&mut set).sort();
+        }
+        self.draft.xattrs.share(&mut set);
+        self.xattrs.insert(index, Arc::clone(&set));
+        Ok(set)
     }
 }
 

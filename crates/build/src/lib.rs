@@ -45,6 +45,7 @@ mod reuse;
 mod sample;
 mod scan;
 mod select;
+mod shared_xattrs;
 mod sink;
 mod sketches;
 mod source;

@@ -20,8 +20,10 @@ pub use mode::Mode;
 pub use owners::Owners;
 pub use times::{Time, Times, parse_time};
 pub use xattrs::Xattrs;
+pub(crate) use xattrs::set as set_xattr;
 
 use crate::error::Error;
+use crate::shared_xattrs::SharedXattrs;
 
 /// What replaces the metadata of the inputs; by default nothing.
 #[derive(Clone, Debug, Default)]
@@ -48,7 +50,8 @@ impl Overrides {
     /// The step before the pseudo definitions.
     ///
     /// * `nodes`: those of a draft; the first is the root directory.
-    pub(crate) fn before_pseudo(&self, nodes: &mut [Node]) {
+    /// * `shared`: the xattrs that they have.
+    pub(crate) fn before_pseudo(&self, nodes: &mut [Node], shared: &mut SharedXattrs) {
         if let Some(root) = nodes.first_mut() {
             if let (Some(mode), None) = (&self.root_mode, &self.directory_mode) {
                 root.mode = mode.apply(root.mode, true);
@@ -57,7 +60,7 @@ impl Overrides {
             self.times.set_root(root);
         }
         for node in nodes {
-            self.xattrs.set(node);
+            self.xattrs.set(node, shared);
             if self.pseudo_wins {
                 self.force(node);
             }
@@ -72,16 +75,17 @@ impl Overrides {
     ///
     /// [`Error::Value`] if an owner would be over 32 bits with the offset.
     pub(crate) fn after_pseudo(&self, tree: &mut Tree, latest_s: Option<u32>) -> Result<(), Error> {
+        let mut shared = SharedXattrs::default();
         for node in &mut tree.nodes {
             if !self.pseudo_wins {
                 self.force(node);
             }
             self.owners.add_offset(node)?;
-            self.xattrs.complete(node);
+            self.xattrs.complete(node, &mut shared);
         }
         self.times.set(tree, latest_s);
         if let Some(contexts) = &self.contexts {
-            contexts.label(tree);
+            contexts.label(tree, &mut shared);
         }
         Ok(())
     }

@@ -5,6 +5,7 @@
 //! the encoder is seen to make the older image's blocks from their content again.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use coldpress_format::{BlockSize, Compressor, CompressorOptions, File};
 use coldpress_image::{Image, StoredBlock};
@@ -24,7 +25,7 @@ const SAMPLES: usize = 12;
 pub struct Reuse {
     image: Image,
     /// What it has at the path of a node.
-    files: HashMap<NodeId, File>,
+    files: HashMap<NodeId, Arc<File>>,
 }
 
 /// Why the blocks of an image cannot be copied.
@@ -73,18 +74,30 @@ impl Reuse {
     pub fn new(image: Image, source: &Source, options: &Options) -> Result<Self, Error> {
         check_settings(&image, options)?;
         let mut files = HashMap::new();
+        // Those with several names, which the source may have as files of their own.
+        let mut known = HashMap::new();
         let mut samples = Vec::new();
         coldpress_image::walk(&image, &mut |visited| {
-            let coldpress_format::Body::File(file) = &visited.inode.body else {
+            let node = source.tree.find(visited.path);
+            let node = node.filter(|node| matches!(source.tree[*node].kind, Kind::File { .. }));
+            if node.is_some_and(|node| files.contains_key(&node)) {
                 return Ok(());
-            };
-            samples.extend(image.stored_blocks(file).next());
-            samples.extend(file.tail.and_then(|tail| image.stored_fragment(tail)));
-            if let Some(node) = source.tree.find(visited.path)
-                && matches!(source.tree[node].kind, Kind::File { .. })
-            {
-                files.insert(node, file.clone());
             }
+            let file = match known.get(&visited.at) {
+                Some(file) => Arc::clone(file),
+                None => {
+                    let Some(file) = visited.file(&image)? else {
+                        return Ok(());
+                    };
+                    samples.extend(image.stored_blocks(&file).next());
+                    samples.extend(file.tail.and_then(|tail| image.stored_fragment(tail)));
+                    Arc::new(file)
+                }
+            };
+            if visited.inode.link_count > 1 {
+                known.insert(visited.at, Arc::clone(&file));
+            }
+            files.extend(node.map(|node| (node, file)));
             Ok(())
         })?;
         samples.retain(|block| !block.word.is_sparse());
@@ -171,7 +184,7 @@ impl Source {
             return origin.is_copied.then_some((&origin.image, &**file, true));
         }
         let reuse = self.reuse.as_ref()?;
-        Some((&reuse.image, reuse.files.get(&node)?, false))
+        Some((&reuse.image, &**reuse.files.get(&node)?, false))
     }
 }
 

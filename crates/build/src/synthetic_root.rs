@@ -40,7 +40,7 @@ impl SyntheticRoot {
             uid: self.uid,
             gid: self.gid,
             mtime_s: self.empty_time_s,
-            xattrs: Vec::new(),
+            xattrs: std::sync::Arc::default(),
         }
     }
 }

@@ -107,7 +107,7 @@ impl TarDefaults {
             uid: self.uid,
             gid: self.gid,
             mtime_s,
-            xattrs: Vec::new(),
+            xattrs: std::sync::Arc::default(),
         }
     }
 }

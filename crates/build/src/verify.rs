@@ -1,8 +1,9 @@
 //! Whether an image holds what its source holds.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use coldpress_codec::{Workers, ordered};
 use coldpress_format::{Body, DeviceNumber, File, Inode, InodeRef};
@@ -11,6 +12,7 @@ use coldpress_layout::{Kind, NodeId};
 
 use crate::error::{self, Error};
 use crate::progress::{Meter, Progress};
+use crate::shared_xattrs::XattrSet;
 use crate::source::Source;
 use crate::warning::Warning;
 
@@ -108,6 +110,7 @@ pub fn verify(
         refs: vec![None; source.tree.nodes.len()],
         nodes: HashMap::new(),
         files: Vec::new(),
+        same_xattrs: HashSet::new(),
     };
     comparison.compare_trees()?;
     let Comparison {
@@ -153,6 +156,8 @@ struct Comparison<'a> {
     nodes: HashMap<InodeRef, NodeId>,
     /// Files whose content is to be compared.
     files: Vec<(File, NodeId, Vec<u8>)>,
+    /// Sets of the image and of the source that are the same.
+    same_xattrs: HashSet<(Option<u32>, *const XattrSet)>,
 }
 
 impl Comparison<'_> {
@@ -259,9 +264,17 @@ impl Comparison<'_> {
                 );
             }
         }
+        let pair = (inode.xattr, Arc::as_ptr(&expected.xattrs));
+        if self.same_xattrs.contains(&pair) {
+            return Ok(());
+        }
         let mut xattrs = self.image.xattrs(inode)?;
-        xattrs.sort();
-        if xattrs != expected.xattrs {
+        if !xattrs.is_sorted() {
+            Arc::make_mut(&mut xattrs).sort();
+        }
+        if xattrs == expected.xattrs {
+            self.same_xattrs.insert(pair);
+        } else {
             self.differ(path, What::Xattrs);
         }
         Ok(())

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::num::NonZeroU32;
+use std::sync::Arc;
 
 use coldpress_format::{RawXattrKey, RawXattrValue, XattrId, XattrPrefix, XattrTable};
 use coldpress_layout::{NodeId, Order, Tree};
@@ -12,8 +13,10 @@ use crate::options::Options;
 use crate::summary::TableSize;
 use crate::tables;
 
-/// Pairs of full name and value, sorted by name.
-type Set = [(Vec<u8>, Vec<u8>)];
+/// Full name and value.
+type Pair = (Vec<u8>, Vec<u8>);
+/// Pairs, sorted by name.
+type Set = [Pair];
 
 /// The sets of a tree, and which node has which.
 pub(crate) struct Xattrs {
@@ -41,6 +44,8 @@ impl Xattrs {
             sets: Vec::new(),
         };
         let mut known: HashMap<&Set, u32> = HashMap::new();
+        // Those that nodes share are looked at once, however large.
+        let mut shared: HashMap<*const Vec<Pair>, u32> = HashMap::new();
         if tree.nodes.iter().all(|node| node.xattrs.is_empty()) {
             return xattrs;
         }
@@ -48,11 +53,13 @@ impl Xattrs {
         // The sets of the plan's nodes share blocks.
         let (cold, hot) = order.inodes.split_at(order.cold_inodes);
         for node in hot.iter().chain(cold) {
-            let set: &Set = &tree.nodes[node.index()].xattrs;
+            let set = &tree.nodes[node.index()].xattrs;
             if set.is_empty() {
                 continue;
             }
-            let number = *known.entry(set).or_insert_with(|| xattrs.add(set));
+            let number = *shared
+                .entry(Arc::as_ptr(set))
+                .or_insert_with(|| *known.entry(set).or_insert_with(|| xattrs.add(set)));
             xattrs.numbers[node.index()] = NonZeroU32::new(number);
         }
         xattrs
@@ -65,15 +72,22 @@ impl Xattrs {
     }
 
     /// Returns the number of the new set.
+    ///
+    /// Pairs with short names come first, as stored without their prefix. squashfuse before its
+    /// commit 7681672, that of Debian 12, copies each name that it passes on the way to the one it
+    /// looks for into a buffer of the latter's length. mksquashfs stores pairs in the order opposite
+    /// to that in which the file system lists them, which avoids this only by chance.
     fn add(&mut self, set: &Set) -> u32 {
         use zerocopy::IntoBytes;
 
         let start = self.stream.len();
         let mut count = 0;
-        for (name, value) in set {
-            let Some((prefix, rest)) = XattrPrefix::split(name) else {
-                continue;
-            };
+        let pairs = set.iter();
+        let mut pairs: Vec<_> = pairs
+            .filter_map(|(name, value)| Some((XattrPrefix::split(name)?, value)))
+            .collect();
+        pairs.sort_by_key(|((_, rest), _)| rest.len());
+        for ((prefix, rest), value) in pairs {
             let name_size = u16::try_from(rest.len()).expect("split refuses longer names");
             let key = RawXattrKey {
                 kind: (prefix as u16).into(),

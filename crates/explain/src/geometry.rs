@@ -169,7 +169,7 @@ impl Surveyor<'_> {
             *place
         } else {
             let place = self.places.len();
-            self.places.push(self.place(visited.at, visited.inode));
+            self.places.push(self.place(visited)?);
             self.place_of.insert(visited.at, place);
             place
         };
@@ -217,13 +217,15 @@ impl Surveyor<'_> {
         Ok(())
     }
 
-    fn place(&self, at: InodeRef, inode: &Inode) -> Place {
+    fn place(&self, visited: &Visited) -> Result<Place, Error> {
+        let Visited { at, inode, .. } = *visited;
         let fixed_bytes = fixed_bytes(inode);
         let kind = match &inode.body {
-            Body::File(file) => {
+            Body::File(_) => {
+                let file = visited.file(self.image)?.unwrap_or_default();
                 let block = self.tables.block_at(DumpArea::InodeTable, at.block_start);
                 let list = further(block, u32::from(at.offset).saturating_add(fixed_bytes));
-                PlaceKind::File(self.file(file, list))
+                PlaceKind::File(self.file(&file, list))
             }
             Body::Directory(directory) => {
                 let at = (directory.block_start, directory.offset);
@@ -239,10 +241,10 @@ impl Surveyor<'_> {
             _ => PlaceKind::Other,
         };
         let at = (at.block_start, at.offset);
-        Place {
+        Ok(Place {
             inode: self.tables.range(DumpArea::InodeTable, at, fixed_bytes),
             kind,
-        }
+        })
     }
 
     fn file(&self, file: &File, list: (usize, u32)) -> FilePlace {

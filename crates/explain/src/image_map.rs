@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
-use coldpress_format::{BlockSize, Body, File};
+use coldpress_format::{BlockSize, File};
 use coldpress_image::{DumpArea, DumpOptions, Error, Image, PathBudget, ReadAt, dump, walk};
 use coldpress_trace::PAGE_SIZE_BYTES;
 
@@ -143,12 +143,12 @@ impl ImageMap {
         let mut paths = PathBudget::default();
         walk(image, &mut |visited| {
             let number = visited.inode.number;
-            let Body::File(file) = &visited.inode.body else {
-                return Ok(());
-            };
             if self.by_number.contains_key(&number) {
                 return Ok(());
             }
+            let Some(file) = &visited.file(image)? else {
+                return Ok(());
+            };
             paths.take(visited.path, file.start)?;
             if let Some(tail) = file.tail
                 && let Some(len) = usize::try_from(tail.fragment)

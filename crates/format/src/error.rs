@@ -21,8 +21,12 @@ impl Corrupt {
         Self { part, start, rule }
     }
 
-    /// Fails with [`Rule::OutOfRange`] unless `allowed` has the value `found` of `field`.
-    pub(crate) fn check_range(
+    /// Fails unless `allowed` has the value `found` of `field`.
+    ///
+    /// # Errors
+    ///
+    /// [`Rule::OutOfRange`].
+    pub fn check_range(
         part: Part,
         start: u64,
         field: &'static str,

@@ -15,7 +15,7 @@ pub use raw::{
 pub use read::Extra;
 
 use crate::METADATA_BLOCK_SIZE;
-use crate::block::BlockWord;
+use crate::block::{BlockSize, BlockWord};
 use crate::directory::IndexEntry;
 use crate::error::{Corrupt, Part};
 
@@ -179,6 +179,15 @@ pub struct File {
     pub tail: Option<TailEnd>,
     /// One word for each data block; without a tail end the last may be short.
     pub blocks: Vec<BlockWord>,
+}
+
+impl File {
+    /// How many data blocks it has by its length, whether its block list was read or not.
+    pub fn block_count(&self, block_size: BlockSize) -> u64 {
+        let has_short = self.tail.is_none() && block_size.tail_bytes(self.size_bytes) > 0;
+        let full_blocks = block_size.full_blocks(self.size_bytes);
+        full_blocks.saturating_add(u64::from(has_short))
+    }
 }
 
 /// A tail end in a fragment block.

@@ -87,8 +87,9 @@ impl Demands {
                 Body::Symlink(target) if target.len() as u64 > demands.longest_target.0 => {
                     demands.longest_target = (target.len() as u64, visited.path.to_vec());
                 }
-                Body::File(file) if has_headers && seen.inodes.insert(visited.inode.number) => {
-                    for block in image.stored_blocks(file) {
+                Body::File(_) if has_headers && seen.inodes.insert(visited.inode.number) => {
+                    let file = visited.file(image)?.unwrap_or_default();
+                    for block in image.stored_blocks(&file) {
                         let is_compressed = block.word.is_compressed() && !block.word.is_sparse();
                         if is_compressed && seen.blocks.insert(block.start) {
                             demands.look_at(image, block.start, block.word.size_bytes().into())?;

@@ -104,6 +104,9 @@ impl Image {
                 return Ok(None);
             };
             at = entry.inode;
+            inode = self.inode_head(at)?;
+        }
+        if let Body::File(_) = inode.body {
             inode = self.inode(at)?;
         }
         Ok(Some((at, inode)))

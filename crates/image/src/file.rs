@@ -47,6 +47,10 @@ pub(crate) fn data_blocks_from(
     first: usize,
     mut start: u64,
 ) -> impl Iterator<Item = DataBlock> + '_ {
+    debug_assert!(
+        !file.blocks.is_empty() || file.block_count(block_size) == 0,
+        "the block list was not read"
+    );
     let len_max = u64::from(block_size.bytes());
     let mut offset = len_max.saturating_mul(first as u64);
     file.blocks.iter().skip(first).map(move |word| {

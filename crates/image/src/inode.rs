@@ -1,6 +1,6 @@
 //! Reading inodes and resolving what they name by index.
 
-use coldpress_format::{Body, Corrupt, Extra, IndexEntry, Inode, InodeRef, Part, Rule};
+use coldpress_format::{Body, Corrupt, Extra, File, IndexEntry, Inode, InodeRef, Part, Rule};
 
 use crate::error::Error;
 use crate::image::Image;
@@ -21,6 +21,30 @@ impl Image {
     /// bytes of memory for each data block.
     pub fn inode(&self, at: InodeRef) -> Result<Inode, Error> {
         self.inode_with_extent(at).map(|(inode, _)| inode)
+    }
+
+    /// Reads an inode without the block list of a file: `blocks` stays empty.
+    ///
+    /// All that `stat(2)` tells is in it. A block list may be megabytes, and each further name of
+    /// a file leads to the same one.
+    ///
+    /// # Errors
+    ///
+    /// As [`Image::inode`], but for damage in the block list.
+    ///
+    /// # Cost
+    ///
+    /// As [`Image::inode`], and no memory for data blocks.
+    pub fn inode_head(&self, at: InodeRef) -> Result<Inode, Error> {
+        self.read_inode(at, false).map(|record| record.inode)
+    }
+
+    /// The file that lies there, with its block list; `None` for an inode of another type.
+    pub(crate) fn file(&self, at: InodeRef) -> Result<Option<File>, Error> {
+        Ok(match self.inode(at)?.body {
+            Body::File(file) => Some(file),
+            _ => None,
+        })
     }
 
     /// The root directory's inode.
@@ -77,6 +101,11 @@ impl Image {
 
     /// Reads an inode, and tells how it lies in the table.
     pub(crate) fn inode_record(&self, at: InodeRef) -> Result<InodeRecord, Error> {
+        self.read_inode(at, true)
+    }
+
+    /// * `reads_blocks`: whether to read the block list of a file.
+    fn read_inode(&self, at: InodeRef, reads_blocks: bool) -> Result<InodeRecord, Error> {
         let block_start = at.block_start.into();
         let table = self.inode_table;
         let mut stream = Stream::open(&self.store, table, Part::Inode, block_start, at.offset)?;
@@ -95,6 +124,9 @@ impl Image {
         let mut len_bytes = len as u64;
         match extra {
             Extra::Nothing => {}
+            Extra::BlockList { count } if !reads_blocks => {
+                stream.check_room(count.saturating_mul(4))?;
+            }
             Extra::BlockList { count } => {
                 let words = stream.read_vec(count.saturating_mul(4))?;
                 len_bytes += words.len() as u64;

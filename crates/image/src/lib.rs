@@ -53,6 +53,7 @@
 //! symbolic link and never writes into a file that it did not create.
 
 mod beneath;
+mod allowance;
 mod check;
 mod decoders;
 mod demands;
@@ -88,6 +89,7 @@ mod table;
 mod tar;
 mod walk;
 mod xattr;
+mod xattr_budget;
 
 pub use beneath::open_beneath;
 pub use check::check;
@@ -119,3 +121,4 @@ pub use stored::StoredBlock;
 pub use tar::{Archived, LeftOut, TarOptions, write_tar};
 pub use walk::{Visited, Walker, walk, walk_chosen};
 pub use xattr::Xattr;
+pub use xattr_budget::XattrBudget;

@@ -173,10 +173,7 @@ impl<'a> Stream<'a> {
         len_bytes: u64,
         block: &mut dyn FnMut(u64, u64),
     ) -> Result<(), Error> {
-        let bound = self.bytes_max();
-        if len_bytes > bound {
-            return Err(self.truncated(len_bytes, bound));
-        }
+        self.check_room(len_bytes)?;
         while (bytes.len() as u64) < len_bytes {
             if self.rest().is_empty() && !self.next_block()? {
                 return Err(self.truncated(len_bytes, bytes.len() as u64));
@@ -186,6 +183,15 @@ impl<'a> Stream<'a> {
             let len = left.min(self.rest().len());
             bytes.extend_from_slice(self.rest().get(..len).unwrap_or_default());
             self.offset += len;
+        }
+        Ok(())
+    }
+
+    /// Refuses a length that the rest of the region cannot hold, without reading it.
+    pub(crate) fn check_room(&self, len_bytes: u64) -> Result<(), Error> {
+        let bound = self.bytes_max();
+        if len_bytes > bound {
+            return Err(self.truncated(len_bytes, bound));
         }
         Ok(())
     }

@@ -61,6 +61,10 @@ impl FilePieces {
         fragments: &mut FragmentCache,
     ) -> Result<Self, Error> {
         let block_size = image.superblock().block_size;
+        debug_assert!(
+            !file.blocks.is_empty() || file.block_count(block_size) == 0,
+            "the block list was not read"
+        );
         let tail = file.tail.filter(|_| tail_len(&file, block_size) > 0);
         let tail = tail.map(|tail| Ok::<_, Error>((tail, fragments.of(image, tail)?)));
         let range = range.start..range.end.min(file.size_bytes);

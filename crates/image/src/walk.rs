@@ -2,7 +2,7 @@
 
 use std::{fmt, mem, vec};
 
-use coldpress_format::{Body, Entry, Inode, InodeRef};
+use coldpress_format::{Body, Entry, File, Inode, InodeRef};
 
 use crate::error::{Error, PathText};
 use crate::image::Image;
@@ -18,10 +18,30 @@ pub struct Visited<'a> {
     pub path: &'a [u8],
     /// Where the inode lies.
     pub at: InodeRef,
-    /// The inode.
+    /// The head of the inode: as [`Image::inode_head`] reads it, without the block list of a file.
     pub inode: &'a Inode,
     /// Number of names in the path: 0 for the root.
     pub depth: usize,
+}
+
+impl Visited<'_> {
+    /// The file with its block list; `None` for anything else.
+    ///
+    /// # Errors
+    ///
+    /// As [`Image::inode`], with the path.
+    ///
+    /// # Cost
+    ///
+    /// As [`Image::inode`], for each name of the file again.
+    pub fn file(&self, image: &Image) -> Result<Option<File>, Error> {
+        if !matches!(self.inode.body, Body::File(_)) {
+            return Ok(None);
+        }
+        image
+            .file(self.at)
+            .map_err(|error| error.in_file(self.path))
+    }
 }
 
 /// Visits every path depth-first, names in byte order, a directory before what it holds.
@@ -37,7 +57,8 @@ pub struct Visited<'a> {
 ///
 /// # Cost
 ///
-/// Holds the listings of the directories on the path and the references of those seen.
+/// Holds the listings of the directories on the path, and the references of those seen and of
+/// files with several names and long block lists. Reads no block list.
 pub fn walk(
     image: &Image,
     visit: &mut dyn FnMut(&Visited) -> Result<(), Error>,
@@ -153,7 +174,7 @@ impl<'a> Walker<'a> {
     ///
     /// As [`Image::inode`].
     pub fn below(image: &'a Image, path: &[u8], at: InodeRef) -> Result<Self, Error> {
-        let inode = image.inode(at).map_err(|error| error.in_file(path))?;
+        let inode = image.inode_head(at).map_err(|error| error.in_file(path))?;
         Ok(Self::from_inode(image, path, at, inode))
     }
 
@@ -230,7 +251,7 @@ impl<'a> Walker<'a> {
         };
         push_name(&mut self.path, &entry.name);
         self.at = entry.inode;
-        match image.inode(self.at) {
+        match image.inode_head(self.at) {
             Ok(inode) => {
                 self.bounds.read(image, self.at, &inode)?;
                 self.inode = inode;

@@ -1,19 +1,28 @@
 //! Extended attributes: the sets that inodes name by index.
 
+use std::sync::Arc;
+
 use coldpress_format::{Corrupt, Inode, Part, Rule, XattrId, XattrPrefix, XattrTable};
 
 use crate::error::Error;
 use crate::image::Image;
 use crate::metadata::Stream;
 use crate::region::Region;
+use crate::slots::Slots;
 use crate::store::Store;
 use crate::table::Table;
 
 /// The most bytes of one value: `XATTR_SIZE_MAX` of Linux.
 const VALUE_MAX_BYTES: u32 = 65_536;
-/// The most bytes of names and values of one set. Pairs may share a value, so the table's own size
-/// bounds nothing; this is 256 values of the largest size, far over what a file system stores.
-const SET_MAX_BYTES: usize = 16 << 20;
+/// The most bytes of names and values of one set that may be more than its table can hold, since
+/// pairs may share a value: 256 values of the largest size, far over what a file system stores.
+const SET_MAX_BYTES: u64 = 16 << 20;
+
+/// Sets of up to so many bytes are kept in many slots, larger ones in few: 1 MiB and 32 MiB at most.
+/// Labels take some 50 bytes, and their sets take turns from file to file.
+const SMALL_SET_BYTES: u64 = 4 << 10;
+const SMALL_SLOTS: usize = 256;
+const LARGE_SLOTS: usize = 2;
 
 /// The full name of an extended attribute, such as `user.mime_type`, and its value.
 pub type Xattr = (Vec<u8>, Vec<u8>);
@@ -22,6 +31,8 @@ pub type Xattr = (Vec<u8>, Vec<u8>);
 pub(crate) struct XattrSets {
     table: Table,
     pairs: Region,
+    small: Slots<Vec<Xattr>>,
+    large: Slots<Vec<Xattr>>,
 }
 
 impl XattrSets {
@@ -53,7 +64,12 @@ impl XattrSets {
             start: header.pairs_start,
             end: table.start(),
         };
-        Ok(Self { table, pairs })
+        Ok(Self {
+            table,
+            pairs,
+            small: Slots::new(SMALL_SLOTS),
+            large: Slots::new(LARGE_SLOTS),
+        })
     }
 
     /// The table of the sets.
@@ -95,13 +111,21 @@ impl XattrSets {
         Ok((XattrId::parse(&bytes, start)?, start))
     }
 
-    /// Reads one set.
-    pub(crate) fn read(&self, store: &Store, index: u32) -> Result<Vec<Xattr>, Error> {
+    /// Reads one set, or hands out the one that is kept.
+    pub(crate) fn read(&self, store: &Store, index: u32) -> Result<Arc<Vec<Xattr>>, Error> {
+        let key = index.into();
+        if let Some(set) = self.small.get(key).or_else(|| self.large.get(key)) {
+            return Ok(set);
+        }
         let mut pairs = Vec::new();
         self.for_each_pair(store, index, &mut |pair| {
             pairs.push((pair.name, pair.value));
         })?;
-        Ok(pairs)
+        Ok(match memory_bytes(&pairs) {
+            ..=SMALL_SET_BYTES => self.small.put(key, pairs),
+            ..=SET_MAX_BYTES => self.large.put(key, pairs),
+            _ => Arc::new(pairs),
+        })
     }
 
     /// Hands the pairs of a set to `visit`.
@@ -113,19 +137,15 @@ impl XattrSets {
     ) -> Result<XattrId, Error> {
         let (set, start) = self.id(store, index)?;
         let mut stream = self.stream(store, set.pairs)?;
-        let mut left = SET_MAX_BYTES;
+        let (mut bytes, mut high) = (0, SET_MAX_BYTES);
         for _ in 0..set.count {
             let pair = self.read_pair(store, &mut stream)?;
-            let len = pair.name.len() + pair.value.len();
-            left = left.checked_sub(len).ok_or_else(|| {
-                let rule = Rule::OutOfRange {
-                    field: "bytes of an xattr set",
-                    found: (SET_MAX_BYTES - left + len) as u64,
-                    low: 0,
-                    high: SET_MAX_BYTES as u64,
-                };
-                Corrupt::new(Part::XattrTable, start, rule)
-            })?;
+            bytes += (pair.name.len() + pair.value.len()) as u64;
+            if bytes > high && high == SET_MAX_BYTES {
+                high = high.max(store.metadata_bytes_max(self.pairs)?);
+            }
+            let field = "bytes of an xattr set";
+            Corrupt::check_range(Part::XattrTable, start, field, bytes, 0..=high)?;
             visit(pair);
         }
         Ok(set)
@@ -210,6 +230,12 @@ fn read_value(stream: &mut Stream) -> Result<Vec<u8>, Error> {
     stream.read_vec(size.into())
 }
 
+/// What a set takes in memory.
+pub(crate) fn memory_bytes(set: &[Xattr]) -> u64 {
+    let pair = |(name, value): &Xattr| size_of::<Xattr>() + name.len() + value.len();
+    set.iter().map(pair).sum::<usize>() as u64
+}
+
 fn unknown(index: u32, count: u64, start: u64) -> Corrupt {
     let rule = Rule::OutOfRange {
         field: "xattr index",
@@ -225,22 +251,22 @@ impl Image {
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupt`] if the set is not there or damaged, or larger than 16 MiB;
-    /// [`Error::Read`].
+    /// [`Error::Corrupt`] if the set is not there or damaged, or larger than 16 MiB and than its
+    /// table; [`Error::Read`].
     ///
     /// # Cost
     ///
-    /// Nothing for an inode without; else two metadata blocks and one for each value out of line, if they
-    /// are not cached.
-    pub fn xattrs(&self, inode: &Inode) -> Result<Vec<Xattr>, Error> {
+    /// Nothing for an inode without, or with one of the sets that were read last; else two metadata
+    /// blocks and one for each value out of line, if they are not cached.
+    pub fn xattrs(&self, inode: &Inode) -> Result<Arc<Vec<Xattr>>, Error> {
         match inode.xattr {
-            None => Ok(Vec::new()),
+            None => Ok(Arc::default()),
             Some(index) => self.xattr_set(index),
         }
     }
 
     /// One set of extended attributes, by its index in the xattr id table.
-    pub(crate) fn xattr_set(&self, index: u32) -> Result<Vec<Xattr>, Error> {
+    pub(crate) fn xattr_set(&self, index: u32) -> Result<Arc<Vec<Xattr>>, Error> {
         match &self.xattr_sets {
             Some(sets) => sets.read(&self.store, index),
             None => Err(unknown(index, 0, self.superblock().bytes_used).into()),

@@ -190,7 +190,7 @@ mod tests {
             ),
             (
                 vec![Node {
-                    xattrs: xattrs.to_vec(),
+                    xattrs: std::sync::Arc::new(xattrs.to_vec()),
                     ..directory(&[])
                 }],
                 "xattr `user.a` is out",

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ops::Index;
+use std::sync::Arc;
 
 /// The place of a node in [`Tree::nodes`]. The root is 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -51,7 +52,8 @@ pub struct Node {
     /// Modification time in s since 1970; `SquashFS` has 32 bits for it.
     pub mtime_s: u32,
     /// Extended attributes, full names (`user.x`) and values, ascending by the bytes of the names.
-    pub xattrs: Vec<(Vec<u8>, Vec<u8>)>,
+    /// Nodes with the same ones share them.
+    pub xattrs: Arc<Vec<(Vec<u8>, Vec<u8>)>>,
 }
 
 /// The kinds of a node.
@@ -269,7 +271,7 @@ pub(crate) mod tests {
             uid: 0,
             gid: 0,
             mtime_s: 0,
-            xattrs: Vec::new(),
+            xattrs: Arc::default(),
         }
     }
 

@@ -15,10 +15,9 @@ pub enum Failure {
     IsDirectory,
     /// It is neither a file nor a symbolic link, whichever is read: `EINVAL`.
     OtherType,
-    /// There is no extended attribute of this name: `ENODATA`.
+    /// There is no extended attribute of this name: `ENODATA`. Where the image has none at all,
+    /// too: `EOPNOTSUPP` would tell programs that they cannot know.
     NoAttribute,
-    /// The image has no extended attributes at all: `EOPNOTSUPP`.
-    NoAttributes,
     /// The kernel names an inode that it was never told of, or that it has forgotten: `ESTALE`.
     Unknown,
     /// The image is damaged there or cannot be read: `EIO`.

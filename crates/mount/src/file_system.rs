@@ -65,7 +65,7 @@ impl FileSystem {
     /// [`Error`] if the inode of the root cannot be read.
     pub fn new(image: Image, options: Options, tell: Tell) -> Result<Self, Error> {
         let (at, inode) = match options.root {
-            Some(at) => (at, image.inode(at)?),
+            Some(at) => (at, image.inode_head(at)?),
             None => (image.superblock().root_inode, image.root()?),
         };
         Ok(Self {
@@ -106,7 +106,7 @@ impl FileSystem {
             directory: directory.node,
             entry: u32::try_from(index).unwrap_or(u32::MAX),
         };
-        let read = self.image.inode(entry.inode);
+        let read = self.image.inode_head(entry.inode);
         let read = read.and_then(|inode| Ok((self.owner(&inode)?, inode)));
         match read {
             Ok((owner, inode)) => {
@@ -294,7 +294,7 @@ impl FileSystem {
     /// The names of the directory whose inode lies there.
     pub(crate) fn listing(&self, at: InodeRef) -> Result<Arc<Listing>, Fault> {
         self.listings.get(at, || {
-            let inode = self.image.inode(at)?;
+            let inode = self.image.inode_head(at)?;
             let Body::Directory(directory) = &inode.body else {
                 return Err(Failure::NotDirectory.into());
             };
@@ -312,7 +312,7 @@ impl FileSystem {
         read: impl FnOnce(&Inode) -> Result<T, Fault>,
     ) -> Result<T, Failure> {
         let at = self.nodes.at(node).ok_or(Failure::Unknown)?;
-        let inode = self.image.inode(at).map_err(Fault::from);
+        let inode = self.image.inode_head(at).map_err(Fault::from);
         let answer = inode.and_then(|inode| read(&inode));
         answer.map_err(|fault| self.tell(node, fault))
     }

@@ -1,5 +1,7 @@
 //! Extended attributes, as `getxattr(2)` and `listxattr(2)` show them.
 
+use std::sync::Arc;
+
 use coldpress_image::Xattr;
 
 use crate::failure::Failure;
@@ -7,22 +9,19 @@ use crate::file_system::FileSystem;
 use crate::node::NodeId;
 
 impl FileSystem {
-    /// Whether the image has extended attributes at all.
-    pub fn has_xattrs(&self) -> bool {
-        self.image.superblock().xattr_table_start.is_some()
-    }
-
     /// The value of an extended attribute.
     ///
     /// * `name`: with its prefix, such as `user.`.
     ///
     /// # Errors
     ///
-    /// [`Failure::NoAttribute`]; [`Failure::NoAttributes`] if no inode has any.
+    /// [`Failure::NoAttribute`], in an image without any xattrs too, as the kernel answers.
     pub fn xattr(&self, node: NodeId, name: &[u8]) -> Result<Vec<u8>, Failure> {
         let xattrs = self.xattrs(node)?;
-        let found = xattrs.into_iter().find(|(found, _)| found == name);
-        found.map(|(_, value)| value).ok_or(Failure::NoAttribute)
+        let found = xattrs.iter().find(|(found, _)| found == name);
+        found
+            .map(|(_, value)| value.clone())
+            .ok_or(Failure::NoAttribute)
     }
 
     /// The names of the extended attributes, each with a zero byte behind it, as `listxattr(2)`
@@ -32,10 +31,10 @@ impl FileSystem {
     ///
     /// # Errors
     ///
-    /// [`Failure::NoAttributes`] if no inode has any.
+    /// [`Failure::Damaged`].
     pub fn xattr_names(&self, node: NodeId, with_trusted: bool) -> Result<Vec<u8>, Failure> {
         let mut names = Vec::new();
-        for (name, _) in self.xattrs(node)? {
+        for (name, _) in self.xattrs(node)?.iter() {
             if with_trusted || !name.starts_with(b"trusted.") {
                 names.extend(name);
                 names.push(0);
@@ -44,10 +43,7 @@ impl FileSystem {
         Ok(names)
     }
 
-    fn xattrs(&self, node: NodeId) -> Result<Vec<Xattr>, Failure> {
-        if !self.has_xattrs() {
-            return Err(Failure::NoAttributes);
-        }
+    fn xattrs(&self, node: NodeId) -> Result<Arc<Vec<Xattr>>, Failure> {
         self.answer(node, |inode| Ok(self.image.xattrs(inode)?))
     }
 }

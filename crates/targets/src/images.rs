@@ -3,8 +3,7 @@
 use std::ops::ControlFlow;
 
 use coldpress_format::{
-    BlockSize, Body, IndexEntry, Inode, Superblock, XattrId, XattrTable, parse_listing,
-    write_listing,
+    BlockSize, IndexEntry, Inode, Superblock, XattrId, XattrTable, parse_listing, write_listing,
 };
 use coldpress_image::{Error, FileBlock, Image, MetadataMap, check, walk};
 
@@ -29,9 +28,12 @@ pub(crate) fn image(data: &[u8]) {
         let read = read.or(image.xattrs(visited.inode).err());
         let _ = image.exported(visited.inode.number);
         damaged = damaged.take().or(read);
-        if let Body::File(file) = &visited.inode.body {
-            damaged = damaged.take().or(read_file(&image, file).err());
-        }
+        let read = match visited.file(&image) {
+            Ok(Some(file)) => read_file(&image, &file).err(),
+            Ok(None) => None,
+            Err(error) => Some(error),
+        };
+        damaged = damaged.take().or(read);
         Ok(())
     });
     if visits > VISITS {

@@ -160,7 +160,7 @@ fn tree() -> Tree {
         uid: 0,
         gid: 0,
         mtime_s: 0,
-        xattrs: Vec::new(),
+        xattrs: std::sync::Arc::default(),
     };
     let directory = |entries: &[(&[u8], u32)]| {
         let entries = entries.iter();

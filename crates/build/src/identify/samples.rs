@@ -1,6 +1,7 @@
 //! Blocks of an image that are compressed again.
 
-use coldpress_format::Body;
+use std::collections::HashSet;
+
 use coldpress_image::{Image, StoredBlock};
 
 use crate::error::Error;
@@ -20,8 +21,12 @@ pub(super) struct Sample {
 /// soon ruled out.
 pub(super) fn read(image: &Image) -> Result<Vec<Sample>, Error> {
     let mut blocks: Vec<StoredBlock> = Vec::new();
+    let mut seen = HashSet::new();
     coldpress_image::walk(image, &mut |visited| {
-        if let Body::File(file) = &visited.inode.body {
+        if visited.inode.link_count > 1 && !seen.insert(visited.at) {
+            return Ok(());
+        }
+        if let Some(file) = &visited.file(image)? {
             let is_compressed =
                 |block: &StoredBlock| block.word.is_compressed() && !block.word.is_sparse();
             blocks.extend(image.stored_blocks(file).filter(is_compressed));

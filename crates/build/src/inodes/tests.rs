@@ -27,7 +27,7 @@ fn node(kind: Kind, mtime_s: u32) -> Node {
         uid: 0,
         gid: 0,
         mtime_s,
-        xattrs: Vec::new(),
+        xattrs: std::sync::Arc::default(),
     }
 }
 

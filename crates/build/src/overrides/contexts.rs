@@ -12,8 +12,9 @@ use std::collections::BTreeMap;
 use coldpress_layout::{Kind, NodeId, Tree};
 use regex::bytes::{Regex, RegexBuilder};
 
-use super::xattrs::place;
+use super::xattrs::set;
 use crate::error::Error;
+use crate::shared_xattrs::SharedXattrs;
 
 /// The xattr that holds a label.
 const NAME: &[u8] = b"security.selinux";
@@ -129,7 +130,7 @@ impl FileContexts {
     /// Labels the nodes of a tree by their paths; one with several names by the first of them.
     ///
     /// The label ends with a zero byte, as setfilecon(3) stores it.
-    pub(super) fn label(&self, tree: &mut Tree) {
+    pub(super) fn label(&self, tree: &mut Tree, shared: &mut SharedXattrs) {
         let mut is_labeled = vec![false; tree.nodes.len()];
         let mut pending = vec![(Vec::new(), NodeId::ROOT)];
         while let Some((path, id)) = pending.pop() {
@@ -145,11 +146,8 @@ impl FileContexts {
             let Some(context) = self.find(path, &node.kind) else {
                 continue;
             };
-            let value = [context, b"\0"].concat();
-            match place(node, NAME) {
-                Ok(place) => node.xattrs[place].1 = value,
-                Err(place) => node.xattrs.insert(place, (NAME.to_vec(), value)),
-            }
+            set(&mut node.xattrs, NAME, &[context, b"\0"].concat());
+            shared.share(&mut node.xattrs);
         }
     }
 }

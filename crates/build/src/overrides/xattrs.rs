@@ -1,11 +1,14 @@
 //! Extended attributes: which are taken over, which are added.
 
+use std::sync::Arc;
+
 use coldpress_format::XattrPrefix;
 use coldpress_layout::{Kind, Node};
 use regex::bytes::Regex;
 
 use crate::error::Error;
 use crate::select::posix;
+use crate::shared_xattrs::{SharedXattrs, XattrSet};
 
 /// Which xattrs an image takes over from its inputs, and which are added to every inode.
 #[derive(Clone, Debug, Default)]
@@ -80,23 +83,25 @@ impl Xattrs {
     }
 
     /// Leaves out and adds, where what is added replaces what an input has.
-    pub(super) fn set(&self, node: &mut Node) {
-        node.xattrs.retain(|(name, _)| self.keeps(name));
-        for (name, value) in self.added(node) {
-            match place(node, name) {
-                Ok(place) => node.xattrs[place].1.clone_from(value),
-                Err(place) => node.xattrs.insert(place, (name.clone(), value.clone())),
-            }
+    pub(super) fn set(&self, node: &mut Node, shared: &mut SharedXattrs) {
+        if !node.xattrs.iter().all(|(name, _)| self.keeps(name)) {
+            Arc::make_mut(&mut node.xattrs).retain(|(name, _)| self.keeps(name));
         }
+        for (name, value) in self.added(node) {
+            set(&mut node.xattrs, name, value);
+        }
+        shared.share(&mut node.xattrs);
     }
 
     /// Adds to nodes that came after the inputs, which keep their own.
-    pub(super) fn complete(&self, node: &mut Node) {
+    pub(super) fn complete(&self, node: &mut Node, shared: &mut SharedXattrs) {
         for (name, value) in self.added(node) {
-            if let Err(place) = place(node, name) {
-                node.xattrs.insert(place, (name.clone(), value.clone()));
+            if let Err(place) = place(&node.xattrs, name) {
+                let pair = (name.clone(), value.clone());
+                Arc::make_mut(&mut node.xattrs).insert(place, pair);
             }
         }
+        shared.share(&mut node.xattrs);
     }
 
     /// What is added to a node.
@@ -107,10 +112,19 @@ impl Xattrs {
     }
 }
 
-/// Where a node's xattr is, or would be.
-pub(super) fn place(node: &Node, name: &[u8]) -> Result<usize, usize> {
-    let known = |(known, _): &(Vec<u8>, Vec<u8>)| known.as_slice().cmp(name);
-    node.xattrs.binary_search_by(known)
+/// Gives a set an xattr, or another value of it.
+pub(crate) fn set(xattrs: &mut Arc<XattrSet>, name: &[u8], value: &[u8]) {
+    let place = place(xattrs, name);
+    let xattrs = Arc::make_mut(xattrs);
+    match place {
+        Ok(place) => xattrs[place].1 = value.to_vec(),
+        Err(place) => xattrs.insert(place, (name.to_vec(), value.to_vec())),
+    }
+}
+
+/// Where an xattr is, or would be.
+fn place(xattrs: &XattrSet, name: &[u8]) -> Result<usize, usize> {
+    xattrs.binary_search_by(|(known, _)| known.as_slice().cmp(name))
 }
 
 fn decode(value: &[u8]) -> Result<Vec<u8>, &'static str> {

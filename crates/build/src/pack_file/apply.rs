@@ -164,7 +164,7 @@ impl<'a> Packing<'a> {
                 let node = &mut self.draft.nodes[node.index()];
                 (node.mode, node.uid, node.gid) = (*mode, *uid, *gid);
                 node.mtime_s = time_s;
-                node.xattrs.clear();
+                node.xattrs = std::sync::Arc::default();
                 return Ok(());
             }
             PackObject::Directory => Kind::Directory {
@@ -230,7 +230,7 @@ impl<'a> Packing<'a> {
             uid,
             gid,
             mtime_s: self.time_s,
-            xattrs: Vec::new(),
+            xattrs: std::sync::Arc::default(),
         };
         self.draft.add(node, content)
     }

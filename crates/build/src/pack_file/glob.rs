@@ -182,7 +182,7 @@ impl Globbing<'_, '_> {
         node.uid = self.glob.uid.unwrap_or(metadata.uid());
         node.gid = self.glob.gid.unwrap_or(metadata.gid());
         node.mtime_s = time_s;
-        node.xattrs.clear();
+        node.xattrs = Arc::default();
     }
 }
 

@@ -13,6 +13,7 @@ use crate::content::{Content, StoreId};
 use crate::draft::Draft;
 use crate::error::Error;
 use crate::gather::SourceOptions;
+use crate::overrides::set_xattr;
 use crate::warning::Warning;
 
 /// Adds and changes what the definitions say.
@@ -212,10 +213,8 @@ impl Applying<'_> {
                 })?;
                 if self.options.xattrs {
                     let xattrs = &mut self.draft.nodes[node.index()].xattrs;
-                    match xattrs.binary_search_by(|(other, _)| other.cmp(name)) {
-                        Ok(at) => xattrs[at].1.clone_from(value),
-                        Err(at) => xattrs.insert(at, (name.clone(), value.clone())),
-                    }
+                    set_xattr(xattrs, name, value);
+                    self.draft.xattrs.share(xattrs);
                 }
             }
         }

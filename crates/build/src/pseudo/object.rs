@@ -143,7 +143,7 @@ impl Applying<'_> {
             uid: attributes.uid,
             gid: attributes.gid,
             mtime_s: self.time_s(attributes.time_s.unwrap_or(self.time_s)),
-            xattrs: Vec::new(),
+            xattrs: std::sync::Arc::default(),
         };
         self.draft.add(node, content)
     }

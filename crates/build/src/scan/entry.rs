@@ -3,6 +3,7 @@
 use std::fs::Metadata;
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::Path;
+use std::sync::Arc;
 
 use coldpress_format::DeviceNumber;
 use coldpress_layout::{Kind, Node};
@@ -46,7 +47,7 @@ impl Entry {
             uid: metadata.uid(),
             gid: metadata.gid(),
             mtime_s: time(path, metadata.mtime(), options, &mut warnings),
-            xattrs,
+            xattrs: Arc::new(xattrs),
         };
         let has_content = metadata.is_file() && metadata.len() > 0;
         Ok(Self {

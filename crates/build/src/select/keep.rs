@@ -81,7 +81,7 @@ mod tests {
             uid: 0,
             gid: 0,
             mtime_s: 0,
-            xattrs: Vec::new(),
+            xattrs: std::sync::Arc::default(),
         }
     }
 

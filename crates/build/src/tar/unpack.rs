@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use coldpress_format::{DeviceNumber, XattrPrefix, is_legal_name};
 use coldpress_layout::{Kind, Node, NodeId};
@@ -200,7 +201,7 @@ impl<'a> Unpacker<'a> {
             uid,
             gid,
             mtime_s,
-            xattrs: self.xattrs(entry.at_bytes, &entry.path, entry.xattrs, &entry.acls),
+            xattrs: Arc::new(self.xattrs(entry.at_bytes, &entry.path, entry.xattrs, &entry.acls)),
             kind: kind(&path, entry.kind)?,
         })
     }

@@ -6,7 +6,7 @@ use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 
 use coldpress_build::{Options, Source, Summary, Warning};
-use coldpress_format::{Body, Compressor};
+use coldpress_format::Compressor;
 use coldpress_image::{FileBlock, Image};
 use coldpress_layout::{Plan, Tails};
 
@@ -164,7 +164,7 @@ fn judge(bytes: &[u8], source: &Source, summary: &Summary, context: &str) {
     assert_eq!(differences, Vec::<String>::new(), "{context}");
     let image = Image::new(Box::new(bytes.to_vec())).unwrap();
     coldpress_image::walk(&image, &mut |visited| {
-        let Body::File(file) = &visited.inode.body else {
+        let Some(file) = &visited.file(&image)? else {
             return Ok(());
         };
         let mut len = 0;

@@ -185,7 +185,7 @@ fn extended_headers_replace_fields() {
         (b"user.a", b"\x01\n=\n"),
     ]
     .map(|(name, value)| (name.to_vec(), value.to_vec()));
-    assert_eq!(xattrs.unwrap().xattrs, expected);
+    assert_eq!(*xattrs.unwrap().xattrs, expected);
     assert!(matches!(
         source.warnings.as_slice(),
         [Warning::Xattr { .. }]

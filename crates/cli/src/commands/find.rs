@@ -88,7 +88,8 @@ impl Search<'_> {
                 at: visited.at,
                 inode: visited.inode.clone(),
             };
-            return self.printer.print(&Row::new(self.image, &found)?);
+            let row = Row::new(self.image, &found, self.printer.json)?;
+            return self.printer.print(&row);
         }
         if self.is_raw {
             self.printer.out.write_all(visited.path)?;

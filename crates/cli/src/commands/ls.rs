@@ -68,8 +68,13 @@ impl Listing<'_> {
         };
         match &found.inode.body {
             Body::Directory(directory) => self.below(&found.path, found.at, directory),
-            _ => self.printer.print(&Row::new(self.image, &found)?),
+            _ => self.print(&found),
         }
+    }
+
+    fn print(&mut self, found: &Found) -> anyhow::Result<()> {
+        let row = Row::new(self.image, found, self.printer.json)?;
+        self.printer.print(&row)
     }
 
     /// Lists a directory and, if asked, all below it: depth first, names in byte order.
@@ -78,9 +83,9 @@ impl Listing<'_> {
         // A damaged image may hold a directory in itself.
         let mut entered = HashSet::from([at]);
         while let Some((path, at)) = pending.pop() {
-            let inode = self.image.inode(at)?;
+            let inode = self.image.inode_head(at)?;
             let found = Found { path, at, inode };
-            self.printer.print(&Row::new(self.image, &found)?)?;
+            self.print(&found)?;
             if let Body::Directory(directory) = &found.inode.body
                 && self.recursive
             {

@@ -146,14 +146,14 @@ impl<'a> Dump<'a> {
         if !self.request.xattrs.restored {
             return Ok(());
         }
-        for (key, value) in self.image.xattrs(visited.inode)? {
-            if !self.xattrs.keeps(&key) {
+        for (key, value) in self.image.xattrs(visited.inode)?.iter() {
+            if !self.xattrs.keeps(key) {
                 continue;
             }
-            if let Some(text) = definition::xattr(&key, &value) {
+            if let Some(text) = definition::xattr(key, value) {
                 out.write_all(&[name, b" x ", &text, b"\n"].concat())?;
             } else {
-                let (key, path) = (quoted_bytes(&key), quoted_bytes(visited.path));
+                let (key, path) = (quoted_bytes(key), quoted_bytes(visited.path));
                 let reason = "it is empty, or its name holds a `=` or a line break";
                 self.leave(&format!("the attribute {key} of {path}"), reason)?;
             }

@@ -17,6 +17,7 @@ mod docs;
 mod doctor;
 mod dump;
 mod errors;
+mod every_verb;
 mod explain;
 mod extents;
 mod extract;
@@ -58,3 +59,4 @@ mod unsquashfs;
 #[cfg(feature = "http")]
 mod url;
 mod verbs;
+mod xattrs;

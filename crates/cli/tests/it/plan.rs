@@ -4,7 +4,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use coldpress_format::Body;
 use coldpress_image::{Image, walk};
 
 use crate::run::{coldpress, done, program};
@@ -65,7 +64,7 @@ pub(crate) fn data_order(image: &Path) -> [Vec<String>; 2] {
     let image = Image::open(image).unwrap();
     let (mut blocks, mut tails) = (Vec::new(), Vec::new());
     walk(&image, &mut |visited| {
-        if let Body::File(file) = &visited.inode.body {
+        if let Some(file) = visited.file(&image)? {
             let path = String::from_utf8(visited.path.to_vec()).unwrap();
             match &file.tail {
                 Some(tail) if file.blocks.is_empty() => {

@@ -5,7 +5,6 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
-use coldpress_format::Body;
 use coldpress_image::{Image, walk};
 
 use crate::run::Stage;
@@ -139,7 +138,7 @@ fn data_order(image: &Path) -> Vec<String> {
     let image = Image::open(image).unwrap();
     let (mut blocks, mut tails) = (Vec::new(), Vec::new());
     walk(&image, &mut |visited| {
-        if let Body::File(file) = &visited.inode.body {
+        if let Some(file) = visited.file(&image)? {
             let path = String::from_utf8(visited.path.to_vec()).unwrap();
             match &file.tail {
                 Some(tail) if file.blocks.is_empty() => {

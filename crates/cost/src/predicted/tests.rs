@@ -28,7 +28,7 @@ fn node(kind: Kind) -> Node {
         uid: 0,
         gid: 0,
         mtime_s: 0,
-        xattrs: Vec::new(),
+        xattrs: std::sync::Arc::default(),
     }
 }
 

@@ -204,16 +204,15 @@ impl Inode {
             fragment,
             offset: tail_offset.get(),
         });
-        let short_block = tail.is_none() && block_size.tail_bytes(size_bytes) > 0;
-        let full_blocks = block_size.full_blocks(size_bytes);
-        let count = full_blocks.saturating_add(u64::from(short_block));
-        self.body = Body::File(File {
+        let file = File {
             start,
             size_bytes,
             sparse_bytes,
             tail,
             blocks: Vec::new(),
-        });
+        };
+        let count = file.block_count(block_size);
+        self.body = Body::File(file);
         Ok(if count == 0 {
             Extra::Nothing
         } else {

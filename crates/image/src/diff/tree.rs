@@ -137,6 +137,8 @@ impl<'a> Trees<'a> {
             }
             (Body::File(left), Body::File(right)) => {
                 if left.size_bytes == right.size_bytes {
+                    let left = self.left.file(one, &self.path)?;
+                    let right = self.right.file(other, &self.path)?;
                     self.lay(&left, &right, one);
                     self.keep(Pair {
                         place: self.place,
@@ -284,11 +286,17 @@ impl<'a> Tree<'a> {
         move |error| DiffError::of(side)(error.in_file(path))
     }
 
+    /// Reads an inode without a block list.
     fn inode(&mut self, at: InodeRef, path: &[u8]) -> Result<Inode, DiffError> {
-        let inode = self.image.inode(at).map_err(self.failed(path))?;
+        let inode = self.image.inode_head(at).map_err(self.failed(path))?;
         let bounded = self.bounds.read(self.image, at, &inode);
         bounded.map_err(self.failed(path))?;
         Ok(inode)
+    }
+
+    fn file(&self, at: InodeRef, path: &[u8]) -> Result<File, DiffError> {
+        let file = self.image.file(at).map_err(self.failed(path))?;
+        Ok(file.unwrap_or_default())
     }
 
     fn owner(&self, inode: &Inode, path: &[u8]) -> Result<(u32, u32), DiffError> {
@@ -297,7 +305,7 @@ impl<'a> Tree<'a> {
 
     fn xattrs(&self, inode: &Inode, path: &[u8]) -> Result<BTreeSet<Xattr>, DiffError> {
         let found = self.image.xattrs(inode).map_err(self.failed(path))?;
-        Ok(found.into_iter().collect())
+        Ok(found.iter().cloned().collect())
     }
 
     fn entries(

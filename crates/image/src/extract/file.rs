@@ -292,7 +292,7 @@ impl Writer<'_> {
             .destination
             .reopen_file(node.directory, &node.name)?;
         let mut lacks = Vec::new();
-        self.restore(node, &opened, &self.inode(node)?, &mut lacks)?;
+        self.restore(node, &opened, &self.inode_head(node)?, &mut lacks)?;
         extracted.note_not_restored(lacks);
         Ok(())
     }
@@ -303,6 +303,11 @@ impl Writer<'_> {
             let destination = &self.tree.destination;
             destination.discard_file(node.directory, &node.name);
         }
+    }
+
+    fn inode_head(&self, node: &FileNode) -> Result<Inode, Error> {
+        let inode = self.tree.image.inode_head(node.at);
+        inode.map_err(|error| error.in_file(&self.image_path(node)))
     }
 
     fn inode(&self, node: &FileNode) -> Result<Inode, Error> {

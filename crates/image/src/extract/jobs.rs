@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::vec;
 
-use coldpress_format::{Body, Inode};
+use coldpress_format::File;
 
 use super::metadata::UNFINISHED;
 use super::parts::Parts;
@@ -126,7 +126,8 @@ pub(super) struct Jobs<'a> {
 /// A file that is being cut into chunks.
 struct Large {
     file: usize,
-    inode: Inode,
+    /// With its block list.
+    data: File,
     next_block: usize,
     start: u64,
 }
@@ -166,7 +167,7 @@ impl<'a> Jobs<'a> {
         }) {
             return self.parts.leave_out(self.tree, index, error);
         }
-        let chunks = file.block_count.div_ceil(self.chunk_blocks()) as u64;
+        let chunks = file.block_count.div_ceil(self.chunk_blocks() as u64);
         self.parts
             .begin(index, chunks + u64::from(file.tail.is_some()));
         Ok(())
@@ -183,11 +184,18 @@ impl<'a> Jobs<'a> {
         let Some(file) = file.filter(|_| !self.parts.is_left_out(index)) else {
             return Ok(());
         };
+        let data = match self.tree.image.file(file.at) {
+            Ok(data) => data.unwrap_or_default(),
+            Err(error) => {
+                let path = self.tree.destination.image_path(file.directory, &file.name);
+                return self.parts.leave_out(self.tree, index, error.in_file(&path));
+            }
+        };
         self.large = Some(Large {
             file: index,
-            inode: self.tree.image.inode(file.at)?,
+            start: data.start,
+            data,
             next_block: 0,
-            start: file.start,
         });
         Ok(())
     }
@@ -195,11 +203,8 @@ impl<'a> Jobs<'a> {
     fn next_chunk(&mut self) -> Option<Job> {
         let count = self.chunk_blocks();
         let large = self.large.as_mut()?;
-        let Body::File(file) = &large.inode.body else {
-            return None;
-        };
         let block_size = self.tree.image.superblock().block_size;
-        let blocks = data_blocks_from(file, block_size, large.next_block, large.start);
+        let blocks = data_blocks_from(&large.data, block_size, large.next_block, large.start);
         let blocks: Vec<_> = blocks.take(count).collect();
         let last = blocks.last()?;
         large.next_block += blocks.len();

@@ -7,6 +7,7 @@
 mod target;
 
 use std::io;
+use std::sync::Arc;
 
 use coldpress_format::{Body, Inode};
 use rustix::fs::{Gid, Mode, Stat, Uid};
@@ -82,9 +83,11 @@ impl<'a> Restoring<'a> {
         let stat = target.stat().ok();
         // The owner comes first: changing it clears set-id bits.
         let set_id_bits = lacks.owner(target, metadata, stat.as_ref());
-        for (name, value) in self.kept_xattrs(inode, &mut lacks)? {
-            let set = target.set_xattr(&name, &value);
-            lacks.unless_done(set, || Attribute::Xattr(name));
+        let xattrs = self.xattrs(inode, &mut lacks)?;
+        let keeps = |name: &Vec<u8>| self.keep_xattr.is_none_or(|keep| keep(name));
+        for (name, value) in xattrs.iter().filter(|(name, _)| keeps(name)) {
+            let set = target.set_xattr(name, value);
+            lacks.unless_done(set, || Attribute::Xattr(name.clone()));
         }
         if !matches!(inode.body, Body::Symlink(_)) {
             // On a directory the group bit only passes the group on.
@@ -129,18 +132,13 @@ impl<'a> Restoring<'a> {
         Ok(metadata)
     }
 
-    fn kept_xattrs(&self, inode: &Inode, lacks: &mut Lacks) -> Result<Vec<Xattr>, Error> {
+    fn xattrs(&self, inode: &Inode, lacks: &mut Lacks) -> Result<Arc<Vec<Xattr>>, Error> {
         if !self.xattrs {
-            return Ok(Vec::new());
+            return Ok(Arc::default());
         }
         let xattrs = self.image.xattrs(inode);
-        let mut xattrs = self
-            .told(xattrs, lacks, Attribute::Xattrs)?
-            .unwrap_or_default();
-        if let Some(keep) = self.keep_xattr {
-            xattrs.retain(|(name, _)| keep(name));
-        }
-        Ok(xattrs)
+        let xattrs = self.told(xattrs, lacks, Attribute::Xattrs)?;
+        Ok(xattrs.unwrap_or_default())
     }
 
     /// What the image told; `None` if it could not and the extraction is to keep going.

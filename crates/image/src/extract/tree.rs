@@ -40,7 +40,7 @@ pub(super) struct FileNode {
     /// Its tail end, if that has a byte.
     pub(super) tail: Option<TailEnd>,
     /// How many data blocks it has.
-    pub(super) block_count: usize,
+    pub(super) block_count: u64,
 }
 
 /// A further name of an inode.
@@ -239,7 +239,8 @@ impl<'a> Tree<'a> {
             return Ok(());
         }
         if let Body::File(file) = &inode.body {
-            let tail_len = tail_len(file, self.image.superblock().block_size);
+            let block_size = self.image.superblock().block_size;
+            let tail_len = tail_len(file, block_size);
             self.files.push(FileNode {
                 directory: parent,
                 name: name.into(),
@@ -247,7 +248,7 @@ impl<'a> Tree<'a> {
                 start: file.start,
                 size_bytes: file.size_bytes,
                 tail: file.tail.filter(|_| tail_len > 0),
-                block_count: file.blocks.len(),
+                block_count: file.block_count(block_size),
             });
         } else if self.create_special(parent, name, visited, extracted)? {
             *match inode.body {

@@ -6,13 +6,14 @@ use std::ops::ControlFlow;
 use coldpress_format::{Corrupt, Part};
 
 use super::{Blocks, Survey};
+use crate::allowance::Allowance;
 use crate::error::Error;
 use crate::findings::{Findings, Severity, expect_usual, within};
 use crate::image::Image;
 use crate::xattr::{RawPair, XattrSets};
 
-/// The most bytes of xattrs that are read: sets may share values, so a small image may hold sets
-/// of any size together.
+/// Bytes of xattrs that are read beyond the size of their table: sets may share values, so a small
+/// image may hold sets of any size together.
 const XATTRS_MAX_BYTES: u64 = 256 << 20;
 /// The most bytes of a name, prefix included, in Linux.
 const NAME_MAX_BYTES: u64 = 255;
@@ -71,6 +72,7 @@ pub(super) fn scan(
     hints.sort_unstable();
     hints.dedup();
     scan.blocks = Blocks::scan(image, sets.pairs(), &hints, findings);
+    let mut allowance = Allowance::default();
     for index in 0..count {
         if index.is_multiple_of(POLL_SETS) && poll().is_break() {
             return Err(Error::Interrupted);
@@ -92,9 +94,18 @@ pub(super) fn scan(
         }
         let at = (Part::XattrTable, sets.table().start());
         let field = "bytes of all xattrs (the rest is not checked)";
-        if let Err(corrupt) = within(at, field, scan.bytes, (0, XATTRS_MAX_BYTES)) {
-            findings.error(corrupt);
-            break;
+        let limit = (field, XATTRS_MAX_BYTES);
+        let spent = std::mem::take(&mut scan.bytes);
+        match allowance.spend(image, sets.pairs(), spent, limit) {
+            Ok(None) => {}
+            Ok(Some(rule)) => {
+                findings.error(Corrupt::new(at.0, at.1, rule));
+                break;
+            }
+            Err(error) => {
+                findings.error(error);
+                break;
+            }
         }
     }
     scan.spans.sort_unstable();

@@ -131,7 +131,7 @@ impl<'a> Entries<'a> {
             }
             self.first_names.insert(at, header.name.clone());
         }
-        let Body::File(file) = inode.body else {
+        let Some(file) = self.image.file(at)? else {
             self.push(&header, None);
             return Ok(());
         };
@@ -182,12 +182,12 @@ impl<'a> Entries<'a> {
         if !self.options.xattrs {
             return Ok(records);
         }
-        for (name, value) in self.image.xattrs(inode)? {
+        for (name, value) in self.image.xattrs(inode)?.iter() {
             if name.contains(&b'=') {
-                (self.left_out)(LeftOut::Xattr(path, &name));
+                (self.left_out)(LeftOut::Xattr(path, name));
                 continue;
             }
-            records.add(&[b"SCHILY.xattr.", name.as_slice()].concat(), &value);
+            records.add(&[b"SCHILY.xattr.", name.as_slice()].concat(), value);
         }
         Ok(records)
     }

@@ -2,18 +2,24 @@
 
 use std::collections::HashSet;
 
-use coldpress_format::{Body, Corrupt, Directory, IndexEntry, Inode, InodeRef, Part, Rule};
+use coldpress_format::{Body, Corrupt, Directory, Inode, InodeRef, Part, Rule};
 
+use crate::allowance::Allowance;
 use crate::error::Error;
 use crate::image::Image;
-use crate::region::Region;
+use crate::inode::index_bytes;
 
 /// Bytes of listings that a walk reads before it counts the blocks of their table, which has no
 /// listing twice in an honest image. Their names are what takes memory: some 300 bytes for 9.
 const FREE_LISTING_BYTES: u64 = 1 << 20;
-/// Bytes of the lists behind inodes that a walk may read beyond the size of their table. Honest
-/// images need them: every hard link of a file reads its block list again.
+/// Bytes of the lists behind inodes that a walk may come to beyond the size of their table, before
+/// its blocks are counted.
 const FREE_INODE_BYTES: u64 = 64 << 20;
+/// Block lists of up to so many bytes count for nothing: the name that led there takes as much.
+const FREE_LIST_BYTES: u64 = 256;
+/// The longest target that the kernel reads. Such count for nothing either, since each name of a
+/// symlink reads it again.
+const FREE_TARGET_BYTES: usize = 4095;
 /// What a damaged inode counts for: nobody knows how much was read before the damage showed.
 const DAMAGED_INODE_BYTES: u64 = 1 << 10;
 
@@ -23,6 +29,8 @@ pub(crate) struct Bounds {
     directories: HashSet<InodeRef>,
     listings: Allowance,
     inode_lists: Allowance,
+    /// Files with several names whose block lists were counted.
+    linked: HashSet<InodeRef>,
 }
 
 impl Bounds {
@@ -46,20 +54,25 @@ impl Bounds {
         Ok(())
     }
 
-    /// After an inode was read.
+    /// After an inode or its head was read.
+    ///
+    /// The block list of a file counts once, whatever names the file has: who needs it reads it
+    /// once. That bounds what is remembered too, as each counts for some 256 bytes or more.
     pub(crate) fn read(&mut self, image: &Image, at: InodeRef, inode: &Inode) -> Result<(), Error> {
         let bytes = match &inode.body {
-            Body::File(file) => file.blocks.len() * size_of::<u32>(),
-            Body::Symlink(target) => target.len(),
-            Body::Directory(directory) => {
-                let entries = directory.index.iter();
-                entries
-                    .map(|entry| IndexEntry::FIXED_BYTES + entry.name.len())
-                    .sum()
+            Body::File(file) => {
+                let blocks = file.block_count(image.superblock().block_size);
+                let bytes = blocks.saturating_mul(size_of::<u32>() as u64);
+                // Without further names it is not met again.
+                let is_free =
+                    bytes <= FREE_LIST_BYTES || (inode.link_count != 1 && !self.linked.insert(at));
+                if is_free { 0 } else { bytes }
             }
+            Body::Symlink(target) if target.len() > FREE_TARGET_BYTES => target.len() as u64,
+            Body::Directory(directory) => index_bytes(&directory.index),
             _ => 0,
         };
-        self.spend_on_inode(image, at, bytes as u64)
+        self.spend_on_inode(image, at, bytes)
     }
 
     /// After an inode could not be read.
@@ -74,39 +87,5 @@ impl Bounds {
             return Err(Corrupt::new(Part::Inode, image.inode_start(at), rule).into());
         }
         Ok(())
-    }
-}
-
-/// Bytes read of a table, compared with those that it can hold.
-#[derive(Debug, Default)]
-struct Allowance {
-    spent_bytes: u64,
-    table_bytes: Option<u64>,
-}
-
-impl Allowance {
-    fn spend(
-        &mut self,
-        image: &Image,
-        table: Region,
-        bytes: u64,
-        (field, free_bytes): (&'static str, u64),
-    ) -> Result<Option<Rule>, Error> {
-        self.spent_bytes = self.spent_bytes.saturating_add(bytes);
-        if self.spent_bytes <= free_bytes {
-            return Ok(None);
-        }
-        let table_bytes = match self.table_bytes {
-            Some(bytes) => bytes,
-            None => image.store.metadata_bytes_max(table)?,
-        };
-        self.table_bytes = Some(table_bytes);
-        let (found, high) = (self.spent_bytes, free_bytes.saturating_add(table_bytes));
-        Ok((found > high).then_some(Rule::OutOfRange {
-            field,
-            found,
-            low: 0,
-            high,
-        }))
     }
 }

@@ -122,7 +122,10 @@ fn look(bytes: Vec<u8>) {
             Body::Directory(directory) => {
                 let _ = image.listing_place(directory);
             }
-            Body::File(file) => {
+            Body::File(_) => {
+                let Ok(Some(file)) = &visited.file(&image) else {
+                    return Ok(());
+                };
                 let limits = options(1, 0).limits;
                 let visit = &mut |_: FileBlock| Ok::<_, Error>(());
                 let _ = image.visit_range(file, 3000..9000, &limits, visit);

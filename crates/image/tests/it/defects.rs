@@ -60,7 +60,7 @@ fn the_handmade_image_is_sound() {
         let (_, inode) = image.find(b"/tail").unwrap().unwrap();
         let pair = |name: &[u8]| (name.to_vec(), b"value".to_vec());
         assert_eq!(
-            image.xattrs(&inode).unwrap(),
+            *image.xattrs(&inode).unwrap(),
             [pair(b"user.one"), pair(b"user.two")]
         );
     }
@@ -268,11 +268,8 @@ fn words_of_a_block_list_with_high_bits_are_refused() {
     let words = handmade.inode_at[2] + 32;
     for word in [1_u32 << 25, 1 << 31, 0x1001, (1 << 24) | 0x1001] {
         let image = open(&patched(words, &word.to_le_bytes())).unwrap();
-        assert_eq!(
-            corrupt(walk_all(&image).unwrap_err()).part,
-            Part::Inode,
-            "{word:#x}"
-        );
+        let read = walk(&image, &mut |visited| visited.file(&image).map(|_| ()));
+        assert_eq!(corrupt(read.unwrap_err()).part, Part::Inode, "{word:#x}");
     }
 }
 

@@ -4,6 +4,7 @@
 mod archive;
 mod choices;
 mod compare;
+mod counted;
 mod defects;
 mod demands;
 mod diff;
@@ -13,6 +14,7 @@ mod find;
 mod handmade;
 #[cfg(feature = "http")]
 mod http;
+mod links;
 mod map;
 mod mutate;
 mod peers;
@@ -22,3 +24,4 @@ mod rules;
 mod silent;
 mod source_tree;
 mod tools;
+mod xattrs;

@@ -6,7 +6,6 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use coldpress_format::Body;
 use coldpress_image::{Error, ExtractOptions, FileBlock, Image, MetadataMap, check, extract, walk};
 
 use crate::handmade;
@@ -33,7 +32,7 @@ fn exercise(bytes: Vec<u8>) -> bool {
             image.exported(visited.inode.number),
             image.find(visited.path),
         );
-        if let Body::File(file) = &visited.inode.body {
+        if let Ok(Some(file)) = &visited.file(&image) {
             let mut buf = [0; 5000];
             let _ = image.read_at(file, 3000, &mut buf);
             let _ = image.read_at(file, file.size_bytes.saturating_sub(10), &mut buf);

@@ -2,7 +2,6 @@
 
 use std::time::{Duration, Instant};
 
-use coldpress_format::Body;
 use coldpress_image::{Error, Image, Severity, walk};
 use coldpress_nasty::{Case, defects};
 
@@ -42,7 +41,7 @@ fn read_all(image: &Image) -> Result<(), Error> {
     walk(image, &mut |visited| {
         image.owner(visited.inode)?;
         image.xattrs(visited.inode)?;
-        if let Body::File(file) = &visited.inode.body {
+        if let Some(file) = &visited.file(image)? {
             image.read_at(file, 0, &mut buf)?;
             image.read_at(file, file.size_bytes.saturating_sub(10), &mut buf)?;
         }

@@ -54,7 +54,7 @@ fn files(files: &[(&str, u64)]) -> Tree {
         uid: 0,
         gid: 0,
         mtime_s: 0,
-        xattrs: Vec::new(),
+        xattrs: std::sync::Arc::default(),
     };
     let entries = files.iter().zip((1..).map(NodeId));
     let entries = entries.map(|((name, _), id)| (name.as_bytes().to_vec(), id));

@@ -11,7 +11,7 @@ fn flat(sizes_bytes: &[u64]) -> Tree {
         uid: 0,
         gid: 0,
         mtime_s: 0,
-        xattrs: Vec::new(),
+        xattrs: std::sync::Arc::default(),
     };
     let entries = (b'a'..)
         .zip((1..).map(NodeId))

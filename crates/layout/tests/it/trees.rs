@@ -55,7 +55,7 @@ fn grow(steps: &[Step]) -> Tree {
         uid: 0,
         gid: 0,
         mtime_s: 0,
-        xattrs: Vec::new(),
+        xattrs: std::sync::Arc::default(),
     };
     let mut tree = Tree {
         nodes: vec![node(Kind::Directory {

@@ -22,8 +22,6 @@ pub(super) fn errno(failure: Failure) -> Errno {
         Failure::IsDirectory => Errno::EISDIR,
         Failure::OtherType => Errno::EINVAL,
         Failure::NoAttribute => Errno::ENODATA,
-        // The kernel then answers so itself, and does not ask again.
-        Failure::NoAttributes => Errno::ENOSYS,
         Failure::Unknown => Errno::ESTALE,
         Failure::Damaged => Errno::EIO,
     }

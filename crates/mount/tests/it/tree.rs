@@ -51,7 +51,7 @@ type Tree = BTreeMap<Vec<u8>, Seen>;
 fn walked(image: &Image) -> Tree {
     let mut tree = Tree::new();
     walk(image, &mut |visited| {
-        let inode = visited.inode;
+        let inode = &image.inode(visited.at)?;
         let (size_bytes, content) = match &inode.body {
             Body::File(file) => {
                 let mut content = vec![0; usize::try_from(file.size_bytes).unwrap()];
@@ -69,7 +69,7 @@ fn walked(image: &Image) -> Tree {
             mtime_s: inode.mtime_s,
             link_count: inode.link_count,
             content,
-            xattrs: image.xattrs(inode)?,
+            xattrs: image.xattrs(inode)?.to_vec(),
         };
         tree.insert(visited.path.to_vec(), seen);
         Ok(())

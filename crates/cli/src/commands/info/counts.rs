@@ -1,7 +1,7 @@
 //! How many files of each type an image has, and how long they are.
 
 use coldpress_bench::format_units::{bytes, count};
-use coldpress_format::{Body, Inode};
+use coldpress_format::{Body, File, Inode};
 use serde::Serialize;
 
 /// The files of an image. A file with several names counts once.
@@ -27,9 +27,15 @@ pub(super) struct Counts {
 
 impl Counts {
     /// Counts an inode.
-    pub(super) fn add(&mut self, inode: &Inode) {
+    ///
+    /// * `file`: what it is, with its block list, if a regular file.
+    pub(super) fn add(&mut self, inode: &Inode, file: Option<&File>) {
         self.inodes_with_xattrs += u64::from(inode.xattr.is_some());
         self.add_body(&inode.body);
+        let blocks = file.map_or(&[][..], |file| &file.blocks);
+        self.data_blocks += blocks.len() as u64;
+        let sparse = blocks.iter().filter(|block| block.is_sparse());
+        self.sparse_blocks += sparse.count() as u64;
     }
 
     fn add_body(&mut self, body: &Body) {
@@ -38,9 +44,6 @@ impl Counts {
             Body::File(file) => {
                 self.files += 1;
                 self.files_with_fragment += u64::from(file.tail.is_some());
-                self.data_blocks += file.blocks.len() as u64;
-                let sparse = file.blocks.iter().filter(|block| block.is_sparse()).count();
-                self.sparse_blocks += sparse as u64;
                 self.content_bytes = self.content_bytes.saturating_add(file.size_bytes);
             }
             Body::Symlink(_) => self.symlinks += 1,

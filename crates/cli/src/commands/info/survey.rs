@@ -40,8 +40,9 @@ impl Survey {
                 survey.counts.hard_links += 1;
                 return Ok(());
             }
-            survey.counts.add(inode);
-            if let Body::File(file) = &inode.body {
+            let file = visited.file(image)?;
+            survey.counts.add(inode, file.as_ref());
+            if let Some(file) = &file {
                 let block_size = image.superblock().block_size;
                 let shares = data.add(file);
                 let image_bytes = survey.blocks.add(file, block_size, shares);

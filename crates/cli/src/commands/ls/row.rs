@@ -1,6 +1,7 @@
 //! What is known of one file of an image.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use coldpress_format::{Body, InodeKind};
 use coldpress_image::Image;
@@ -52,16 +53,23 @@ pub(in crate::commands) struct Row {
 impl Row {
     /// All that the image says of a file.
     ///
+    /// * `with_xattrs`: whether they are printed; else they are not read.
+    ///
     /// # Errors
     ///
     /// If its owners or xattrs cannot be read.
     pub(in crate::commands) fn new(
         image: &Image,
         found: &Found,
+        with_xattrs: bool,
     ) -> Result<Self, coldpress_image::Error> {
         let Found { path, inode, .. } = found;
         let (uid, gid) = image.owner(inode)?;
-        let xattrs = image.xattrs(inode)?;
+        let xattrs = if with_xattrs {
+            image.xattrs(inode)?
+        } else {
+            Arc::default()
+        };
         let (letter, r#type) = names(inode.body.kind());
         let (target_bytes, device) = match &inode.body {
             Body::Symlink(target) => (Some(target.clone()), None),

@@ -1,7 +1,9 @@
 //! All that an image says of a path.
 
+use std::sync::Arc;
+
 use coldpress_format::{Body, Directory};
-use coldpress_image::{Image, MetadataPlace};
+use coldpress_image::{Image, MetadataPlace, Xattr};
 use serde::Serialize;
 
 use super::data::Data;
@@ -27,7 +29,7 @@ pub(super) struct Facts<'a> {
     pub(super) listing: Option<Listing>,
     /// Names and values; in `row` for JSON.
     #[serde(skip)]
-    pub(super) xattrs: Vec<(Vec<u8>, Vec<u8>)>,
+    pub(super) xattrs: Arc<Vec<Xattr>>,
 }
 
 /// Where metadata lies.
@@ -75,7 +77,7 @@ impl<'a> Facts<'a> {
             _ => {}
         }
         Ok(Self {
-            row: Row::new(image, found)?,
+            row: Row::new(image, found, true)?,
             form: if is_extended { "extended" } else { "basic" },
             inode_reference: found.at.word(),
             inode_place: Place::of(image.inode_place(found.at)?),

@@ -34,7 +34,7 @@ pub(super) fn print(out: &mut impl Write, facts: &Facts) -> anyhow::Result<()> {
     if let Some(index) = facts.xattr_index {
         rows.push(("xattr set", index.to_string()));
     }
-    for (name, value) in &facts.xattrs {
+    for (name, value) in facts.xattrs.iter() {
         rows.push(("  xattr", format!("{} = {}", escaped(name), escaped(value))));
     }
     if let Some(listing) = &facts.listing {

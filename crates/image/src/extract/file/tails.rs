@@ -72,7 +72,7 @@ impl Writer<'_> {
         if node.block_count > 0 {
             return write(&destination.reopen_file(node.directory, &node.name)?);
         }
-        let inode = self.inode(node)?;
+        let inode = self.inode_head(node)?;
         let created = self.create(node, &inode)?;
         write(&created)
             .and_then(|()| self.restore(node, &created, &inode, &mut done.not_restored))
