@@ -13,7 +13,7 @@ use std::ops::ControlFlow;
 use crate::error::Error;
 use crate::findings::{Findings, Problem};
 use crate::image::Image;
-use crate::survey::survey;
+use crate::survey::{Survey, survey};
 
 /// Checks an image: superblock, options and tables as strictly as the kernel; every inode and
 /// listing; numbers, counts, references and owners against each other; that every data and fragment
@@ -40,11 +40,25 @@ pub fn check(
     progress: &mut dyn FnMut(u64) -> ControlFlow<()>,
 ) -> Result<Vec<Problem>, Error> {
     let mut findings = Findings::default();
-    superblock::check(image, &mut findings);
-    options::check(image, &mut findings);
-    let survey = survey(image, &mut findings, &mut || progress(0))?;
-    tables::check(image, &survey, &mut findings);
-    bytes::check(image, &survey, &mut findings);
+    let survey = check_metadata(image, &mut findings, &mut || progress(0))?;
     data::check(image, &survey, &mut findings, progress)?;
     Ok(findings.into_problems())
+}
+
+/// Checks everything but data and fragment blocks.
+///
+/// # Errors
+///
+/// [`Error::Interrupted`] only, if `poll` breaks.
+pub(crate) fn check_metadata(
+    image: &Image,
+    findings: &mut Findings,
+    poll: &mut dyn FnMut() -> ControlFlow<()>,
+) -> Result<Survey, Error> {
+    superblock::check(image, findings);
+    options::check(image, findings);
+    let survey = survey(image, findings, poll)?;
+    tables::check(image, &survey, findings);
+    bytes::check(image, &survey, findings);
+    Ok(survey)
 }

@@ -20,12 +20,12 @@ use std::ops::ControlFlow;
 
 use coldpress_format::{MAGIC, SUPERBLOCK_SIZE};
 
+use crate::check::check_metadata;
 use crate::error::Error;
 use crate::findings::Findings;
 use crate::image::Image;
 use crate::source::ReadAt;
 use crate::store::read_exact;
-use crate::survey::survey;
 
 use emitter::Emitter;
 use selection::Selection;
@@ -195,6 +195,16 @@ pub enum DumpValue {
     BlockList(Vec<u32>),
 }
 
+/// What a dump found beside the ranges.
+#[derive(Debug, Default)]
+pub struct Dumped {
+    /// What kept tables from being found; their bytes are told as unreferenced.
+    pub lost: Vec<Error>,
+    /// How many rules of the format the metadata breaks, as [`check`](crate::check()) tells them.
+    /// The bytes may be whole, and no range be damaged.
+    pub broken_rules: u64,
+}
+
 /// Hands every range of an image to `visit`, in byte order.
 ///
 /// Without `options` the ranges cover the file from its first byte to its last: each begins where
@@ -203,8 +213,6 @@ pub enum DumpValue {
 ///
 /// * `visit`: `Break` ends it.
 /// * `poll`: asked from time to time while nothing is handed over; `Break` ends it.
-///
-/// Returns what kept tables from being found; their bytes are told as unreferenced.
 ///
 /// # Errors
 ///
@@ -221,7 +229,7 @@ pub fn dump(
     options: &DumpOptions,
     visit: &mut dyn FnMut(DumpRange) -> ControlFlow<()>,
     poll: &mut dyn FnMut() -> ControlFlow<()>,
-) -> Result<Vec<Error>, Error> {
+) -> Result<Dumped, Error> {
     let read_failed = |source| Error::Read { start: 0, source };
     let size_bytes = source.size_bytes().map_err(read_failed)?;
     let len = usize::try_from(size_bytes)
@@ -229,16 +237,19 @@ pub fn dump(
         .min(SUPERBLOCK_SIZE);
     let mut bytes = vec![0; len];
     read_exact(&*source, &mut bytes, 0)?;
-    let (image, mut errors) = match Image::new_damaged(source) {
+    let (image, mut lost) = match Image::new_damaged(source) {
         Ok(opened) => opened,
         Err(Error::Corrupt(corrupt)) if is_superblock(&bytes) => {
             superblock::emit_alone(bytes, size_bytes, &corrupt, visit)?;
-            return Ok(vec![corrupt.into()]);
+            return Ok(Dumped {
+                lost: vec![corrupt.into()],
+                broken_rules: 1,
+            });
         }
         Err(error) => return Err(error),
     };
-    // What it finds is told by the ranges, or by check.
-    let survey = survey(&image, &mut Findings::default(), poll)?;
+    let mut findings = Findings::default();
+    let survey = check_metadata(&image, &mut findings, poll)?;
     let selection = Selection::new(&image, &survey, &options.paths)?;
     let mut emitter = Emitter::new(&image, options, size_bytes, visit);
     superblock::emit(&mut emitter, bytes)?;
@@ -249,8 +260,11 @@ pub fn dump(
     tables::emit(&mut emitter, &image, &survey, &selection)?;
     xattrs::emit(&mut emitter, &image, &survey, &selection)?;
     emitter.finish(image.superblock().bytes_used)?;
-    errors.dedup_by_key(|error| error.to_string());
-    Ok(errors)
+    lost.dedup_by_key(|error| error.to_string());
+    Ok(Dumped {
+        lost,
+        broken_rules: findings.error_count(),
+    })
 }
 
 fn is_superblock(bytes: &[u8]) -> bool {

@@ -61,6 +61,11 @@ struct Count {
 }
 
 impl Findings {
+    /// How many errors there are, listed or not.
+    pub(crate) fn error_count(&self) -> u64 {
+        self.errors.not_listed + self.errors.listed as u64
+    }
+
     /// Adds a problem; its path is made only if it is listed.
     pub(crate) fn add(
         &mut self,

@@ -99,7 +99,8 @@ pub use diff::{
     first_difference,
 };
 pub use dump::{
-    DumpArea, DumpField, DumpOptions, DumpOwner, DumpRange, DumpRecord, DumpValue, Stored, dump,
+    DumpArea, DumpField, DumpOptions, DumpOwner, DumpRange, DumpRecord, DumpValue, Dumped, Stored,
+    dump,
 };
 pub use error::{Error, PathText};
 pub use extract::{

@@ -13,7 +13,7 @@ use crate::args::DumpArgs;
 use crate::exit::Exit;
 use crate::failure;
 use crate::image_file;
-use crate::text::{image_path, quoted_bytes};
+use crate::text::{image_path, plural, quoted, quoted_bytes};
 use crate::ui::{Stdout, Ui};
 
 pub(super) fn run(args: &DumpArgs, ui: &Ui) -> anyhow::Result<Exit> {
@@ -38,7 +38,7 @@ pub(super) fn run(args: &DumpArgs, ui: &Ui) -> anyhow::Result<Exit> {
         &mut || ui.interrupt.poll(),
     );
     let damaged = printer.finish()?;
-    let errors = dumped.map_err(|error| match error {
+    let dumped = dumped.map_err(|error| match error {
         Error::NotFound { path } => {
             let text = format!("cannot dump {}", quoted_bytes(&path));
             anyhow!("the image has no such file").context(text)
@@ -46,10 +46,19 @@ pub(super) fn run(args: &DumpArgs, ui: &Ui) -> anyhow::Result<Exit> {
         Error::Interrupted => error.into(),
         error => image_file::not_opened(&args.image, &args.place, error),
     })?;
-    for error in &errors {
+    for error in &dumped.lost {
         ui.error(&failure::sentence(&anyhow!("{error}")));
     }
-    Ok(Exit::wrong_if(damaged > 0 || !errors.is_empty()))
+    let is_told = damaged > 0 || !dumped.lost.is_empty();
+    if !is_told && dumped.broken_rules > 0 {
+        let image = quoted(&args.image);
+        ui.error(&format!(
+            "no byte of {image} is damaged, but what it says breaks {} of the format: \
+             `coldpress check` tells where",
+            plural(dumped.broken_rules, "rule", "rules")
+        ));
+    }
+    Ok(Exit::wrong_if(is_told || dumped.broken_rules > 0))
 }
 
 /// Prints ranges as they come.

@@ -126,6 +126,22 @@ fn what_is_not_there_cannot_be_dumped() {
 }
 
 #[test]
+fn a_rule_that_no_byte_shows_as_broken_ends_with_1() {
+    let stage = Stage::new();
+    // More inodes than there are.
+    stage.damage(4, 9);
+    let check = coldpress(["check".into(), "-q".into(), stage.at("image")]);
+    assert_eq!(check.code, Some(1), "{}", check.stderr);
+    let ran = stage.dump(&[]);
+    assert_eq!(ran.code, Some(1));
+    assert!(
+        ran.stderr.contains("`coldpress check` tells where"),
+        "{}",
+        ran.stderr
+    );
+}
+
+#[test]
 fn a_reader_that_goes_away_ends_the_dump() {
     let stage = Stage::new();
     let mut child = command()
