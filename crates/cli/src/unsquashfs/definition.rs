@@ -34,9 +34,16 @@ pub(crate) fn is_writable_target(target: &[u8]) -> bool {
 
 /// The line of an inode.
 ///
+/// * `time_s`: its modification time.
 /// * `owner`: its user and group. As in unsquashfs, numbers over 2147483647 are negative.
 /// * `data_start`: where the data of a file begins in the data section.
-pub(crate) fn line(name: &[u8], inode: &Inode, owner: (u32, u32), data_start: u64) -> Vec<u8> {
+pub(crate) fn line(
+    name: &[u8],
+    inode: &Inode,
+    time_s: u32,
+    owner: (u32, u32),
+    data_start: u64,
+) -> Vec<u8> {
     let (letter, rest) = match &inode.body {
         Body::Directory(_) => ('D', Vec::new()),
         Body::File(file) => {
@@ -50,7 +57,7 @@ pub(crate) fn line(name: &[u8], inode: &Inode, owner: (u32, u32), data_start: u6
         Body::Fifo => ('I', b" f".to_vec()),
         Body::Socket => ('I', b" s".to_vec()),
     };
-    let (time_s, mode) = (inode.mtime_s, inode.mode);
+    let mode = inode.mode;
     let (uid, gid) = (owner.0.cast_signed(), owner.1.cast_signed());
     let attributes = format!(" {letter} {time_s} {mode:o} {uid} {gid}");
     [name, attributes.as_bytes(), &rest, b"\n"].concat()

@@ -45,7 +45,7 @@ impl Place {
     ///
     /// If the image is damaged, also if this is none.
     pub(crate) fn entries(&self, image: &Image) -> Result<Vec<Entry>, Error> {
-        match image.inode(self.at)?.body {
+        match image.inode_head(self.at)?.body {
             Body::Directory(directory) => image.entries(&directory),
             _ => Ok(Vec::new()),
         }
@@ -138,7 +138,7 @@ fn push_target(
     names: &mut Vec<Vec<u8>>,
 ) -> Result<bool, Error> {
     trail.links.push(link.path.clone());
-    let Body::Symlink(target) = image.inode(link.at)?.body else {
+    let Body::Symlink(target) = image.inode_head(link.at)?.body else {
         return Ok(false);
     };
     let is_wrong = target.starts_with(b"/") || target.len() > TARGET_MAX_BYTES;

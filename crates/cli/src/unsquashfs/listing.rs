@@ -58,6 +58,8 @@ struct Lines<'a> {
     prefix: &'a [u8],
     long: bool,
     seconds: bool,
+    /// What all times are replaced by.
+    time_s: Option<u32>,
     names: OwnerNames,
     time: LocalTime,
     is_terminal: bool,
@@ -76,6 +78,7 @@ impl<'a> Lines<'a> {
             prefix: request.destination.as_os_str().as_encoded_bytes(),
             long: asked.long,
             seconds: asked.seconds,
+            time_s: request.time_s,
             names,
             time: LocalTime::new(asked.utc || !asked.long),
             is_terminal: io::stdout().is_terminal(),
@@ -126,7 +129,8 @@ impl<'a> Lines<'a> {
         };
         let kind = letter(inode.body.kind());
         let permissions = text::permissions(inode.mode);
-        let time = self.time.text(inode.mtime_s, self.seconds);
+        let time_s = self.time_s.unwrap_or(inode.mtime_s);
+        let time = self.time.text(time_s, self.seconds);
         Ok(format!("{kind}{permissions} {owners} {size} {time} "))
     }
 }

@@ -128,7 +128,9 @@ impl<'a> Dump<'a> {
             return Ok(true);
         }
         let owner = self.image.owner(inode)?;
-        out.write_all(&definition::line(&name, inode, owner, self.data_bytes))?;
+        let time_s = self.request.time_s.unwrap_or(inode.mtime_s);
+        let line = definition::line(&name, inode, time_s, owner, self.data_bytes);
+        out.write_all(&line)?;
         if let Body::File(file) = &inode.body {
             self.files.push((visited.at, place));
             self.data_bytes = self.data_bytes.saturating_add(file.size_bytes);

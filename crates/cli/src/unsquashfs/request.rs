@@ -34,7 +34,7 @@ pub(crate) struct Request {
     /// Whether a path without a match is an error.
     pub(crate) must_match: bool,
     /// Whether what a symbolic link at the end of a path points to is extracted with it.
-    pub(crate) follow: bool,
+    pub(crate) follows: bool,
     pub(crate) no_wildcards: bool,
     pub(crate) regex: bool,
     pub(crate) max_depth: Option<u32>,
@@ -70,7 +70,7 @@ impl Request {
             paths_exclude: false,
             filters: Vec::new(),
             must_match: false,
-            follow: false,
+            follows: false,
             no_wildcards: false,
             regex: false,
             max_depth: None,
@@ -94,6 +94,12 @@ impl Request {
     /// Asks for something to be printed; the first such option counts.
     pub(crate) fn print(&mut self, print: Print) {
         self.print.get_or_insert(print);
+    }
+
+    /// Follows symbolic links at the ends of paths, which are then no patterns, as in squashfs-tools.
+    pub(crate) fn follow(&mut self) {
+        self.follows = true;
+        self.no_wildcards = true;
     }
 
     /// How patterns are read.

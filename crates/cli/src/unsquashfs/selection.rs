@@ -36,7 +36,7 @@ impl Selection {
     ///
     /// # Errors
     ///
-    /// If there are such and each must mean something, if a pattern is wrong, a file of patterns
+    /// If a path to be taken means nothing and each must mean something, if a pattern is wrong, a file of patterns
     /// cannot be read, or the image is damaged.
     pub(crate) fn new(image: &Image, request: &Request, ui: &Ui) -> anyhow::Result<Self> {
         let mut reading = Reading {
@@ -108,7 +108,7 @@ struct Reading<'a> {
 impl Reading<'_> {
     fn take(&mut self, path: &[u8]) -> anyhow::Result<()> {
         let tree = self.selection.taken.get_or_insert_default();
-        let follow = self.request.follow;
+        let follow = self.request.follows;
         let finder = Finder::new(self.image, self.request.patterns(), follow);
         let found = finder.find(
             path,
@@ -124,7 +124,13 @@ impl Reading<'_> {
             },
             &mut |problem| self.ui.warn(problem),
         )?;
-        self.check(found, path)
+        if !found && self.request.must_match {
+            bail!(
+                "{} does not lead to anything everywhere it should (`-match`)",
+                quoted_bytes(path)
+            );
+        }
+        Ok(())
     }
 
     fn exclude(&mut self, path: &[u8]) -> anyhow::Result<()> {
@@ -137,7 +143,8 @@ impl Reading<'_> {
         let tree = &mut self.selection.excluded;
         // A link at the end of a path is excluded, not what it points to, as `rm` does.
         let finder = Finder::new(self.image, patterns, false);
-        let found = finder.find(
+        // What is not there need not be left out, `-match` or not.
+        finder.find(
             path,
             &mut |found: Match| {
                 tree.add_whole(&found.place.path);
@@ -145,16 +152,6 @@ impl Reading<'_> {
             },
             &mut |problem| self.ui.warn(problem),
         )?;
-        self.check(found, path)
-    }
-
-    fn check(&self, found: bool, path: &[u8]) -> anyhow::Result<()> {
-        if !found && self.request.must_match {
-            bail!(
-                "{} does not lead to anything everywhere it should (`-match`)",
-                quoted_bytes(path)
-            );
-        }
         Ok(())
     }
 }

@@ -182,7 +182,8 @@ fn lzo_algorithm(number: u32) -> &'static str {
         .unwrap_or("unknown")
 }
 
-/// squashfs-tools 4.7 stores a third word if the level or acceleration is not the default.
+/// squashfs-tools 4.7.6 stores a third word if the level or acceleration is not the default, which
+/// earlier ones cannot choose and do not print.
 fn write_lz4(
     text: &mut String,
     high_compression: bool,
@@ -190,15 +191,16 @@ fn write_lz4(
 ) -> Result<(), std::fmt::Error> {
     let word = bytes.get(8..).and_then(|bytes| bytes.first_chunk::<4>());
     let word = word.map(|bytes| u32::from_le_bytes(*bytes));
-    let (name, default) = if high_compression {
+    let name = if high_compression {
         writeln!(text, "\tHigh Compression option specified (-Xhc)")?;
-        ("Compression-level", 12)
+        "Compression-level"
     } else {
-        ("Acceleration", 1)
+        "Acceleration"
     };
-    let value = word.unwrap_or(default);
-    let mark = if value == default { " (default)" } else { "" };
-    writeln!(text, "\t{name} {value}{mark}")
+    match word {
+        Some(value) => writeln!(text, "\t{name} {value}"),
+        None => Ok(()),
+    }
 }
 
 /// The names of a set in which each bit stands for one of `all`.

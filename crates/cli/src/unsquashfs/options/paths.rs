@@ -2,7 +2,7 @@
 
 use super::{Row, Section};
 use crate::squashfs_tools::Tool;
-use crate::unsquashfs::request::Filter;
+use crate::unsquashfs::request::{Filter, Request};
 
 /// Which paths of an image.
 pub(super) const PATHS: Section = Section {
@@ -49,14 +49,17 @@ pub(super) const PATHS: Section = Section {
         .only(Tool::Unsquashfs),
         Row::flag(
             "-match|-missing|-missing-symlinks",
-            |request| request.must_match = true,
-            "a path without a match is an error",
+            |request| {
+                request.must_match = true;
+                request.follow();
+            },
+            "a path to be taken that leads nowhere is an error; implies `-follow-symlinks`",
         )
         .only(Tool::Unsquashfs),
         Row::flag(
             "-follow-symlinks|-follow-symlink|-follow|-L",
-            |request| request.follow = true,
-            "takes also what a symbolic link at the end of a path points to",
+            Request::follow,
+            "takes also what a symbolic link at the end of a path points to; implies `-no-wildcards`",
         )
         .only(Tool::Unsquashfs),
         Row::flag(

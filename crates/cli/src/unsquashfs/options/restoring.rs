@@ -25,19 +25,19 @@ pub(super) const RESTORING: Section = Section {
         Row::value(
             "-all-time|-all TIME",
             |request, value| value.seconds().map(|time_s| request.time_s = Some(time_s)),
-            "of all files: seconds since 1970, or what `date -d` understands",
+            "of all files, listed ones too: seconds since 1970, or what `date -d` understands",
         )
         .only(Tool::Unsquashfs),
         Row::value(
             "-force-uid USER",
             |request, value| value.user().map(|uid| request.owners.uid = Some(uid)),
-            "of all files, a number or a name; for root only",
+            "of all files, a number or a name; for root only; since 4.7.6",
         )
         .only(Tool::Unsquashfs),
         Row::value(
             "-force-gid GROUP",
             |request, value| value.group().map(|gid| request.owners.gid = Some(gid)),
-            "of all files, a number or a name; for root only",
+            "of all files, a number or a name; for root only; since 4.7.6",
         )
         .only(Tool::Unsquashfs),
         Row::value(
@@ -47,7 +47,7 @@ pub(super) const RESTORING: Section = Section {
                     .mode()
                     .map(|mode| request.owners.file_mode = Some(mode))
             },
-            "of everything but directories, octal or symbolic",
+            "of everything but directories, octal or symbolic; since 4.7.6",
         )
         .only(Tool::Unsquashfs),
         Row::value(
@@ -57,7 +57,7 @@ pub(super) const RESTORING: Section = Section {
                     .mode()
                     .map(|mode| request.owners.directory_mode = Some(mode))
             },
-            "of directories, octal or symbolic",
+            "of directories, octal or symbolic; since 4.7.6",
         )
         .only(Tool::Unsquashfs),
     ],

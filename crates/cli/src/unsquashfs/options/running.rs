@@ -41,13 +41,13 @@ pub(super) const RUNNING: Section = Section {
         Row::flag(
             "-mem-default",
             |request| request.print(Print::MemoryDefault),
-            "prints the default of -mem in MiB",
+            "prints the default of -mem in MiB; since 4.7.6",
         ),
         Row::no_effect("-data-queue|-da MIB", QUEUES),
         Row::no_effect("-frag-queue|-fr MIB", QUEUES),
         Row::no_effect(
             "-max-files N",
-            "no more files are open at a time than there are threads",
+            "no more files are open at a time than there are threads; since 4.7.6",
         )
         .only(Tool::Unsquashfs),
         Row::flag(

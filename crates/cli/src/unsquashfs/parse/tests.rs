@@ -41,7 +41,7 @@ fn short_forms_mean_the_same() {
         "-f -max 3 -e take -excf leave -ex a ... ; -L -no-wild -all 5 -li -full -q -p 2 -o 4K \
          -no -ig -mem-percent 10 image",
     );
-    assert!(request.force && request.follow && request.listing.info && request.listing.long);
+    assert!(request.force && request.follows && request.listing.info && request.listing.long);
     assert!(request.listing.seconds && request.talk.quiet && request.errors.ignore);
     assert_eq!((request.max_depth, request.time_s), (Some(3), Some(5)));
     let filters = [

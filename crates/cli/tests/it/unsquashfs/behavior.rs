@@ -78,12 +78,15 @@ fn a_path_that_is_not_there_is_told() {
     let ran = workshop.run("unsquashfs", "-match -n -d other image bin nothing");
     assert_eq!(ran.code, Some(1));
     assert!(!workshop.at("other").exists());
-    assert_eq!(
-        workshop
-            .run("unsquashfs", "-ls -match -ex nothing ; image")
-            .code,
-        Some(1)
-    );
+    // Nothing that is to be left out is missed, and links are followed.
+    for words in [
+        "-ls -match -ex nothing ; image",
+        "-ls -match -excludes image nothing",
+    ] {
+        assert_eq!(workshop.run("unsquashfs", words).code, Some(0), "{words}");
+    }
+    let ran = workshop.run("unsquashfs", "-ls -match image b*");
+    assert_eq!(ran.code, Some(1), "names are no patterns");
 }
 
 #[test]
