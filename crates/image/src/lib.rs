@@ -52,8 +52,8 @@
 //! loops end the walk. Extraction stays beneath its destination (`openat2(2)`), never follows a
 //! symbolic link and never writes into a file that it did not create.
 
-mod beneath;
 mod allowance;
+mod beneath;
 mod check;
 mod decoders;
 mod demands;
