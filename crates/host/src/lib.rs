@@ -88,5 +88,5 @@ pub use qemu::{
     Accelerator, Console, DiskBus, Emulator, Guest, GuestKernel, Heard, VirtualMachine,
 };
 pub use recorder::{FIRST_ACCESSES_MAX, Keep, RawEvent, RawKind, Recorder, Recording};
-pub use scratch::{Scratch, remove_tree};
+pub use scratch::{Scratch, hidden_name, remove_tree};
 pub use trial::{Trial, has_squashfs, try_image};

@@ -1,6 +1,7 @@
 //! A directory for what other programs write, of which nothing stays.
 
 use std::fs::{self, DirBuilder, Permissions};
+use std::hash::{BuildHasher as _, RandomState};
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -25,7 +26,7 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// Makes the directory `.coldpress-<process id>` in `parent`. Needs no privilege.
+    /// Makes a directory with a [`hidden_name`] in `parent`. Needs no privilege.
     ///
     /// # Errors
     ///
@@ -34,14 +35,9 @@ impl Scratch {
         let parent = parent
             .canonicalize()
             .map_err(Error::io("find the directory", parent))?;
-        let mut path = parent.join(format!("{NAME_PREFIX}{}", process::id()));
-        // Process ids are not unique where containers share a directory.
-        while path.symlink_metadata().is_ok() {
-            path.as_mut_os_string().push("+");
-        }
         let scratch = Self {
             line: janitor.line().clone(),
-            path,
+            path: parent.join(hidden_name()),
         };
         janitor.watch(scratch.leftover());
         let made = DirBuilder::new().mode(MODE).create(&scratch.path);
@@ -66,6 +62,15 @@ impl Drop for Scratch {
             self.line.forget(&self.leftover());
         }
     }
+}
+
+/// A new name for something that goes again: `.coldpress-<process id>-<16 hexadecimal digits>`.
+///
+/// The digits are random, so that nobody can take the name before in a directory that all may
+/// write to.
+pub fn hidden_name() -> String {
+    let random = RandomState::new().hash_one(process::id());
+    format!("{NAME_PREFIX}{}-{random:016x}", process::id())
 }
 
 /// Removes a file, or a directory with all that is in it, also where the modes of its directories forbid it.

@@ -11,6 +11,7 @@ use rustix::fs::{Mode, OFlags, fstatfs};
 use rustix::io::Errno;
 
 use super::direct::{ALIGN_BYTES, Dice, Direct, Room};
+use crate::scratch::hidden_name;
 use crate::{Error, path_of_open};
 
 /// A file is written up to this size: what a disk keeps in a cache of its own is a small part of it.
@@ -163,9 +164,9 @@ fn nameless(directory: &Path) -> io::Result<File> {
         Ok(file) => Ok(file.into()),
         // FAT and NFS have no files without a name; this one has its name for a moment.
         Err(Errno::OPNOTSUPP | Errno::ISDIR) => {
-            let path = directory.join(format!(".coldpress-{}", process::id()));
+            let path = directory.join(hidden_name());
             let mut options = OpenOptions::new();
-            options.read(true).write(true).create_new(true);
+            options.read(true).write(true).create_new(true).mode(0o600);
             let file = options.custom_flags(libc::O_DIRECT).open(&path)?;
             fs::remove_file(&path)?;
             Ok(file)

@@ -6,21 +6,29 @@
 //! That comes after the directories were written to the disk, which takes longer than a process needs from finding a
 //! name to asking for its file.
 //!
+//! All this is done in directories that are open and have a name of the old file: whoever may rename what is above could
+//! else lead root to the same name elsewhere.
+//!
 //! After a kill, the janitor removes the hidden names, and a [`Journal`] tells the next run which names still stand for
 //! the old file.
 
 use std::collections::BTreeSet;
-use std::fs::{self, File};
-use std::os::fd::AsRawFd;
+use std::ffi::OsString;
+use std::fs::{File, Metadata};
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::process;
+use std::rc::Rc;
 
-use rustix::fs::{AtFlags, CWD, RenameFlags, linkat, renameat_with};
+use rustix::fs::{
+    AtFlags, CWD, Mode, OFlags, RenameFlags, linkat, openat, renameat_with, statat, unlinkat,
+};
 use rustix::io::Errno;
 
 use super::journal::Journal;
 use super::{copy, directory, hidden};
 use crate::held::{Held, Refusal};
+use crate::scratch::hidden_name;
 use crate::{Error, Janitor, Leftover};
 
 impl Held {
@@ -28,7 +36,7 @@ impl Held {
     ///
     /// * `new`: whole and on the disk, on the same file system; it may be without a name.
     /// * `names`: all names of this file.
-    /// * `kept`: a name that this file gets, if it is not to vanish; nothing may stand there.
+    /// * `kept`: a name beside the first that this file gets, if it is not to vanish; nothing may stand there.
     ///
     /// # Errors
     ///
@@ -100,64 +108,118 @@ fn exchange(
 ) -> Result<(), Error> {
     let mut exchange = Exchange {
         janitor,
-        hidden: Vec::new(),
+        directories: Vec::new(),
+        pairs: Vec::new(),
         exchanged: 0,
     };
     for name in names {
-        exchange.link(new, name)?;
+        exchange.link(old, new, name)?;
     }
     exchange.all(old)?;
-    let directories: BTreeSet<&Path> = names.iter().map(|name| directory(name)).collect();
-    for directory in directories {
-        File::open(directory)
+    for directory in &exchange.directories {
+        let synced = File::open(format!("/proc/self/fd/{}", directory.1.as_raw_fd()));
+        synced
             .and_then(|directory| directory.sync_all())
-            .map_err(Error::io("write back", directory))?;
+            .map_err(Error::io("write back", &directory.0))?;
     }
     old.check_alone()?;
     old.check_names(&exchange.hidden_names())?;
-    if let (Some(kept), Some((hidden, _))) = (kept, exchange.hidden.first()) {
-        fs::hard_link(hidden, kept).map_err(Error::io("keep the old file as", kept))?;
+    if let (Some(kept), Some(on_its_way)) = (kept, exchange.pairs.first()) {
+        let directory = &on_its_way.directory;
+        let name = kept.file_name().unwrap_or_default();
+        linkat(
+            directory,
+            &on_its_way.hidden,
+            directory,
+            name,
+            AtFlags::empty(),
+        )
+        .map_err(Error::errno("keep the old file as", kept))?;
     }
     exchange.exchanged = 0;
     Ok(())
 }
 
+/// A name of the old file, and the one that it is exchanged with.
+struct Pair {
+    directory: Rc<OwnedFd>,
+    path: PathBuf,
+    name: OsString,
+    hidden: OsString,
+}
+
+impl Pair {
+    fn hidden_path(&self) -> PathBuf {
+        self.path.with_file_name(&self.hidden)
+    }
+
+    fn swap(&self) -> Result<(), Errno> {
+        let directory = &self.directory;
+        let flags = RenameFlags::EXCHANGE;
+        renameat_with(directory, &self.hidden, directory, &self.name, flags)
+    }
+
+    /// Whether a name in the directory stands for a file.
+    fn is(&self, name: &OsString, file: &Held) -> bool {
+        let found = statat(&self.directory, name, AtFlags::SYMLINK_NOFOLLOW);
+        let id = |metadata: &Metadata| (metadata.dev(), metadata.ino());
+        found.is_ok_and(|found| (found.st_dev, found.st_ino) == id(file.metadata()))
+    }
+}
+
 /// Names on their way; on drop those that were exchanged are exchanged back, and the hidden ones go.
 struct Exchange<'a> {
     janitor: &'a Janitor,
-    /// Each hidden name and the one that it is exchanged with.
-    hidden: Vec<(PathBuf, PathBuf)>,
-    /// How many of them were.
+    /// Those that are open, each once.
+    directories: Vec<(PathBuf, Rc<OwnedFd>)>,
+    pairs: Vec<Pair>,
+    /// How many of them were exchanged.
     exchanged: usize,
 }
 
 impl Exchange<'_> {
     /// Gives the new file a hidden name beside one of the old file.
-    fn link(&mut self, new: &File, name: &Path) -> Result<(), Error> {
-        let hidden = hidden(name, &format!(".coldpress-{}", process::id()));
-        let open = format!("/proc/self/fd/{}", new.as_raw_fd());
-        // It must not be watched if it is somebody else's.
-        if hidden.symlink_metadata().is_ok() {
-            let error = std::io::ErrorKind::AlreadyExists.into();
-            return Err(Error::io("give a name to the copy at", &hidden)(error));
+    fn link(&mut self, old: &Held, new: &File, path: &Path) -> Result<(), Error> {
+        let hidden = hidden(path, &hidden_name());
+        let pair = Pair {
+            directory: self.directory(directory(path))?,
+            path: path.to_owned(),
+            name: path.file_name().unwrap_or_default().to_owned(),
+            hidden: hidden.file_name().unwrap_or_default().to_owned(),
+        };
+        if !pair.is(&pair.name, old) {
+            return Err(old.refused(Refusal::Renamed));
         }
         self.janitor.watch(Leftover::File(hidden.clone()));
-        linkat(CWD, open.as_str(), CWD, &hidden, AtFlags::SYMLINK_FOLLOW)
+        let open = format!("/proc/self/fd/{}", new.as_raw_fd());
+        let (to, flags) = (&pair.directory, AtFlags::SYMLINK_FOLLOW);
+        linkat(CWD, open.as_str(), to, &pair.hidden, flags)
             .map_err(Error::errno("give a name to the copy at", &hidden))?;
-        self.hidden.push((hidden, name.to_owned()));
+        self.pairs.push(pair);
         Ok(())
     }
 
+    fn directory(&mut self, path: &Path) -> Result<Rc<OwnedFd>, Error> {
+        if let Some((_, open)) = self.directories.iter().find(|(known, _)| known == path) {
+            return Ok(Rc::clone(open));
+        }
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let open = openat(CWD, path, flags, Mode::empty());
+        let open = Rc::new(open.map_err(Error::errno("open", path))?);
+        self.directories.push((path.to_owned(), Rc::clone(&open)));
+        Ok(open)
+    }
+
     fn all(&mut self, old: &Held) -> Result<(), Error> {
-        for (hidden, name) in &self.hidden {
+        for pair in &self.pairs {
             old.check_alone()?;
-            swap(hidden, name).map_err(Error::errno(
+            pair.swap().map_err(Error::errno(
                 "exchange (as ext4, XFS, Btrfs and F2FS can) the name of",
-                name,
+                &pair.path,
             ))?;
             self.exchanged += 1;
             // Somebody may have put another file there since it was looked at.
-            if !old.is_at(hidden) {
+            if !pair.is(&pair.hidden, old) {
                 return Err(old.refused(Refusal::Renamed));
             }
         }
@@ -165,32 +227,27 @@ impl Exchange<'_> {
     }
 
     fn hidden_names(&self) -> Vec<PathBuf> {
-        self.hidden
-            .iter()
-            .map(|(hidden, _)| hidden.clone())
-            .collect()
+        self.pairs.iter().map(Pair::hidden_path).collect()
     }
 }
 
 impl Drop for Exchange<'_> {
     fn drop(&mut self) {
-        let exchanged = self.hidden.iter().take(self.exchanged).rev();
+        let exchanged = self.pairs.iter().take(self.exchanged).rev();
         let mut stuck = BTreeSet::new();
-        for (hidden, name) in exchanged {
-            if swap(hidden, name).is_err() {
-                stuck.insert(hidden.clone());
+        for pair in exchanged {
+            if pair.swap().is_err() {
+                stuck.insert(pair.hidden_path());
             }
         }
-        for (hidden, _) in &self.hidden {
+        for pair in &self.pairs {
+            let hidden = pair.hidden_path();
             // Both files are whole and the same. What cannot be exchanged back keeps its hidden name, as that may be
             // the last one of a file that somebody writes to.
-            if stuck.contains(hidden) || fs::remove_file(hidden).is_ok() {
-                self.janitor.forget(&Leftover::File(hidden.clone()));
+            let unlinked = || unlinkat(&pair.directory, &pair.hidden, AtFlags::empty());
+            if stuck.contains(&hidden) || unlinked().is_ok() {
+                self.janitor.forget(&Leftover::File(hidden));
             }
         }
     }
-}
-
-fn swap(one: &Path, other: &Path) -> Result<(), Errno> {
-    renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE)
 }

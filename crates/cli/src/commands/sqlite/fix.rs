@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, anyhow, bail};
 use coldpress_host::{Held, Janitor, Scratch};
 use rusqlite::Connection;
-use rustix::fs::{FallocateFlags, fallocate};
+use rustix::fs::{CWD, FallocateFlags, Mode, OFlags, fallocate, openat};
 
 use super::Row;
 use super::compare::difference;
@@ -152,10 +152,22 @@ fn put_in_place(
         .map_err(explained)
 }
 
+/// Opens a directory of this user's, into which nobody else can have put anything.
+fn private(path: &Path) -> io::Result<File> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let directory = File::from(openat(CWD, path, flags, Mode::empty())?);
+    let found = directory.metadata()?;
+    let is_own = found.uid() == rustix::process::geteuid().as_raw();
+    if is_own && found.mode() & 0o777 == 0o700 {
+        return Ok(directory);
+    }
+    Err(io::Error::other("another directory took its place"))
+}
+
 /// A private directory in which SQLite works.
 struct Workshop {
-    scratch: Scratch,
-    /// Its path in characters that SQLite does not convert, whatever the names above it are.
+    _scratch: Scratch,
+    /// Its path in characters that SQLite does not convert, whatever the names above it are, and whoever renames them.
     _open: File,
     inside: PathBuf,
 }
@@ -163,18 +175,18 @@ struct Workshop {
 impl Workshop {
     fn open(directory: &Path, janitor: &Janitor) -> anyhow::Result<Self> {
         let scratch = Scratch::create(directory, janitor)?;
-        let open = File::open(scratch.path())
+        let open = private(scratch.path())
             .with_context(|| format!("cannot open {}", quoted(scratch.path())))?;
         let inside = PathBuf::from(format!("/proc/self/fd/{}", open.as_raw_fd()));
         Ok(Self {
-            scratch,
+            _scratch: scratch,
             _open: open,
             inside,
         })
     }
 
     fn copy(&self, old: &File) -> io::Result<()> {
-        let mut copy = File::create_new(self.scratch.path().join("old"))?;
+        let mut copy = File::create_new(self.inside.join("old"))?;
         io::copy(&mut &*old, &mut copy).map(drop)
     }
 
@@ -188,7 +200,7 @@ impl Workshop {
         old.execute("VACUUM INTO ?1", [into.to_string_lossy()])?;
         let new = self.in_reserved_space(held, settings.chunk_bytes)?;
         self.make_sure(&old, before.is_wal())?;
-        let found = Survey::without_check(&self.scratch.path().join("new"))?;
+        let found = Survey::without_check(&self.inside.join("new"))?;
         let found = (found.page_size_bytes(), found.is_wal());
         if found != (page_size_bytes, before.is_wal()) {
             bail!("SQLite did not take the page size or the journal mode");
@@ -200,14 +212,14 @@ impl Workshop {
     /// Copies what was vacuumed, as only now it is known how much space it takes. `std::io::copy` would share blocks where
     /// the file system can.
     fn in_reserved_space(&self, held: &Held, chunk_bytes: u64) -> anyhow::Result<File> {
-        let path = self.scratch.path().join("vacuumed");
+        let path = self.inside.join("vacuumed");
         let vacuumed = File::open(&path)?;
         let size_bytes = vacuumed.metadata()?.len();
         let new = File::options()
             .read(true)
             .write(true)
             .create_new(true)
-            .open(self.scratch.path().join("new"))?;
+            .open(self.inside.join("new"))?;
         held.give_attributes(&new)?;
         let whole_chunks = size_bytes.checked_next_multiple_of(chunk_bytes.max(1));
         reserve(&new, whole_chunks.unwrap_or(size_bytes))?;
