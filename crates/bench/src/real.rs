@@ -4,13 +4,13 @@ mod stand;
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::process;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::sleep;
 use std::time::Duration;
 
 use coldpress_host::{
-    Cgroup, Device, Janitor, Leftover, drop_caches, evict, resident_pages, start, write_back_all,
+    Cgroup, Device, Janitor, Leftover, drop_caches, evict, hidden_name, resident_pages, start,
+    write_back_all,
 };
 
 use self::stand::Stand;
@@ -47,7 +47,7 @@ impl<'a> Real<'a> {
         work_dir: &Path,
         janitor: &'a Janitor,
     ) -> Result<Real<'a>, Error> {
-        let directory = work_dir.join(format!("coldpress-bench-{}", process::id()));
+        let directory = work_dir.join(hidden_name());
         janitor.watch(Leftover::Dir(directory.clone()));
         fs::create_dir(&directory).map_err(Error::io("make the directory", &directory))?;
         Ok(Real {

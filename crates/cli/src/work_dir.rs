@@ -1,13 +1,19 @@
 //! A directory for files that are of no use once the command ends.
 
-use std::fs;
+use std::fs::{self, DirBuilder};
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
-use std::process;
 
 use anyhow::Context as _;
-use coldpress_host::{Janitor, Leftover};
+use coldpress_host::{Janitor, Leftover, hidden_name};
 
 use crate::text::quoted;
+
+/// A program that is started from the mount point may give up root's rights on the way, and has to
+/// find its files all the same. Others only pass through.
+const PASSED: u32 = 0o711;
+/// Images hold what came from a source that others may not enter, and other programs write them.
+const PRIVATE: u32 = 0o700;
 
 /// A directory whose files are known by name, so that they can be removed after a kill as well.
 #[derive(Debug)]
@@ -35,12 +41,8 @@ impl<'a> WorkDir<'a> {
         let parent = parent
             .canonicalize()
             .with_context(|| format!("cannot find {}", quoted(parent)))?;
-        let mut path = parent.join(format!(".coldpress-{}", process::id()));
-        // Process ids are not unique where containers share a directory.
-        while path.symlink_metadata().is_ok() {
-            path.as_mut_os_string().push("+");
-        }
-        let files = names.iter().map(|name| path.join(name)).collect();
+        let path = parent.join(hidden_name());
+        let files = names.iter().map(|name| private(&path).join(name)).collect();
         let work_dir = Self {
             path,
             files,
@@ -52,9 +54,13 @@ impl<'a> WorkDir<'a> {
                 .into_iter()
                 .for_each(|leftover| janitor.watch(leftover));
         }
-        for directory in [work_dir.path.clone(), work_dir.mount_point()] {
-            fs::create_dir(&directory)
-                .with_context(|| format!("cannot create {}", quoted(&directory)))?;
+        for (directory, mode) in work_dir
+            .directories()
+            .into_iter()
+            .zip([PASSED, PASSED, PRIVATE])
+        {
+            let made = DirBuilder::new().mode(mode).create(&directory);
+            made.with_context(|| format!("cannot create {}", quoted(&directory)))?;
         }
         Ok(work_dir)
     }
@@ -66,7 +72,7 @@ impl<'a> WorkDir<'a> {
 
     /// The file of this name, which was announced.
     pub(crate) fn file(&self, name: &str) -> PathBuf {
-        self.path.join(name)
+        private(&self.path).join(name)
     }
 
     /// An empty directory to mount on.
@@ -74,9 +80,13 @@ impl<'a> WorkDir<'a> {
         self.path.join("root")
     }
 
+    fn directories(&self) -> [PathBuf; 3] {
+        [self.path.clone(), self.mount_point(), private(&self.path)]
+    }
+
     /// Everything to remove, the directory first: the newest name is removed first.
     fn leftovers(&self) -> Vec<Leftover> {
-        let directories = [self.path.clone(), self.mount_point()].map(Leftover::Dir);
+        let directories = self.directories().map(Leftover::Dir);
         let files = self.files.iter().cloned().map(Leftover::File);
         directories.into_iter().chain(files).collect()
     }
@@ -88,6 +98,7 @@ impl Drop for WorkDir<'_> {
             // Most were never created. One that stays keeps the directory, which the janitor sees.
             let _ = fs::remove_file(file);
         }
+        let _ = fs::remove_dir(private(&self.path));
         let _ = fs::remove_dir(self.mount_point());
         if fs::remove_dir(&self.path).is_ok()
             && let Some(janitor) = self.janitor
@@ -97,6 +108,11 @@ impl Drop for WorkDir<'_> {
                 .for_each(|leftover| janitor.forget(leftover));
         }
     }
+}
+
+/// The directory of the files.
+fn private(path: &Path) -> PathBuf {
+    path.join("images")
 }
 
 /// The directory in which `path` stands.

@@ -337,3 +337,23 @@ fn a_command_that_fails_leaves_the_old_trace() {
     }
     assert_eq!(fs::read(session.at("trace")).unwrap(), b"old");
 }
+
+#[test]
+fn nobody_else_finds_the_image_that_is_recorded() {
+    if skip::without_recording() {
+        return;
+    }
+    let session = session();
+    let modes = session.at("modes");
+    let script = format!(
+        "{}; stat -c '%n %a' {{root}}/.. {{root}}/../images > {1}; ls {{root}}/../images >> {1}",
+        read("data/large-3", 0, 1),
+        modes.display()
+    );
+    record(&session, &script);
+    let text = fs::read_to_string(modes).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    assert!(lines[0].ends_with("/.. 711"), "{text}");
+    assert!(lines[1].ends_with("/images 700"), "{text}");
+    assert!(lines.len() > 2, "{text}");
+}

@@ -250,16 +250,17 @@ impl Session {
         let mut places = vec![directory.to_owned()];
         for pid in self.pids.borrow().iter() {
             let ours = format!("coldpress-{pid}-");
-            let names = trace_instances().into_iter().chain(cgroups());
-            found.extend(names.filter(|name| name.contains(&ours)));
+            let kernel = trace_instances().into_iter().chain(cgroups());
+            found.extend(kernel.filter(|name| name.contains(&ours)));
             // Where `record` works when it writes to standard output.
-            let beside = PathBuf::from(format!("/var/tmp/.coldpress-{pid}"));
-            found.extend(
-                beside
-                    .exists()
-                    .then(|| format!("file {}", beside.display())),
-            );
-            places.push(beside);
+            let ours = format!(".coldpress-{pid}-");
+            for name in names(Path::new("/var/tmp")) {
+                if name.starts_with(&ours) {
+                    let beside = Path::new("/var/tmp").join(name);
+                    found.push(format!("file {}", beside.display()));
+                    places.push(beside);
+                }
+            }
         }
         found.extend(places.iter().flat_map(|place| loop_devices(place)));
         found.extend(places.iter().flat_map(|place| mounts(place)));
