@@ -41,7 +41,6 @@ pub(crate) fn answer(
         three_digits(ratio.value),
         interval_of_ratio(&ratio.interval),
     );
-    let unclear = format!("No difference shown between the {noun} of {name} and {before}");
     match ratio.verdict {
         Verdict::Faster => format!(
             "{name} {verb} in {times}: {value} of the time of {before} ({interval}), faster."
@@ -50,10 +49,13 @@ pub(crate) fn answer(
             "{name} {verb} in {times}: {value} times as long as {before} ({interval}), slower."
         ),
         Verdict::NoDifferenceShown if ratio.turns < TURNS_FOR_VERDICT => format!(
-            "{unclear}: {times}, ratio {value}, but {} too few for a verdict; \
-             {TURNS_FOR_VERDICT} are needed.",
+            "{} too few for a verdict on the {noun} of {name} and {before} \
+             ({TURNS_FOR_VERDICT} are needed): {times}, ratio {value}.",
             plural(ratio.turns, "turn is", "turns are")
         ),
-        Verdict::NoDifferenceShown => format!("{unclear}: {times}, ratio {value} ({interval})."),
+        Verdict::NoDifferenceShown => format!(
+            "No difference shown between the {noun} of {name} and {before}: {times}, \
+             ratio {value} ({interval})."
+        ),
     }
 }

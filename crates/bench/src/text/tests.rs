@@ -38,11 +38,7 @@ fn the_answer_says_by_how_much_and_how_sure() {
             10,
             ", ratio 0.550 (95 % interval 0.501 to 0.602).",
         ),
-        (
-            Verdict::NoDifferenceShown,
-            5,
-            "5 turns are too few for a verdict; 6 are needed.",
-        ),
+        (Verdict::NoDifferenceShown, 5, ", ratio 0.550."),
     ];
     for (verdict, turns, end) in others {
         versus(&mut rows).cold = Some(Ratio {
@@ -52,6 +48,10 @@ fn the_answer_says_by_how_much_and_how_sure() {
         });
         let answer = &comparison.answers(&rows)[0];
         assert!(answer.ends_with(end), "{answer}");
+        // What it is worth comes before the figures.
+        let warned = "5 turns are too few for a verdict on the cold starts of ordered and plain \
+                      (6 are needed): ";
+        assert_eq!(answer.starts_with(warned), turns < 6, "{answer}");
     }
     versus(&mut rows).cold = None;
     assert_eq!(

@@ -137,7 +137,7 @@ fn answer(row: &BootRow) -> String {
     let words = format!("{after} boots in {value} of the time of {before}");
     if found.turns < TURNS_FOR_VERDICT {
         let turns = plural(found.turns as u64, "turn is", "turns are");
-        return format!("{words}; {turns} too few for a verdict, {TURNS_FOR_VERDICT} are needed.");
+        return format!("{turns} too few for a verdict ({TURNS_FOR_VERDICT} are needed): {words}.");
     }
     let interval = interval_of_ratio(&found.interval);
     format!("{words} ({interval}): {}.", found.verdict)
