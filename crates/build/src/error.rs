@@ -136,7 +136,20 @@ pub enum Error {
         /// The image.
         path: PathBuf,
         /// What the system answered.
+        #[source]
         error: io::Error,
+    },
+    /// An old image that only its owner may replace.
+    #[error(
+        "`{}` belongs to user {owner}, and only that user can replace it, since its directory is \
+         sticky; name another file, or let its owner remove it",
+        path.display()
+    )]
+    OfAnother {
+        /// The image.
+        path: PathBuf,
+        /// Number of the user.
+        owner: u32,
     },
     /// The image cannot be written.
     #[error("cannot write the image: {0}")]

@@ -1,15 +1,20 @@
 //! The image's file: written beside, put in place only when it is whole.
 
-use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
 use std::io;
-use std::os::fd::AsRawFd;
+use std::os::fd::AsRawFd as _;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::process;
 
 use rustix::fs::{AtFlags, CWD, Mode, OFlags};
+use rustix::io::Errno;
+use tempfile::TempPath;
 
 use crate::error::Error;
+
+/// Letters of a name that nobody guesses.
+const RANDOM_LETTERS: usize = 12;
 
 /// A file that takes the place of another when it is committed.
 ///
@@ -20,8 +25,8 @@ use crate::error::Error;
 pub struct Output {
     file: File,
     path: PathBuf,
-    /// The name that the file has until it is committed, if it has one.
-    beside: Option<PathBuf>,
+    /// The name that the file has until it is committed, if it has one; removed on drop.
+    beside: Option<TempPath>,
 }
 
 impl Output {
@@ -31,8 +36,8 @@ impl Output {
     ///
     /// # Errors
     ///
-    /// [`Error::NotAFile`] if something other than a file stands there, [`Error::Output`] if its
-    /// directory cannot be written.
+    /// [`Error::NotAFile`] if something other than a file stands there, [`Error::OfAnother`] if the
+    /// file there may not be replaced, [`Error::Output`] if its directory cannot be written.
     pub fn create(path: &Path) -> Result<Self, Error> {
         let fail = |error| Error::Output {
             action: "create",
@@ -44,14 +49,18 @@ impl Output {
             Err(error) if error.kind() == io::ErrorKind::NotFound => path.to_path_buf(),
             Err(error) => return Err(fail(error)),
         };
-        if fs::metadata(&target).is_ok_and(|metadata| !metadata.is_file()) {
+        let found = fs::metadata(&target);
+        if found.as_ref().is_ok_and(|found| !found.is_file()) || target.file_name().is_none() {
             return Err(Error::NotAFile {
                 path: path.to_path_buf(),
             });
         }
-        if target.file_name().is_none() {
-            return Err(Error::NotAFile {
+        if let (Ok(file), Ok(directory)) = (found, fs::metadata(directory(&target)))
+            && !is_replaceable(&file, &directory)
+        {
+            return Err(Error::OfAnother {
                 path: path.to_path_buf(),
+                owner: file.uid(),
             });
         }
         let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
@@ -63,16 +72,13 @@ impl Output {
                 beside: None,
             }),
             // EISDIR: a kernel or file system that does not know O_TMPFILE.
-            Err(rustix::io::Errno::OPNOTSUPP | rustix::io::Errno::ISDIR) => {
-                let beside = beside(&target);
+            Err(Errno::OPNOTSUPP | Errno::ISDIR) => {
                 let mut options = OpenOptions::new();
-                let file = options
-                    .read(true)
-                    .write(true)
-                    .create_new(true)
-                    .open(&beside);
+                options.read(true).write(true).create_new(true);
+                let (file, beside) =
+                    beside(&target, &mut |path| options.open(path)).map_err(fail)?;
                 Ok(Self {
-                    file: file.map_err(fail)?,
+                    file,
                     path: target,
                     beside: Some(beside),
                 })
@@ -109,38 +115,37 @@ impl Output {
 
     fn place(&mut self) -> io::Result<()> {
         self.file.sync_all()?;
-        let beside = match self.beside.clone() {
+        let beside = match self.beside.take() {
             Some(beside) => beside,
-            None => self.link()?,
+            None => beside(&self.path, &mut |path| link(&self.file, path))?.1,
         };
-        fs::rename(&beside, &self.path)?;
-        self.beside = None;
+        beside.persist(&self.path)?;
         File::open(directory(&self.path))?.sync_all()
-    }
-
-    /// Gives the nameless file a name beside its destination.
-    fn link(&mut self) -> io::Result<PathBuf> {
-        let beside = beside(&self.path);
-        let nameless = format!("/proc/self/fd/{}", self.file.as_raw_fd());
-        rustix::fs::linkat(
-            CWD,
-            nameless.as_str(),
-            CWD,
-            &beside,
-            AtFlags::SYMLINK_FOLLOW,
-        )?;
-        self.beside = Some(beside.clone());
-        Ok(beside)
     }
 }
 
-impl Drop for Output {
-    fn drop(&mut self) {
-        if let Some(beside) = &self.beside {
-            // Nothing more can be done: the name says whose it was.
-            let _ = fs::remove_file(beside);
-        }
+/// Gives a nameless file a name.
+fn link(file: &File, path: &Path) -> io::Result<()> {
+    let nameless = format!("/proc/self/fd/{}", file.as_raw_fd());
+    match rustix::fs::linkat(CWD, nameless, CWD, path, AtFlags::SYMLINK_FOLLOW) {
+        // No `/proc` here; this way is open to root only.
+        Err(Errno::NOENT) => Ok(rustix::fs::linkat(
+            file,
+            "",
+            CWD,
+            path,
+            AtFlags::EMPTY_PATH,
+        )?),
+        linked => Ok(linked?),
     }
+}
+
+/// Whether the directory lets this process put another file in the place of one: in a sticky one,
+/// as `/tmp` is, it must own either, or be root.
+fn is_replaceable(file: &fs::Metadata, directory: &fs::Metadata) -> bool {
+    let own = rustix::process::geteuid();
+    let is_sticky = Mode::from_raw_mode(directory.mode()).contains(Mode::SVTX);
+    !is_sticky || own.is_root() || [file.uid(), directory.uid()].contains(&own.as_raw())
 }
 
 fn directory(path: &Path) -> &Path {
@@ -149,9 +154,15 @@ fn directory(path: &Path) -> &Path {
         .unwrap_or(Path::new("."))
 }
 
-fn beside(path: &Path) -> PathBuf {
-    let mut name = OsString::from(".");
-    name.push(path.file_name().unwrap_or_default());
-    name.push(format!(".coldpress-{}", process::id()));
-    path.with_file_name(name)
+/// Makes something beside a path, under a name that nobody can take before: in a directory that
+/// all may write to, somebody could.
+fn beside<T>(
+    path: &Path,
+    make: &mut dyn FnMut(&Path) -> io::Result<T>,
+) -> io::Result<(T, TempPath)> {
+    let named = tempfile::Builder::new()
+        .prefix(&format!(".coldpress-{}-", process::id()))
+        .rand_bytes(RANDOM_LETTERS)
+        .make_in(directory(path), make)?;
+    Ok(named.into_parts())
 }

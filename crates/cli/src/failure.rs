@@ -28,12 +28,25 @@ pub(crate) fn hint(error: impl Into<anyhow::Error>, hint: impl Into<String>) -> 
     })
 }
 
+/// What to do about a file that may not grow (`EFBIG`).
+const TOO_LARGE: &str = "`ulimit -f` tells how large the files of this process may be, and \
+     `ulimit -f unlimited` lifts it; FAT file systems hold files of up to 4 GiB";
+
 /// The hint of an error, if it has one.
 pub(crate) fn hint_of(error: &anyhow::Error) -> Option<&str> {
     let hinted = error
         .chain()
-        .find_map(|cause| cause.downcast_ref::<Hinted>())?;
-    Some(&hinted.hint)
+        .find_map(|cause| cause.downcast_ref::<Hinted>());
+    match hinted {
+        Some(hinted) => Some(&hinted.hint),
+        None => is_too_large(error).then_some(TOO_LARGE),
+    }
+}
+
+fn is_too_large(error: &anyhow::Error) -> bool {
+    let causes = error.chain();
+    let mut causes = causes.filter_map(|cause| cause.downcast_ref::<io::Error>());
+    causes.any(|cause| cause.kind() == io::ErrorKind::FileTooLarge)
 }
 
 /// An error and its causes as one clause: `cannot open `x`: No such file or directory`.

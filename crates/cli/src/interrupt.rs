@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::Context as _;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::flag;
 
 use crate::exit::INTERRUPTED;
@@ -30,7 +30,8 @@ impl Interrupt {
         }
     }
 
-    /// Takes over the three signals for the life of the process.
+    /// Takes over the three signals for the life of the process. Writing behind the largest file
+    /// that the process may have (`ulimit -f`) no longer ends it, but fails as other writes do.
     ///
     /// # Errors
     ///
@@ -46,6 +47,9 @@ impl Interrupt {
             .and_then(|_| flag::register(signal, Arc::clone(&self.pending)))
             .context("cannot install a signal handler")?;
         }
+        // A handler that does nothing, not SIG_IGN: programs that are run would inherit that.
+        flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)))
+            .context("cannot install a signal handler")?;
         Ok(())
     }
 

@@ -126,6 +126,22 @@ fn an_output_replaces_a_file_also_through_a_link_and_nothing_else() {
 }
 
 #[test]
+fn an_output_takes_its_place_whatever_stands_beside_it_and_however_long_its_name_is() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = |name: &str| directory.path().join(name);
+    // A name that another user could foresee.
+    let squatted = format!(".image.coldpress-{}", std::process::id());
+    fs::write(at(&squatted), "squatted").unwrap();
+    for name in ["image", &"n".repeat(255)] {
+        let output = Output::create(&at(name)).unwrap();
+        output.file().set_len(5).unwrap();
+        output.commit().unwrap();
+        assert_eq!(fs::read(at(name)).unwrap(), [0; 5]);
+    }
+    assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 3);
+}
+
+#[test]
 fn a_full_disk_is_told_as_such() {
     let directory = tempfile::tempdir().unwrap();
     make(

@@ -143,3 +143,65 @@ fn what_cannot_be_opened_is_empty_and_told_or_ends_the_build() {
     assert_eq!(stage.done(["cat", "image", "/open"]).text(), "content");
     assert_eq!(stage.done(["cat", "image", "/shut"]).text(), "");
 }
+
+/// Runs a script that finds the program as `$BINARY`.
+fn sh(stage: &Stage, script: &str) -> (Option<i32>, String) {
+    let mut sh = Command::new("sh");
+    sh.args(["-c", script]).current_dir(stage.directory());
+    sh.env("BINARY", env!("CARGO_BIN_EXE_coldpress"));
+    sh.env("COLDPRESS_HISTORY", "off");
+    let output = sh.output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    (output.status.code(), stderr)
+}
+
+#[test]
+fn a_limit_on_the_length_of_files_is_told_and_nothing_is_left() {
+    let stage = Stage::new();
+    fs::create_dir(stage.at("source")).unwrap();
+    let bytes: Vec<u8> = (0_u32..100_000)
+        .flat_map(|n| n.wrapping_mul(2_654_435_761).to_le_bytes())
+        .collect();
+    fs::write(stage.at("source/file"), bytes).unwrap();
+    stage.done(["-q", "build", "source", "whole"]);
+    for (words, code) in [
+        ("build source image", 2),
+        ("tar whole -o archive", 2),
+        ("extract whole out", 2),
+        ("mksquashfs source image", 1),
+        ("unsquashfs -d out whole", 1),
+    ] {
+        let (status, stderr) = sh(&stage, &format!("ulimit -f 8; \"$BINARY\" {words}"));
+        assert_eq!(status, Some(code), "{words}: {stderr}");
+        for part in ["File too large", "`ulimit -f unlimited`"] {
+            assert!(stderr.contains(part), "{words}: {stderr}");
+        }
+        let _ = fs::remove_dir_all(stage.at("out"));
+        let left = fs::read_dir(stage.directory()).unwrap().count();
+        assert_eq!(left, 2, "{words}");
+    }
+}
+
+#[test]
+fn an_image_of_another_user_in_a_sticky_directory_is_refused_before_the_work() {
+    if without_root() {
+        return;
+    }
+    let stage = Stage::new();
+    fs::create_dir(stage.at("shared")).unwrap();
+    fs::write(stage.at("shared/image"), "the old one").unwrap();
+    fs::write(stage.at("shared/own"), "the old one").unwrap();
+    // Who begins with the work finds that the archive is empty.
+    let script = "chmod 755 . && chmod 1777 shared && chown 65534 shared/own || exit 9
+                  nobody() { setpriv --reuid 65534 --regid 65534 --clear-groups \"$@\"; }
+                  nobody \"$BINARY\" -q build - shared/image </dev/null && exit 8
+                  mkdir empty || exit 7
+                  nobody \"$BINARY\" -q build empty shared/own || exit 6
+                  \"$BINARY\" -q build empty shared/own || exit 5";
+    let (code, stderr) = sh(&stage, script);
+    assert_eq!(code, Some(0), "{stderr}");
+    let refused = "`shared/image` belongs to user 0, and only that user can replace it";
+    assert!(stderr.contains(refused), "{stderr}");
+    assert_eq!(fs::read(stage.at("shared/image")).unwrap(), b"the old one");
+    assert_eq!(fs::read_dir(stage.at("shared")).unwrap().count(), 2);
+}
