@@ -210,12 +210,11 @@ impl<'a> Scanner<'a> {
                 let Pending {
                     node, path, root, ..
                 } = &level[directory];
-                let place = match places[directory] {
-                    Some(place) => place,
-                    None => {
-                        let place = self.draft.disk.add_directory(path.clone(), Some(root))?;
-                        *places[directory].insert(place)
-                    }
+                let place = if let Some(place) = places[directory] {
+                    place
+                } else {
+                    let place = self.draft.disk.add_directory(path.clone(), Some(root))?;
+                    *places[directory].insert(place)
                 };
                 for Read { name, entry } in entries {
                     match entry {

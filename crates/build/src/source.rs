@@ -52,6 +52,11 @@ impl Source {
         Busy::with(self.watch.as_deref(), work)
     }
 
+    /// What of the inputs is not in the tree as it was found, without notes.
+    pub fn losses(&self) -> impl Iterator<Item = &Warning> {
+        self.warnings.iter().filter(|warning| !warning.is_note())
+    }
+
     /// Where the content of a node lies, for messages: a path of the file system for what was
     /// scanned there, else the file that holds it.
     pub fn path(&self, node: NodeId) -> PathBuf {

@@ -74,6 +74,12 @@ pub enum Warning {
 }
 
 impl Warning {
+    /// Whether there is nothing to look at: no image could hold it, and nobody could mend the
+    /// source.
+    pub fn is_note(&self) -> bool {
+        matches!(self, Self::Xattr { .. })
+    }
+
     pub(crate) fn unreadable(action: &'static str, path: &Path, error: &io::Error) -> Self {
         Self::Unreadable {
             action,

@@ -1,7 +1,9 @@
 //! What the sources of a build are: directories, files, tar archives.
 
 use std::env;
+use std::fs::Metadata;
 use std::io::{self, IsTerminal as _};
+use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow};
@@ -9,6 +11,7 @@ use coldpress_build::{Input, TarDefaults, TarInput, TarOrigin, is_tar};
 
 use crate::args::{DescribedArgs, TarArgs};
 use crate::failure::hint;
+use crate::ui::Ui;
 use crate::{text, work_dir};
 
 /// The source that is standard input.
@@ -72,6 +75,33 @@ pub(crate) fn inputs(
 pub(crate) fn paths(sources: &[PathBuf]) -> Vec<PathBuf> {
     let paths = sources.iter().filter(|path| path.as_os_str() != STDIN);
     paths.cloned().collect()
+}
+
+/// Takes block devices as the images on them, or warns that they are stored as device nodes.
+///
+/// * `are_images`: whether the first was asked for.
+pub(crate) fn devices(inputs: &mut [Input], are_images: bool, ui: &Ui) {
+    for input in inputs {
+        let Input::Entry { path, .. } = &*input else {
+            continue;
+        };
+        let is_device = |found: io::Result<Metadata>| {
+            found.is_ok_and(|found| found.file_type().is_block_device())
+        };
+        // Names of disks are links as a rule; a link that is stored as one is what it says.
+        if are_images && is_device(path.metadata()) {
+            *input = Input::Image {
+                path: path.clone(),
+                offset_bytes: 0,
+                is_copied: false,
+            };
+        } else if is_device(path.symlink_metadata()) {
+            let path = text::quoted(path);
+            ui.warn(&format!(
+                "{path} is stored as a device node; --source-image takes the image on it"
+            ));
+        }
+    }
 }
 
 /// The archive that a source is; `None` if it is none.

@@ -9,6 +9,10 @@ use crate::ui::Ui;
 /// What to do about missing privileges.
 const ADVICE: &str = "run it as root, on a kernel with SquashFS, loop devices and tracefs";
 
+/// What to do where `/dev/fuse` cannot be opened.
+pub(crate) const FUSE_ADVICE: &str = "`chmod 666 /dev/fuse` by root, as most systems have it, `modprobe fuse`, or the \
+     `--device /dev/fuse` of a container";
+
 /// Enters a private mount namespace, or says what is missing.
 ///
 /// # Errors

@@ -74,14 +74,20 @@ pub(crate) fn put_together(
     Ok(source)
 }
 
-/// Prints the first of some warnings, and how many more there are.
-fn warn<'a>(warnings: impl ExactSizeIterator<Item = &'a Warning>, ui: &Ui) {
-    let more = warnings.len().saturating_sub(WARNINGS_MAX);
-    for warning in warnings.take(WARNINGS_MAX) {
-        ui.warn(&warning.to_string());
+/// Prints the first notes and the first warnings, and how many more there are of each.
+fn warn<'a>(warnings: impl Iterator<Item = &'a Warning>, ui: &Ui) {
+    let (notes, losses): (Vec<_>, Vec<_>) = warnings.partition(|warning| warning.is_note());
+    some(&notes, &|text| ui.note(text));
+    some(&losses, &|text| ui.warn(text));
+}
+
+fn some(warnings: &[&Warning], tell: &dyn Fn(&str)) {
+    for warning in warnings.iter().take(WARNINGS_MAX) {
+        tell(&warning.to_string());
     }
+    let more = warnings.len().saturating_sub(WARNINGS_MAX);
     if more > 0 {
-        ui.warn(&format!("and {more} more of the kind"));
+        tell(&format!("and {more} more of the kind"));
     }
 }
 

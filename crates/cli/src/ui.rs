@@ -73,6 +73,13 @@ impl Ui {
         }
     }
 
+    /// Tells of something that needs no attention, unless quiet.
+    pub(crate) fn note(&self, text: &str) {
+        if !self.quiet {
+            talk(&format!("{}: {text}", self.label("note", "36")));
+        }
+    }
+
     /// Warns of something that the user may not expect.
     pub(crate) fn warn(&self, text: &str) {
         talk(&format!("{}: {text}", self.label("warning", "33")));

@@ -31,13 +31,13 @@ impl Scanner<'_> {
         for path in paths {
             let (start, names) = split(path)?;
             let known = starts.iter().find(|(known, _)| *known == start);
-            let root = match known {
-                Some((_, root)) => Arc::clone(root),
-                None => {
-                    let root = Root::open(&start).map_err(error::source("read", &start))?;
-                    starts.push((start.clone(), Arc::new(root)));
-                    Arc::clone(&starts[starts.len() - 1].1)
-                }
+            let root = if let Some((_, root)) = known {
+                Arc::clone(root)
+            } else {
+                let root = Root::open(&start).map_err(error::source("read", &start))?;
+                let root = Arc::new(root);
+                starts.push((start.clone(), Arc::clone(&root)));
+                root
             };
             match self.place(root, start, &names) {
                 Ok(found) => pending.extend(found.filter(|_| is_recursive)),

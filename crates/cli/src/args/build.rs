@@ -132,6 +132,12 @@ pub(crate) struct BuildArgs {
     #[command(flatten)]
     pub(crate) source_options: SourceArgs,
 
+    /// Take a SOURCE that is a block device as the SquashFS image on it
+    ///
+    /// Without this a device node is stored, as in a directory.
+    #[arg(long, hide_short_help = true)]
+    pub(crate) source_image: bool,
+
     #[command(flatten)]
     pub(crate) tar: TarArgs,
 }

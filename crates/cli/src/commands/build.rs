@@ -34,6 +34,7 @@ struct Report {
     duplicate_bytes: u64,
     copied_bytes: u64,
     warnings: Vec<String>,
+    notes: Vec<String>,
     verified: bool,
     time_s: f64,
 }
@@ -42,6 +43,7 @@ pub(super) fn run(args: &BuildArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let started = Instant::now();
     let (sources, path) = args.split_paths()?;
     let mut inputs = inputs::inputs(sources, &args.tar, &args.described, path)?;
+    inputs::devices(&mut inputs, args.source_image, ui);
     let mut settings = ImageSettings::resolve(&args.image_options, &args.source_options, sources)?;
     settings.adopt(&args.image_options, &mut inputs)?;
     settings.offset_bytes = args.offset.unwrap_or(0);
@@ -53,7 +55,7 @@ pub(super) fn run(args: &BuildArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let _hold = ui.interrupt.hold();
     // Before the scan: a wrong place is told at once, not after minutes.
     let output = Output::create(path)?;
-    let (summary, warnings) = build(args, &inputs, &settings, ordering, &output, ui)?;
+    let (summary, warnings, notes) = build(args, &inputs, &settings, ordering, &output, ui)?;
     steps::commit(output, ui)?;
     let report = Report {
         image: path.display().to_string(),
@@ -69,6 +71,7 @@ pub(super) fn run(args: &BuildArgs, ui: &Ui) -> anyhow::Result<Exit> {
         duplicate_bytes: summary.duplicate_bytes,
         copied_bytes: summary.copied_bytes,
         warnings,
+        notes,
         verified: args.verify,
         time_s: started.elapsed().as_secs_f64(),
     };
@@ -100,7 +103,7 @@ fn build(
     mut ordering: Ordering,
     output: &Output,
     ui: &Ui,
-) -> anyhow::Result<(Summary, Vec<String>)> {
+) -> anyhow::Result<(Summary, Vec<String>, Vec<String>)> {
     let mut source = steps::put_together(inputs, settings, ui)?;
     if args.only_recorded {
         ordering.keep_recorded(&mut source, &settings.selection.include, ui)?;
@@ -109,7 +112,7 @@ fn build(
     let plan = ordering.into_plan(&source, inputs, settings, ui)?;
     let order = steps::order(&source, &plan, settings, ui);
     let options = settings.build_options(&source.tree, Metadata::Dense);
-    refuse(args, source.warnings.first())?;
+    refuse(args, source.losses().next())?;
     if let Some(old) = &args.reuse {
         steps::reuse(&mut source, old, &options, ui)?;
     }
@@ -118,9 +121,11 @@ fn build(
     if args.verify {
         steps::verify(output, &source, &summary, options.offset_bytes, ui)?;
     }
-    let warnings = source.warnings.iter().chain(summary.changed.values());
+    let warnings = source.losses().chain(summary.changed.values());
     let warnings = warnings.map(ToString::to_string).collect();
-    Ok((summary, warnings))
+    let notes = source.warnings.iter().filter(|it| it.is_note());
+    let notes = notes.map(ToString::to_string).collect();
+    Ok((summary, warnings, notes))
 }
 
 /// Makes an error of a warning where that is asked for.

@@ -12,7 +12,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context as _, anyhow, bail};
-use coldpress_host::FuseConnection;
+use coldpress_host::{FuseConnection, cannot_mount_fuse};
 use coldpress_mount::{FileSystem, Prefetch, Server};
 
 use self::log::Log;
@@ -22,6 +22,7 @@ use crate::args::MountArgs;
 use crate::exit::Exit;
 use crate::failure::hint;
 use crate::image_file;
+use crate::privileges::FUSE_ADVICE;
 use crate::text::quoted;
 use crate::ui::Ui;
 
@@ -81,7 +82,8 @@ fn mount(
         .with_context(|| format!("cannot mount {}", quoted(&args.image)))?;
     let file_system = Arc::new(file_system);
     stats::on_signal(&file_system, log)?;
-    let (connection, device) = FuseConnection::mount(&args.directory, &settings.fuse(&args.image))?;
+    let mounted = FuseConnection::mount(&args.directory, &settings.fuse(&args.image));
+    let (connection, device) = mounted.map_err(|error| explained(error.into()))?;
     let server = Server::new(
         Arc::clone(&file_system),
         device,
@@ -120,6 +122,17 @@ fn answer(
         ui.say(&format!("mounted on {directory}; Ctrl-C unmounts it"));
     }
     server.run().context("cannot go on answering the kernel")
+}
+
+/// The error of a mount that failed, with what this process lacks for any.
+fn explained(error: anyhow::Error) -> anyhow::Error {
+    match cannot_mount_fuse(false) {
+        Some(what) => {
+            let lacks = format!("mounting in user space needs what this process lacks: {what}");
+            hint(error.context(lacks), FUSE_ADVICE)
+        }
+        None => error,
+    }
 }
 
 fn check_directory(directory: &Path) -> anyhow::Result<()> {

@@ -106,7 +106,8 @@ pub(super) fn run(args: &PressArgs, ui: &Ui) -> anyhow::Result<Exit> {
     }
     let proof = press.prove(&source, &plan, start.as_ref(), &built)?;
     press.tell(&proof, outputs.report, outputs.samples)?;
-    Ok(Exit::wrong_if(!source.warnings.is_empty()))
+    let is_lossy = source.losses().next().is_some() || !built.changed.is_empty();
+    Ok(Exit::wrong_if(is_lossy))
 }
 
 /// Checks the images to compare with and the places of all that will be written.

@@ -77,7 +77,7 @@ pub(super) fn run(args: &TuneArgs, ui: &Ui) -> anyhow::Result<Exit> {
         steps::write_small(output, &html)?;
     }
     unless_stdout_closed(tell(&told, ui))?;
-    Ok(Exit::wrong_if(!source.warnings.is_empty()))
+    Ok(Exit::wrong_if(source.losses().next().is_some()))
 }
 
 /// Nothing that is written may replace a part of the source, what is read or another output.

@@ -160,7 +160,7 @@ fn warn<'a>(
 ) -> anyhow::Result<()> {
     for warning in warnings {
         // That a name is taken is no error of mksquashfs.
-        let is_error = !matches!(warning, Warning::Renamed { .. });
+        let is_error = !warning.is_note() && !matches!(warning, Warning::Renamed { .. });
         if request.talk.exit_on_error && is_error {
             bail!("{warning}");
         }

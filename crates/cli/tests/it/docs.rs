@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use coldpress_build::{Place, Warning};
+
 use crate::run::repository;
 
 /// README.md, ARCHITECTURE.md and their like, and everything in docs/.
@@ -142,4 +144,66 @@ fn sources(directory: &Path) -> Vec<PathBuf> {
     }
     found.sort();
     found
+}
+
+/// One of each kind, with what makes it known in the table.
+fn warnings() -> Vec<Warning> {
+    let path = || PathBuf::from("it");
+    vec![
+        Warning::Xattr {
+            path: path(),
+            name: b"system.posix_acl_access".to_vec(),
+        },
+        Warning::Time {
+            path: path(),
+            found_s: -1,
+        },
+        Warning::Unreadable {
+            action: "open",
+            path: path(),
+            reason: "Permission denied".to_owned(),
+        },
+        Warning::Tar {
+            archive: path(),
+            at_bytes: 512,
+            path: path(),
+            text: "is left out".to_owned(),
+        },
+        Warning::Changed {
+            path: path(),
+            expected_bytes: 1,
+            stored_bytes: 0,
+        },
+        Warning::Definition {
+            place: Place::Argument { number: 1 },
+            path: path(),
+            reason: "it is there",
+        },
+    ]
+}
+
+#[test]
+fn the_exit_status_of_each_warning_of_a_source_is_the_documented_one() {
+    let semantics = fs::read_to_string(repository().join("docs/semantics.md")).unwrap();
+    let (_, section) = semantics.split_once("\n## Warnings and notes\n").unwrap();
+    let (_, table) = section.split_once("|---|---|---|\n").unwrap();
+    let rows = table.lines().take_while(|line| line.starts_with('|'));
+    let rows: Vec<Vec<&str>> = rows.map(|row| row.split(" | ").collect()).collect();
+    let mut found = 0;
+    for warning in warnings() {
+        let text = warning.to_string();
+        let said = |row: &&Vec<&str>| text.contains(row[0].split('`').nth(1).unwrap());
+        let rows: Vec<_> = rows.iter().filter(said).collect();
+        let [row] = rows[..] else {
+            panic!("{} rows for: {text}", rows.len());
+        };
+        let expected = if warning.is_note() { "0, a note" } else { "1" };
+        assert_eq!(row[1], expected, "{text}");
+        found += 1;
+    }
+    assert_eq!(
+        found,
+        rows.len(),
+        "a row of the table stands for no warning"
+    );
 }

@@ -413,3 +413,22 @@ fn launches_with_and_without_prefetch_take_turns_until_it_is_decided() {
         ran.stderr
     );
 }
+
+#[test]
+fn a_mount_that_may_not_open_the_device_says_what_to_do() {
+    if cannot_be_nobody() {
+        return;
+    }
+    let session = session();
+    let ran = script(
+        &session,
+        "chmod 600 device; mkdir at; chmod 777 at; nobody ./program mount image at",
+    );
+    assert_eq!(ran.code, Some(2), "{}", ran.stderr);
+    for part in [
+        "the right to open /dev/fuse",
+        "hint: `chmod 666 /dev/fuse` by root",
+    ] {
+        assert!(ran.stderr.contains(part), "{}", ran.stderr);
+    }
+}

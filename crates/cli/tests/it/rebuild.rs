@@ -2,8 +2,11 @@
 
 use std::fmt::Write as _;
 use std::fs;
+use std::path::Path;
+use std::process::Command;
 
 use crate::run::Stage;
+use crate::skip;
 
 /// Files of a few blocks and tails, compressible.
 fn tree(stage: &Stage) {
@@ -180,4 +183,49 @@ fn a_plan_packs_single_blocks_as_it_says() {
     let ran = stage.run(["build", "source", "image", "--plan", "plan"]);
     assert_eq!(ran.code, Some(2));
     assert!(ran.stderr.contains("level 99"), "{}", ran.stderr);
+}
+
+/// A loop device, which goes again.
+struct Loop(String);
+
+impl Loop {
+    fn of(file: &Path) -> Self {
+        let mut losetup = Command::new("losetup");
+        let output = losetup.args(["--find", "--show", "--read-only"]).arg(file);
+        let output = output.output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        Self(String::from_utf8(output.stdout).unwrap().trim().to_owned())
+    }
+}
+
+impl Drop for Loop {
+    fn drop(&mut self) {
+        let _ = Command::new("losetup").args(["--detach", &self.0]).status();
+    }
+}
+
+#[test]
+fn a_block_device_is_a_node_with_a_warning_or_the_image_on_it() {
+    if skip::without_root() || skip::without_kernel() || skip::without_peer("losetup") {
+        return;
+    }
+    let stage = Stage::new();
+    tree(&stage);
+    stage.done(["-q", "build", "source", "image"]);
+    let device = Loop::of(&stage.at("image"));
+    let node = stage.done(["-q", "build", &device.0, "node"]);
+    let warning = format!(
+        "warning: `{}` is stored as a device node; --source-image takes the image on it\n",
+        device.0
+    );
+    assert_eq!(node.stderr, warning);
+    std::os::unix::fs::symlink(&device.0, stage.at("link")).unwrap();
+    for source in [device.0.as_str(), "link"] {
+        let again = stage.done(["-q", "build", "--source-image", source, "again"]);
+        assert_eq!(again.stderr, "");
+        assert_eq!(
+            fs::read(stage.at("image")).unwrap(),
+            fs::read(stage.at("again")).unwrap()
+        );
+    }
 }

@@ -390,3 +390,37 @@ fn manual_pages_and_completions_cover_every_verb() {
         );
     }
 }
+
+#[test]
+fn an_access_list_is_noted_and_ends_with_0() {
+    let stage = Stage::new();
+    // rwx for the owner, rw- for user 7, r-x for the group and as the mask, --x for others.
+    let acl =
+        b"\x02\0\0\0\x01\0\x07\0\xff\xff\xff\xff\x02\0\x06\0\x07\0\0\0\x04\0\x05\0\xff\xff\xff\xff\
+        \x10\0\x05\0\xff\xff\xff\xff\x20\0\x01\0\xff\xff\xff\xff";
+    let file = stage.at("source/empty");
+    let name = "system.posix_acl_access";
+    let set = rustix::fs::setxattr(&file, name, acl, rustix::fs::XattrFlags::empty());
+    if set == Err(rustix::io::Errno::OPNOTSUPP) {
+        return;
+    }
+    set.unwrap();
+    let note = format!(
+        "note: `{}`: xattr `system.posix_acl_access` is left out: SquashFS holds only user., \
+         trusted. and security.\n",
+        file.display()
+    );
+    let (source, image) = (stage.at("source"), stage.image());
+    let build = |words: &[&str]| {
+        let words = words.iter().map(Path::new);
+        coldpress(words.chain([source.as_path(), &image]))
+    };
+    let ran = build(&["build", "--exit-on-error"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    assert!(ran.stderr.contains(&note), "{}", ran.stderr);
+    let ran = build(&["-q", "build"]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""));
+    let report = build(&["build", "--json"]).json();
+    assert_eq!(report["warnings"].as_array().unwrap().len(), 0);
+    assert_eq!(report["notes"].as_array().unwrap().len(), 1);
+}

@@ -35,7 +35,11 @@ pub(super) fn compare(
     let source = coldpress_build::gather(&inputs, &options, &mut |_| ui.interrupt.poll())?;
     step.finish("");
     for warning in &source.warnings {
-        ui.warn(&warning.to_string());
+        if warning.is_note() {
+            ui.note(&warning.to_string());
+        } else {
+            ui.warn(&warning.to_string());
+        }
     }
     let mut step = ui.step("comparing", source.content_bytes());
     let found = verify(

@@ -14,14 +14,13 @@ use coldpress_host::{
 
 use crate::args::{OverlayArg, RunArgs};
 use crate::failure::hint;
+use crate::privileges::FUSE_ADVICE;
 use crate::text::quoted;
 use crate::work_dir::WorkDir;
 
 const NAMESPACE_ADVICE: &str = "the kernel must let everyone have user namespaces: see \
      `sysctl user.max_user_namespaces kernel.unprivileged_userns_clone kernel.apparmor_restrict_unprivileged_userns`; \
      or run it as root, or use `coldpress mount`";
-const FUSE_ADVICE: &str = "`chmod 666 /dev/fuse` by root, as most systems have it, `modprobe fuse`, or the `--device /dev/fuse` \
-     of a container; root can do without: `--kernel`";
 const OVERLAY_ADVICE: &str = "without root that needs Linux 5.11; DIR must lie on a file system with extended attributes, such as \
      ext4, xfs, btrfs or tmpfs, that is no overlay itself, as the root of a container is";
 
@@ -46,7 +45,8 @@ impl<'a> Stage<'a> {
         let alone = enter_own_namespaces().map_err(|error| hint(error, NAMESPACE_ADVICE))?;
         if let Some(what) = cannot_mount_fuse(args.chroot).filter(|_| !args.kernel) {
             let error = anyhow!("mounting in user space needs what this process lacks: {what}");
-            return Err(hint(error, FUSE_ADVICE));
+            let advice = format!("{FUSE_ADVICE}; root can do without: `--kernel`");
+            return Err(hint(error, advice));
         }
         mount_empty(work_dir.path()).map_err(|error| hint(error, NAMESPACE_ADVICE))?;
         let stage = Self { work_dir, alone };
