@@ -59,6 +59,6 @@ for number in $(seq "$kills"); do
         diff -r out at
         umount at
     fi
-    "$coldpress" check -q image.sqfs 2>findings || { cat findings && exit 1; }
+    "$coldpress" check -q image.sqfs >findings 2>&1 || { cat findings && exit 1; }
 done
 echo "$kills kills: the old tree $old times, the new one $new times; $grown times the file had grown"

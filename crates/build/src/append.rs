@@ -43,8 +43,8 @@ impl Appending {
     ///
     /// # Errors
     ///
-    /// [`Error::NotAppendable`] if the file is no image of SquashFS 4.0, is damaged or locked;
-    /// [`Error::Output`] if it cannot be opened for writing.
+    /// [`Error::NotAppendable`] if the file is no image of SquashFS 4.0 or is damaged,
+    /// [`Error::Locked`], [`Error::Output`] if it cannot be opened for writing.
     pub fn open(path: &Path, offset_bytes: u64) -> Result<Self, Error> {
         let fail = |error| Error::Output {
             action: "append to",
@@ -64,8 +64,8 @@ impl Appending {
         let lock = rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive);
         match lock {
             Err(rustix::io::Errno::WOULDBLOCK) => {
-                let reason = "another process appends to it; wait until that is done";
-                return Err(refuse(reason.to_owned()));
+                let path = path.to_path_buf();
+                return Err(Error::Locked { path });
             }
             // A file system without locks has none against others either.
             Ok(()) | Err(rustix::io::Errno::NOTSUP | rustix::io::Errno::NOSYS) => {}

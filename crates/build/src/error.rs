@@ -74,6 +74,12 @@ pub enum Error {
         /// What is wrong with it.
         reason: String,
     },
+    /// Another process appends to the image.
+    #[error("another process appends to `{}`; wait until that is done", path.display())]
+    Locked {
+        /// The file.
+        path: PathBuf,
+    },
     /// An image cannot be recovered.
     #[error("`{}` cannot be recovered from `{}`: {reason}", path.display(), recovery.display())]
     NotRecoverable {

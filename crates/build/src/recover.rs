@@ -67,10 +67,15 @@ pub fn recover(path: &Path, offset_bytes: u64, recovery: &Path) -> Result<(), Er
     }
     let tables_bytes = superblock.bytes_used - superblock.inode_table_start;
     let saved_bytes = saved.metadata().map_err(unread)?.len();
-    if saved_bytes - (beginning.len() as u64) < tables_bytes {
+    if saved_bytes.saturating_sub(beginning.len() as u64) < tables_bytes {
         return Err(refuse("it is cut short"));
     }
     let to = offset_bytes + superblock.inode_table_start;
+    if file.metadata().map_err(fail)?.len() < to {
+        return Err(refuse(
+            "the image is cut short: data is missing, not only tables",
+        ));
+    }
     copy(&saved, beginning.len() as u64, &file, to, tables_bytes).map_err(fail)?;
     let end = offset_bytes + superblock.bytes_used.next_multiple_of(PADDING_SIZE);
     let finish = || {

@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
 use anyhow::{Context as _, anyhow};
-use coldpress_build::{Appending, Output};
+use coldpress_build::{Appending, Error, Output};
 use coldpress_codec::Settings;
 use coldpress_format::{Flags, Superblock};
 use coldpress_layout::Tails;
@@ -24,7 +24,7 @@ use crate::ui::Ui;
 pub(crate) enum Destination {
     New(Output),
     /// To the end of the image that is there.
-    Old(Appending),
+    Old(Box<Appending>),
 }
 
 /// Opens the image that is there to append to it; `None` if there is none, or it is replaced. What
@@ -49,7 +49,10 @@ pub(crate) fn open(request: &mut Request) -> anyhow::Result<Option<Appending>> {
         return Err(hint(error, advice));
     }
     let appending = Appending::open(path, request.offset_bytes);
-    let appending = appending.map_err(|error| hint(error, advice.as_str()))?;
+    let appending = appending.map_err(|error| match error {
+        Error::NotAppendable { .. } => hint(error, advice.as_str()),
+        error => error.into(),
+    })?;
     let superblock = appending.superblock();
     let settings = Settings::recorded(
         superblock.compressor,
@@ -86,7 +89,7 @@ impl Destination {
     /// If the file cannot be created.
     pub(crate) fn new(request: &Request, appending: Option<Appending>) -> anyhow::Result<Self> {
         Ok(match appending {
-            Some(appending) => Self::Old(appending),
+            Some(appending) => Self::Old(Box::new(appending)),
             None => Self::New(Output::create(&request.destination)?),
         })
     }
