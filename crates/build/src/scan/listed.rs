@@ -20,7 +20,7 @@ impl Scanner<'_> {
     /// is not there becomes a warning.
     ///
     /// Leading `/`, `.` and `..` are where a path starts. Returns the directory where all of them
-    /// start; `None` if that is not one.
+    /// start; `None` if that is not one, or nothing is stored.
     pub(crate) fn listed(
         &mut self,
         paths: &[PathBuf],
@@ -50,6 +50,9 @@ impl Scanner<'_> {
             }
         }
         self.descend(pending)?;
+        if self.draft.children(NodeId::ROOT).next().is_none() {
+            return Ok(None);
+        }
         let Some(((start, first), others)) = starts.split_first() else {
             return Ok(None);
         };
@@ -93,7 +96,13 @@ impl Scanner<'_> {
                 return Err(error::source("enter", &path)(error));
             }
             let verdict = selection.enter(&below, &Found::new(name, &held.metadata));
-            if matches!(verdict, Verdict::Drop) {
+            // A directory that is not entered does not lead to what is below it.
+            let is_left_out = match verdict {
+                Verdict::Drop => true,
+                Verdict::KeepEmpty => is_above,
+                Verdict::Keep(_) | Verdict::Passage(_) => false,
+            };
+            if is_left_out {
                 return Ok(None);
             }
             // A directory of a million names is not read for each of them.

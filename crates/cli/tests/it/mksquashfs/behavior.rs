@@ -240,7 +240,10 @@ fn summaries_begin_with_the_words_of_mksquashfs() {
         );
     }
     let text = workshop
-        .done("mksquashfs", "SRC out -quiet -noappend -no-progress -info-file log")
+        .done(
+            "mksquashfs",
+            "SRC out -quiet -noappend -no-progress -info-file log",
+        )
         .text();
     assert_eq!(text, "");
     let log = fs::read_to_string(workshop.at("log")).unwrap();
