@@ -46,7 +46,7 @@ fn odds(root: &Path) {
         let bytes: Vec<u8> = (0..len).map(|at: u32| (at % 251) as u8).collect();
         fs::write(root.join(format!("{len}")), bytes).unwrap();
     }
-    for name in ["a b", "-n", "*", "\\", "new\nline", "#"] {
+    for name in ["a b", "-n", "*", "\\", "tab\there", "#"] {
         fs::write(root.join(name), name).unwrap();
     }
     symlink("nowhere", root.join("dangling")).unwrap();
@@ -100,9 +100,9 @@ fn every_verb_reads(make: fn(&Path), build_options: &[&str]) {
         "-q tar image -o archive",
         "-q extract image extracted",
         "-q build image again",
-        "diff image again",
+        "diff again source",
         "-q build archive of-archive",
-        "diff image of-archive",
+        "diff of-archive source",
         "-q build source reused --reuse image",
         "unsquashfs -s image",
         "unsquashfs -lls image",
