@@ -88,7 +88,7 @@ pub(crate) fn read(
                 root = Some(reader.node(&inode).map_err(failed)?);
                 NodeId::ROOT
             }
-            Some(directory) => reader.add(*directory, name, inode, &failed)?,
+            Some(directory) => reader.add(*directory, name, &inode, &failed)?,
         };
         if is_directory {
             above.push(node);
@@ -138,7 +138,7 @@ impl Reader<'_> {
         &mut self,
         directory: NodeId,
         Named { name, at, .. }: Named,
-        inode: Inode,
+        inode: &Inode,
         failed: &dyn Fn(coldpress_image::Error) -> Error,
     ) -> Result<NodeId, Error> {
         if let Some(node) = self.inodes.get(&at) {
@@ -151,8 +151,8 @@ impl Reader<'_> {
         if let Some(former) = former.filter(|node| is_directory && self.draft.is_directory(*node)) {
             return Ok(former);
         }
-        let node = self.node(&inode).map_err(failed)?;
-        let content = self.content(at, &inode).map_err(failed)?;
+        let node = self.node(inode).map_err(failed)?;
+        let content = self.content(at, inode).map_err(failed)?;
         let node = self.draft.add(node, content)?;
         self.draft.link(directory, name, node);
         if !is_directory {

@@ -83,16 +83,15 @@ impl Reuse {
             if node.is_some_and(|node| files.contains_key(&node)) {
                 return Ok(());
             }
-            let file = match known.get(&visited.at) {
-                Some(file) => Arc::clone(file),
-                None => {
-                    let Some(file) = visited.file(&image)? else {
-                        return Ok(());
-                    };
-                    samples.extend(image.stored_blocks(&file).next());
-                    samples.extend(file.tail.and_then(|tail| image.stored_fragment(tail)));
-                    Arc::new(file)
-                }
+            let file = if let Some(file) = known.get(&visited.at) {
+                Arc::clone(file)
+            } else {
+                let Some(file) = visited.file(&image)? else {
+                    return Ok(());
+                };
+                samples.extend(image.stored_blocks(&file).next());
+                samples.extend(file.tail.and_then(|tail| image.stored_fragment(tail)));
+                Arc::new(file)
             };
             if visited.inode.link_count > 1 {
                 known.insert(visited.at, Arc::clone(&file));

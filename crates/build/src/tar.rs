@@ -31,6 +31,7 @@ use std::ops::ControlFlow;
 use std::os::fd::AsFd as _;
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use coldpress_layout::{Kind, Node};
 
@@ -107,7 +108,7 @@ impl TarDefaults {
             uid: self.uid,
             gid: self.gid,
             mtime_s,
-            xattrs: std::sync::Arc::default(),
+            xattrs: Arc::default(),
         }
     }
 }

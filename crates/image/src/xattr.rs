@@ -121,10 +121,13 @@ impl XattrSets {
         self.for_each_pair(store, index, &mut |pair| {
             pairs.push((pair.name, pair.value));
         })?;
-        Ok(match memory_bytes(&pairs) {
-            ..=SMALL_SET_BYTES => self.small.put(key, pairs),
-            ..=SET_MAX_BYTES => self.large.put(key, pairs),
-            _ => Arc::new(pairs),
+        let bytes = memory_bytes(&pairs);
+        Ok(if bytes <= SMALL_SET_BYTES {
+            self.small.put(key, pairs)
+        } else if bytes <= SET_MAX_BYTES {
+            self.large.put(key, pairs)
+        } else {
+            Arc::new(pairs)
         })
     }
 

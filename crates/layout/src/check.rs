@@ -91,6 +91,7 @@ fn check_metadata(node: &Node) -> Result<(), TreeRule> {
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
+    use std::sync::Arc;
 
     use super::*;
     use crate::tree::tests::{node, tree};
@@ -190,7 +191,7 @@ mod tests {
             ),
             (
                 vec![Node {
-                    xattrs: std::sync::Arc::new(xattrs.to_vec()),
+                    xattrs: Arc::new(xattrs.to_vec()),
                     ..directory(&[])
                 }],
                 "xattr `user.a` is out",

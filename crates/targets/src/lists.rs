@@ -1,6 +1,7 @@
 //! Texts: traces, profiles, plans, and the lists that other tools have.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use coldpress_build::pack_file::PackFile;
 use coldpress_build::pseudo::{Lookup, Pseudo};
@@ -160,7 +161,7 @@ fn tree() -> Tree {
         uid: 0,
         gid: 0,
         mtime_s: 0,
-        xattrs: std::sync::Arc::default(),
+        xattrs: Arc::default(),
     };
     let directory = |entries: &[(&[u8], u32)]| {
         let entries = entries.iter();

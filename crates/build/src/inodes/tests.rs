@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::num::NonZeroUsize;
+use std::sync::Arc;
 use std::time::Instant;
 
 use coldpress_codec::Settings;
@@ -27,7 +28,7 @@ fn node(kind: Kind, mtime_s: u32) -> Node {
         uid: 0,
         gid: 0,
         mtime_s,
-        xattrs: std::sync::Arc::default(),
+        xattrs: Arc::default(),
     }
 }
 

@@ -6,6 +6,7 @@ use std::fs;
 use std::ops::ControlFlow;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
+use std::sync::Arc;
 
 use coldpress_layout::{Kind, Node, NodeId};
 
@@ -164,7 +165,7 @@ impl<'a> Packing<'a> {
                 let node = &mut self.draft.nodes[node.index()];
                 (node.mode, node.uid, node.gid) = (*mode, *uid, *gid);
                 node.mtime_s = time_s;
-                node.xattrs = std::sync::Arc::default();
+                node.xattrs = Arc::default();
                 return Ok(());
             }
             PackObject::Directory => Kind::Directory {
@@ -230,7 +231,7 @@ impl<'a> Packing<'a> {
             uid,
             gid,
             mtime_s: self.time_s,
-            xattrs: std::sync::Arc::default(),
+            xattrs: Arc::default(),
         };
         self.draft.add(node, content)
     }

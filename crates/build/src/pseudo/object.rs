@@ -3,6 +3,7 @@
 use std::fs;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use coldpress_layout::{Kind, Node, NodeId};
 
@@ -143,7 +144,7 @@ impl Applying<'_> {
             uid: attributes.uid,
             gid: attributes.gid,
             mtime_s: self.time_s(attributes.time_s.unwrap_or(self.time_s)),
-            xattrs: std::sync::Arc::default(),
+            xattrs: Arc::default(),
         };
         self.draft.add(node, content)
     }

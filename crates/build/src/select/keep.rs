@@ -68,6 +68,8 @@ fn chosen(tree: &Tree, wanted: &BTreeSet<NodeId>, include: &Rules) -> (Vec<NodeI
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use coldpress_layout::Node;
 
     use super::*;
@@ -81,7 +83,7 @@ mod tests {
             uid: 0,
             gid: 0,
             mtime_s: 0,
-            xattrs: std::sync::Arc::default(),
+            xattrs: Arc::default(),
         }
     }
 

@@ -18,6 +18,8 @@ mod round_trip;
 mod sample;
 /// What of a tree goes into an image.
 mod select;
+/// Xattrs that many nodes have, in memory once.
+mod shared;
 /// The image for recording: each inode and listing has pages of its own.
 mod spread;
 /// Other files that take the names of those that were found.

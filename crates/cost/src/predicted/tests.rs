@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use coldpress_layout::{Kind, Node, Plan, Tails, order};
 
 use super::*;
@@ -28,7 +30,7 @@ fn node(kind: Kind) -> Node {
         uid: 0,
         gid: 0,
         mtime_s: 0,
-        xattrs: std::sync::Arc::default(),
+        xattrs: Arc::default(),
     }
 }
 

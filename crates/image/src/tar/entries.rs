@@ -109,18 +109,18 @@ impl<'a> Entries<'a> {
         let (path, at, inode) = (visited.path.into(), visited.at, visited.inode.clone());
         self.path = path;
         let path = Arc::clone(&self.path);
-        self.entry(&path, at, inode)
+        self.entry(&path, at, &inode)
             .map_err(|error| error.in_file(&path))
     }
 
-    fn entry(&mut self, path: &[u8], at: InodeRef, inode: Inode) -> Result<(), Error> {
+    fn entry(&mut self, path: &[u8], at: InodeRef, inode: &Inode) -> Result<(), Error> {
         let is_directory = matches!(inode.body, Body::Directory(_));
         let name = self.choice.name(path, is_directory);
         if matches!(inode.body, Body::Socket) {
             (self.left_out)(LeftOut::Socket(path));
             return Ok(());
         }
-        let mut header = self.header(path, name, &inode)?;
+        let mut header = self.header(path, name, inode)?;
         if self.options.hard_links && !is_directory && inode.link_count != 1 {
             if let Some(first) = self.first_names.get(&at) {
                 header.kind = EntryKind::HardLink;

@@ -1,6 +1,7 @@
 //! Cold tail ends that share blocks with what is similar.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use coldpress_format::BlockSize;
 use coldpress_layout::{
@@ -54,7 +55,7 @@ fn files(files: &[(&str, u64)]) -> Tree {
         uid: 0,
         gid: 0,
         mtime_s: 0,
-        xattrs: std::sync::Arc::default(),
+        xattrs: Arc::default(),
     };
     let entries = files.iter().zip((1..).map(NodeId));
     let entries = entries.map(|((name, _), id)| (name.as_bytes().to_vec(), id));

@@ -1,5 +1,7 @@
 //! Orders of hand-written plans, by example.
 
+use std::sync::Arc;
+
 use coldpress_format::BlockSize;
 use coldpress_layout::{Item, Kind, Node, NodeId, Order, Plan, Tails, Tree, order};
 
@@ -11,7 +13,7 @@ fn flat(sizes_bytes: &[u64]) -> Tree {
         uid: 0,
         gid: 0,
         mtime_s: 0,
-        xattrs: std::sync::Arc::default(),
+        xattrs: Arc::default(),
     };
     let entries = (b'a'..)
         .zip((1..).map(NodeId))

@@ -1,5 +1,7 @@
 //! Random trees that keep the rules.
 
+use std::sync::Arc;
+
 use coldpress_layout::{Kind, Node, NodeId, Tree};
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -55,7 +57,7 @@ fn grow(steps: &[Step]) -> Tree {
         uid: 0,
         gid: 0,
         mtime_s: 0,
-        xattrs: std::sync::Arc::default(),
+        xattrs: Arc::default(),
     };
     let mut tree = Tree {
         nodes: vec![node(Kind::Directory {

@@ -1,5 +1,7 @@
 //! Where a path leads in a tree.
 
+use std::sync::Arc;
+
 use coldpress_layout::{Kind, NodeId, Tree};
 use coldpress_trace::import::Settled;
 
@@ -95,7 +97,7 @@ mod tests {
             uid: 0,
             gid: 0,
             mtime_s: 0,
-            xattrs: std::sync::Arc::default(),
+            xattrs: Arc::default(),
         }
     }
 
