@@ -104,7 +104,8 @@ impl Root {
     fn directory(&self, path: &Path, found: Identity, flags: OFlags) -> io::Result<File> {
         let directory = self.open_below(path, flags)?;
         // Mounted since it was found, as by an automounter: nobody does so but those who may.
-        if is_found(&directory, found)? || is_mount_root(&directory) {
+        let metadata = directory.metadata()?;
+        if is_found(&directory, &metadata, found) || is_mount_root(&directory) {
             return Ok(directory);
         }
         Err(replaced())
@@ -130,7 +131,8 @@ pub(crate) fn open(root: Option<&Root>, path: &Path, found: Identity) -> io::Res
         Some(root) => root.open_below(path, READ),
         None => opened(openat(CWD, path, READ, Mode::empty())),
     }?;
-    if file.metadata()?.is_file() && is_found(&file, found)? {
+    let metadata = file.metadata()?;
+    if metadata.is_file() && is_found(&file, &metadata, found) {
         return Ok(file);
     }
     Err(replaced())
@@ -144,7 +146,7 @@ pub(crate) fn open_entry(directory: &impl AsFd, name: &[u8]) -> io::Result<Optio
         return Ok(None);
     }
     let file = opened(openat(directory, name, READ, Mode::empty()))?;
-    if is_found(&file, held.identity())? {
+    if is_found(&file, &file.metadata()?, held.identity()) {
         return Ok(Some(file));
     }
     Err(replaced())
@@ -165,9 +167,9 @@ fn replaced() -> io::Error {
     io::Error::other("something else took its place after it was found")
 }
 
-fn is_found(file: &File, found: Identity) -> io::Result<bool> {
-    let now = identity(&file.metadata()?);
-    Ok(now == found || (now.0 == found.0 && has_passing_numbers(file)))
+fn is_found(file: &File, metadata: &Metadata, found: Identity) -> bool {
+    let now = identity(metadata);
+    now == found || (now.0 == found.0 && has_passing_numbers(file))
 }
 
 /// Whether a file system makes inode numbers up for as long as the kernel remembers the inode, so
