@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # What test.sh and demo.sh need on a fresh machine; to be sourced.
 # Nothing is installed that is already there, and what cannot be installed is named.
 
