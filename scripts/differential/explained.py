@@ -14,6 +14,8 @@ EXPLAINED: list[tuple[str, str, str]] = [
      r"sqfstar|-tar", "docs/mksquashfs.md: streams that 4.7 refuses, such as bsdtar's, are read"),
     (r": xattrs: .*user\.sp ace", r"sqfstar|-tar",
      "docs/mksquashfs.md: names of xattrs that bsdtar escapes are unescaped"),
+    (r"^superblock: only (ours|theirs): \tDictionary size (4096|8192)", r"-comp xz",
+     "docs/mksquashfs.md: xz with blocks of 4K has a dictionary of 8K"),
     (r"^superblock: only (ours|theirs): Number of ids", r"(?s)mksquashfs.*\nmksquashfs",
      "docs/mksquashfs.md: an appended image's id table holds what the tree needs"),
     (r"standard output: .*(259,300|4355, 44|4095,1048575| -1,255)", r"unsquashfs",
