@@ -1,7 +1,5 @@
 //! Where a path leads in a tree.
 
-use std::sync::Arc;
-
 use coldpress_layout::{Kind, NodeId, Tree};
 use coldpress_trace::import::Settled;
 
@@ -86,6 +84,8 @@ fn unsettled(mut settled: Settled, pending: &[&[u8]]) -> Settled {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use coldpress_layout::Node;
 
     use super::*;
