@@ -80,7 +80,7 @@ class Case:
         try:
             with observe.mounted(images[1], str(self.directory / "at-theirs")) as at:
                 theirs_holds = observe.tree(at)
-        except OSError as error:
+        except (OSError, subprocess.CalledProcessError) as error:
             self.crashed = f"theirs made an image that cannot be read: {error}"
             return
         self.differences += observe.tree_differences(ours_holds, theirs_holds)
