@@ -211,6 +211,9 @@ pub fn gather(
                 Some(image_input::read(&mut draft, image, options, progress)?)
             }
             Input::Tar(input) => {
+                if index == 0 && !synthetic_root.replaces_archive_root {
+                    draft.nodes[0] = input.defaults.node(0);
+                }
                 let root = tar::read(&mut draft, input, options, progress)?;
                 root.filter(|_| !synthetic_root.replaces_archive_root)
             }

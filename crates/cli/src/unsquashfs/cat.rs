@@ -7,7 +7,7 @@ use anyhow::bail;
 use coldpress_format::{Body, InodeKind};
 use coldpress_image::{Image, ReadLimits};
 
-use super::expand::{Finder, Match};
+use super::expand::{Finder, LastLink, Match};
 use super::image::read_limits;
 use super::request::Request;
 use crate::exit::Exit;
@@ -30,7 +30,7 @@ pub(crate) fn print(image: &Image, request: &Request, ui: &Ui) -> anyhow::Result
         out: ui.out(),
         is_wrong: false,
     };
-    let finder = Finder::new(image, request.patterns(), true);
+    let finder = Finder::new(image, request.patterns(), LastLink::Target);
     let mut problems = Vec::new();
     for path in &request.paths {
         let path = path.as_bytes();

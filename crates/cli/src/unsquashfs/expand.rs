@@ -25,8 +25,18 @@ pub(crate) struct Match {
 pub(crate) struct Finder<'a> {
     image: &'a Image,
     patterns: Patterns,
-    /// Whether a symbolic link at the end of a path is followed.
-    follows_last: bool,
+    last_link: LastLink,
+}
+
+/// What a symbolic link at the end of a path stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LastLink {
+    /// Itself.
+    Itself,
+    /// What it leads to, and itself where that is nothing.
+    Followed,
+    /// What it leads to.
+    Target,
 }
 
 /// A component of a path as typed.
@@ -68,11 +78,11 @@ impl Sinks<'_> {
 }
 
 impl<'a> Finder<'a> {
-    pub(crate) fn new(image: &'a Image, patterns: Patterns, follows_last: bool) -> Self {
+    pub(crate) fn new(image: &'a Image, patterns: Patterns, last_link: LastLink) -> Self {
         Self {
             image,
             patterns,
-            follows_last,
+            last_link,
         }
     }
 
@@ -169,16 +179,21 @@ impl<'a> Finder<'a> {
     fn last(&self, at: &Pending, typed: &Typed, sinks: &mut Sinks<'_>) -> anyhow::Result<()> {
         for (place, shown) in self.matches(at, typed, sinks)? {
             let mut trail = at.trail.clone();
-            let is_link = place.kind == InodeKind::Symlink && self.follows_last;
-            let place = if is_link {
-                let Some(place) = follow(self.image, &at.directory, &place, &mut trail)? else {
-                    sinks.problem(&unresolved(&shown));
-                    continue;
-                };
-                place
-            } else {
-                place
-            };
+            let mut is_link =
+                place.kind == InodeKind::Symlink && self.last_link != LastLink::Itself;
+            let mut place = place;
+            if is_link {
+                match follow(self.image, &at.directory, &place, &mut trail)? {
+                    Some(target) => place = target,
+                    None => {
+                        sinks.problem(&unresolved(&shown));
+                        if self.last_link == LastLink::Target {
+                            continue;
+                        }
+                        (trail, is_link) = (at.trail.clone(), false);
+                    }
+                }
+            }
             (sinks.found)(Match {
                 place,
                 shown,

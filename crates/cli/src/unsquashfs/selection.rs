@@ -12,7 +12,7 @@ use coldpress_build::exclude_file_lines;
 use coldpress_image::Image;
 
 use super::cursor::Cursor;
-use super::expand::{Finder, Match};
+use super::expand::{Finder, LastLink, Match};
 use super::name_match::NameMatch;
 use super::path_tree::PathTree;
 use super::request::{Filter, Patterns, Request};
@@ -108,8 +108,12 @@ struct Reading<'a> {
 impl Reading<'_> {
     fn take(&mut self, path: &[u8]) -> anyhow::Result<()> {
         let tree = self.selection.taken.get_or_insert_default();
-        let follow = self.request.follows;
-        let finder = Finder::new(self.image, self.request.patterns(), follow);
+        let last_link = if self.request.follows {
+            LastLink::Followed
+        } else {
+            LastLink::Itself
+        };
+        let finder = Finder::new(self.image, self.request.patterns(), last_link);
         let found = finder.find(
             path,
             &mut |found: Match| {
@@ -142,7 +146,7 @@ impl Reading<'_> {
         }
         let tree = &mut self.selection.excluded;
         // A link at the end of a path is excluded, not what it points to, as `rm` does.
-        let finder = Finder::new(self.image, patterns, false);
+        let finder = Finder::new(self.image, patterns, LastLink::Itself);
         // What is not there need not be left out, `-match` or not.
         finder.find(
             path,

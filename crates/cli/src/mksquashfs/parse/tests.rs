@@ -126,6 +126,7 @@ fn options_without_effect_are_accepted_with_their_values() {
 fn help_and_version_need_no_paths() {
     for (line, print) in [
         ("-help", Print::Help),
+        ("a b --help", Print::Help),
         ("a b -comp xz -Xhelp -version", Print::CompressorInUse),
         ("--version", Print::Version),
         ("-ho time", Print::Options("time".to_owned())),
@@ -146,7 +147,10 @@ fn what_cannot_be_obeyed_is_refused_by_name() {
     for (line, expected) in [
         ("", "no source and no destination are given"),
         ("a", "no destination is given"),
-        ("a b --help", "`--help` is not an option of mksquashfs 4.7"),
+        (
+            "a b --usage",
+            "`--usage` is not an option of mksquashfs 4.7",
+        ),
         (
             "a b -noappen",
             "`-noappen` is not an option of mksquashfs 4.7",

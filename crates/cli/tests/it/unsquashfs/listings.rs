@@ -317,3 +317,20 @@ fn contents_are_found_through_relative_links() {
     let expected = "squashfs-root\nsquashfs-root/a\nsquashfs-root/a/b\nsquashfs-root/loop\n";
     assert_eq!(left.text(), expected, "{}", left.stderr);
 }
+
+#[test]
+fn a_link_that_leads_nowhere_is_taken_itself() {
+    let workshop = Workshop::new();
+    fs::create_dir(workshop.at("tree")).unwrap();
+    symlink("nowhere", workshop.at("tree/link")).unwrap();
+    workshop.done("mksquashfs", "tree image -quiet -no-progress");
+    let listed = workshop.done("unsquashfs", "-ls -follow image link");
+    assert_eq!(listed.text(), "squashfs-root\nsquashfs-root/link\n");
+    assert!(
+        listed
+            .stderr
+            .contains("`/link`: the symbolic link cannot be resolved")
+    );
+    let refused = workshop.run("unsquashfs", "-ls -match image link");
+    assert_eq!(refused.code, Some(1));
+}
