@@ -9,9 +9,10 @@ mod worker;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use coldpress_assemble::{DataArea, Duplicates, packed_tails};
 use coldpress_codec::{Work, ordered};
-use coldpress_format::{BlockSize, BlockWord, File, Fragment, TailEnd};
-use coldpress_layout::{Item, NodeId, Order, Tree};
+use coldpress_format::BlockWord;
+use coldpress_layout::{Item, NodeId, Order};
 
 use crate::error::Error;
 use crate::options::Options;
@@ -23,14 +24,10 @@ use crate::warning::Warning;
 pub(crate) use worker::is_zero;
 use worker::{Packed, Piece, Worker};
 
-/// Where everything of the data area lies.
-pub(crate) struct DataArea {
-    /// For each node its data, as its inode states it; empty for what is not a file.
-    pub(crate) files: Vec<File>,
-    /// The fragment table.
-    pub(crate) fragments: Vec<Fragment>,
-    /// Bytes that sparse blocks save.
-    pub(crate) sparse_bytes: u64,
+/// The data area, and what writing it told.
+pub(crate) struct Written {
+    /// Where everything of it lies.
+    pub(crate) area: DataArea,
     /// Bytes whose blocks were copied from another image.
     pub(crate) copied_bytes: u64,
     /// Files that are not as they were found.
@@ -44,36 +41,37 @@ pub(crate) fn write(
     output: &mut Sink,
     options: &Options,
     meter: &mut Meter,
-) -> Result<DataArea, Error> {
-    let mut area = DataArea {
-        files: source.kept_files(),
-        fragments: source
-            .base()
-            .map_or_else(Vec::new, |base| base.fragments().to_vec()),
-        sparse_bytes: 0,
+) -> Result<Written, Error> {
+    let nodes = source.tree.nodes.len();
+    let kept_fragments = source
+        .base()
+        .map_or_else(Vec::new, |base| base.fragments().to_vec());
+    let mut written = Written {
+        area: DataArea::behind(source.kept_files(), kept_fragments, output.end),
         copied_bytes: 0,
         changed: BTreeMap::new(),
     };
-    let packed = packed_tails(&source.tree, &order.data);
-    area.write(source, order, &packed, output, options, meter)?;
+    let duplicates = Duplicates::of(&source.tree);
+    let packed = packed_tails(nodes, &order.data, duplicates);
+    written.write(source, order, &packed, output, options, meter)?;
     // Duplicates were compared with files that are not the same any more: they get data of their
     // own, and tail ends a fragment block of their own.
-    let orphans = area.orphans(source);
-    let tails = area.orphaned_tails(source, &packed);
+    let orphans = written.orphans(source);
+    let tails = written.orphaned_tails(source, &packed);
     let blocks = orphans.iter().copied().map(Item::Blocks);
     let fragments = tails.iter().map(|node| Item::Fragment(vec![*node]));
     let own = Order {
         data: blocks.chain(fragments).collect(),
         ..Order::default()
     };
-    let own_packed = packed_tails(&source.tree, &own.data);
-    area.write(source, &own, &own_packed, output, options, meter)?;
-    area.share_tails(source, &tails, &packed);
-    area.finish(source, options, &orphans, meter)?;
-    Ok(area)
+    let own_packed = packed_tails(nodes, &own.data, duplicates);
+    written.write(source, &own, &own_packed, output, options, meter)?;
+    written.share_tails(source, &tails, &packed);
+    written.finish(source, options, &orphans, meter)?;
+    Ok(written)
 }
 
-impl DataArea {
+impl Written {
     /// Writes the blocks of an order.
     fn write(
         &mut self,
@@ -108,7 +106,6 @@ impl DataArea {
         {
             return Ok(());
         }
-        let start = output.end;
         let word = match &packed.stored {
             None => BlockWord::SPARSE,
             Some(block) => {
@@ -122,43 +119,14 @@ impl DataArea {
         };
         match packed.piece {
             Piece::Block { node, .. } => {
-                self.push_block(source, node, word, start, packed.len_bytes);
+                let is_sparse = source.is_sparse(node);
+                self.area
+                    .push_block(node, word, packed.len_bytes, is_sparse);
             }
-            Piece::Fragment(members) => self.push_fragment(members, word, start),
+            Piece::Fragment(members) => self.area.push_fragment(members, word),
         }
+        debug_assert_eq!(self.area.end, output.end, "what was appended");
         Ok(())
-    }
-
-    fn push_block(
-        &mut self,
-        source: &Source,
-        node: NodeId,
-        word: BlockWord,
-        start: u64,
-        len_bytes: u64,
-    ) {
-        let file = &mut self.files[node.index()];
-        if word.is_sparse() {
-            self.sparse_bytes += len_bytes;
-            // A file that takes all its bytes in the source keeps doing so for stat(2).
-            if source.is_sparse(node) {
-                file.sparse_bytes += len_bytes;
-            }
-        } else if file.start == 0 {
-            file.start = start;
-        }
-        file.blocks.push(word);
-    }
-
-    fn push_fragment(&mut self, members: Vec<(NodeId, u32)>, word: BlockWord, start: u64) {
-        if members.is_empty() {
-            return;
-        }
-        let fragment = u32::try_from(self.fragments.len()).expect("fewer fragments than inodes");
-        for (node, offset) in members {
-            self.files[node.index()].tail = Some(TailEnd { fragment, offset });
-        }
-        self.fragments.push(Fragment { start, size: word });
     }
 
     /// Notes that a file is not as it was found; the first reason is told, the shortest counts.
@@ -191,7 +159,7 @@ impl DataArea {
                 if let Err(problem) = reader::check_unchanged(source, *node) {
                     self.note(problem);
                 }
-                self.files[node.index()].tail = self.files[original.index()].tail;
+                self.area.share_tail(*node, *original);
             }
         }
     }
@@ -204,16 +172,11 @@ impl DataArea {
         orphans: &BTreeSet<NodeId>,
         meter: &mut Meter,
     ) -> Result<(), Error> {
-        for (node, found) in source.tree.nodes.iter().enumerate() {
-            if let Some(size_bytes) = found.size_bytes() {
-                self.files[node].size_bytes = size_bytes;
-            }
-        }
+        self.area.set_sizes(&source.tree);
         for (node, problem) in &mut self.changed {
-            let file = &mut self.files[node.index()];
-            cut(file, problem.size_bytes, options.block_size);
+            self.area.cut(*node, problem.size_bytes, options.block_size);
             if let Warning::Changed { stored_bytes, .. } = &mut problem.warning {
-                *stored_bytes = file.size_bytes;
+                *stored_bytes = self.area.files[node.index()].size_bytes;
             }
         }
         for (node, original) in &source.tree.duplicates {
@@ -224,49 +187,10 @@ impl DataArea {
             if let Err(problem) = reader::check_unchanged(source, *node) {
                 self.changed.insert(*node, problem);
             }
-            self.files[node.index()] = self.files[original.index()].clone();
+            self.area.share(*node, *original);
             meter.add(source.size_bytes(*node))?;
         }
-        for file in &mut self.files {
-            // The kernel takes st_blocks from the difference, which must not be 0.
-            file.sparse_bytes = file.sparse_bytes.min(file.size_bytes.saturating_sub(1));
-        }
+        self.area.limit_sparse();
         Ok(())
     }
-}
-
-/// Shortens a file to what could be read of it.
-fn cut(file: &mut File, size_bytes: u64, block_size: BlockSize) {
-    if size_bytes >= file.size_bytes {
-        return;
-    }
-    let tail_start = file.size_bytes - u64::from(block_size.tail_bytes(file.size_bytes));
-    if file.tail.is_some() && size_bytes <= tail_start {
-        file.tail = None;
-    }
-    file.size_bytes = size_bytes;
-    if file.tail.is_none() {
-        let count = size_bytes.div_ceil(block_size.bytes().into());
-        file.blocks
-            .truncate(usize::try_from(count).unwrap_or(usize::MAX));
-    }
-    if file.blocks.is_empty() {
-        file.start = 0;
-    }
-}
-
-/// Nodes whose tail end is in a fragment block.
-pub(crate) fn packed_tails(tree: &Tree, items: &[Item]) -> Vec<bool> {
-    let mut packed = vec![false; tree.nodes.len()];
-    for item in items {
-        if let Item::Fragment(members) = item {
-            for node in members {
-                packed[node.index()] = true;
-            }
-        }
-    }
-    for (node, tail) in &tree.duplicate_tails {
-        packed[node.index()] |= packed[tail.index()];
-    }
-    packed
 }

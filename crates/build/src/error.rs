@@ -6,6 +6,8 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
 use std::process::ExitStatus;
 
+use coldpress_assemble::TooMany;
+
 use crate::description::{Malformed, Place};
 
 use crate::tar::TarDefect;
@@ -226,6 +228,12 @@ pub enum Error {
     /// The caller asked to stop.
     #[error("interrupted")]
     Interrupted,
+}
+
+impl From<TooMany> for Error {
+    fn from(TooMany { what, found, limit }: TooMany) -> Self {
+        Self::TooMany { what, found, limit }
+    }
 }
 
 /// How much of a wrong value or line an error shows.

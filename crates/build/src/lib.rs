@@ -6,7 +6,7 @@
 //! change  owners, modes, times, xattrs to be replaced    overrides.rs
 //! order   what goes where: coldpress_layout              (not here, but sketches.rs)
 //! sample  what candidates would give, without writing    sample.rs
-//! write   duplicates, data area, tables, superblock      write.rs, then duplicates, data, tables
+//! write   data area, tables, superblock                  write.rs, data.rs; what lies where: coldpress_assemble
 //! verify  the image holds what the source holds          verify.rs
 //! append  to an image that grows in place                append.rs, recover.rs
 //! judge   which tool made an image, with which settings  identify.rs
@@ -28,10 +28,7 @@ mod error;
 mod gather;
 mod held;
 mod identify;
-mod ids;
 mod image_input;
-mod inodes;
-mod metadata;
 mod options;
 mod output;
 mod overrides;
@@ -57,14 +54,14 @@ mod uncompressed;
 mod verify;
 mod warning;
 mod write;
-mod xattrs;
 
 pub use append::Appending;
+pub use coldpress_assemble::Metadata;
 pub use description::{Malformed, Place};
 pub use error::Error;
 pub use gather::{Input, SourceOptions, gather};
 pub use identify::{Encoding, Habits, Identity, Numbering, Tool, identify};
-pub use options::{Metadata, Options};
+pub use options::Options;
 pub use output::Output;
 pub use overrides::{FileContexts, Mode, Overrides, Owners, Time, Times, Xattrs, parse_time};
 pub use progress::Progress;

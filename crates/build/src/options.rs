@@ -2,6 +2,7 @@
 
 use std::num::NonZeroUsize;
 
+use coldpress_assemble::Metadata;
 use coldpress_codec::{Encoder, Settings, Workers};
 use coldpress_format::{BlockSize, Compressor, CompressorOptions, Flags};
 use coldpress_layout::{Group, Order, Packing, Tails};
@@ -40,16 +41,6 @@ pub struct Options {
     pub deduplicated: bool,
     /// Whether xattrs of the source were left out, for the superblock's flags.
     pub without_xattrs: bool,
-}
-
-/// How metadata lies in an image.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Metadata {
-    /// In full metadata blocks.
-    Dense,
-    /// Each inode and each listing on pages of its own, uncompressed, so that reads at the block
-    /// device tell what was looked up. For recording only.
-    Spread,
 }
 
 impl Options {

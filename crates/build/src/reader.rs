@@ -7,6 +7,7 @@ use std::iter::Enumerate;
 use std::slice;
 use std::sync::{Arc, OnceLock};
 
+use coldpress_assemble::own_bytes;
 use coldpress_format::BlockSize;
 use coldpress_layout::{Item, NodeId, Order, Packing};
 
@@ -108,16 +109,14 @@ impl<'a> Jobs<'a> {
     }
 
     fn open(&mut self, item: usize, node: NodeId) {
-        let mut end = self.source.size_bytes(node);
-        if self.packed_tails[node.index()] {
-            end -= u64::from(self.block_size.tail_bytes(end));
-        }
+        let size_bytes = self.source.size_bytes(node);
+        let is_packed = self.packed_tails[node.index()];
         self.open = Some(OpenFile {
             item,
             file: Arc::new(Opening::new(self.source, node)),
             candidates: self.source.candidates(node, self.block_size),
             next: 0,
-            end,
+            end: own_bytes(size_bytes, is_packed, self.block_size),
         });
     }
 }

@@ -50,14 +50,6 @@ impl<'a> Sink<'a> {
         }
     }
 
-    /// Of a file in memory, where setting space aside is taking it.
-    pub(crate) fn in_memory(file: &'a File) -> Self {
-        Self {
-            reserved_end: None,
-            ..Self::new(file, 0)
-        }
-    }
-
     pub(crate) fn append(&mut self, bytes: &[u8]) -> Result<(), Error> {
         let end = self.end + bytes.len() as u64;
         self.reserve(self.offset_bytes + end);

@@ -123,7 +123,7 @@ impl Source {
     }
 
     /// Whether a file takes less space in the source than it is long.
-    pub(crate) fn is_sparse(&self, node: NodeId) -> bool {
+    pub fn is_sparse(&self, node: NodeId) -> bool {
         match &self.contents[node.index()] {
             Content::Disk(file) => file.is_sparse,
             Content::Segments { .. } => true,

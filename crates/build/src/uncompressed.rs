@@ -1,5 +1,6 @@
 //! What of an image is stored as it is, although there is a compressor.
 
+use coldpress_assemble::Table;
 use coldpress_format::Flags;
 
 use crate::options::Options;
@@ -34,6 +35,16 @@ impl Uncompressed {
         xattrs: true,
     };
 
+    /// Whether a table is among it.
+    pub fn has(self, table: Table) -> bool {
+        match table {
+            Table::Inodes | Table::Directories | Table::Export => self.inodes,
+            Table::Fragments => self.fragments,
+            Table::Ids => self.ids,
+            Table::XattrPairs | Table::XattrIds => self.xattrs,
+        }
+    }
+
     /// What the superblock says of it. Where inodes are uncompressed ids are as well, and squashfs-tools
     /// say nothing of them then.
     pub(crate) fn flags(self) -> Flags {
@@ -59,7 +70,7 @@ impl Uncompressed {
 
 impl Options {
     /// What is stored as it is: without a compressor everything, and ids wherever inodes are.
-    pub(crate) fn stored(&self) -> Uncompressed {
+    pub fn stored(&self) -> Uncompressed {
         if self.compression.is_none() {
             return Uncompressed::ALL;
         }

@@ -2,13 +2,14 @@
 
 use std::num::NonZeroUsize;
 
+use coldpress_assemble::Metadata;
 use coldpress_codec::{Recipe, Settings};
 use coldpress_format::Flags;
 use coldpress_image::Image;
 use coldpress_layout::{Group, Tails};
 
 use super::Identity;
-use crate::options::{Metadata, Options};
+use crate::options::Options;
 use crate::uncompressed::Uncompressed;
 
 impl Identity {

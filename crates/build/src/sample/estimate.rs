@@ -2,6 +2,7 @@
 
 use std::num::NonZeroUsize;
 
+use coldpress_assemble::Table;
 use coldpress_format::PADDING_SIZE;
 
 use super::curve::{Expected, real, whole};
@@ -9,7 +10,7 @@ use super::effort;
 use super::geometry::Geometry;
 use super::knowledge::{Knowledge, Part, Parts};
 use super::surveyed::Surveyed;
-use super::tables::{Table, Tables};
+use super::tables::Tables;
 use crate::options::Options;
 use crate::source::Source;
 use crate::write::options_block;
@@ -135,7 +136,7 @@ impl Adding<'_> {
             if *table == Table::Export && !options.exportable {
                 continue;
             }
-            let curve = part.curve.filter(|_| !table.is_stored(stored));
+            let curve = part.curve.filter(|_| !stored.has(*table));
             let expected = self.knowledge.expected(&Part { curve, ..*part }, place);
             estimate.table_bytes += u64::from(expected.stored_bytes);
             estimate.compress_s += expected.compress_s;

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 
+use coldpress_assemble::{Duplicates, packed_tails};
 use coldpress_format::BlockSize;
 use coldpress_layout::{Group, Item, NodeId, Order, Plan, Sketches, Tails, Tree, order_grouped};
 
-use crate::data::packed_tails;
 use crate::error::Error;
 use crate::options::Options;
 use crate::progress::Progress;
@@ -78,7 +78,7 @@ impl Geometry {
         let (order, _) = order_grouped(&tree, plan, block_size, tails, grouping);
         Ok(Self {
             block_size,
-            packed: packed_tails(&tree, &order.data),
+            packed: packed_tails(tree.nodes.len(), &order.data, Duplicates::of(&tree)),
             duplicate_tails: tree.duplicate_tails,
             order,
             sketches,

@@ -65,7 +65,7 @@ pub(super) fn survey(
             fragment_places: fragments.clone(),
             family: families.first().copied().unwrap_or(Family::Block),
         };
-        let mut tables = found.tables(&options.candidates[0])?;
+        let mut tables = found.tables()?;
         let metadata = tables.population(geometry.block_size, families)?;
         places.push(Places {
             geometry: places.len(),

@@ -3,19 +3,16 @@
 //!
 //! Other sizes stand in other images, but no more regular ones, so that the blocks shrink alike.
 
-use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{Read as _, Seek as _};
+use std::collections::{BTreeMap, HashMap};
 use std::mem;
 use std::ops::Range;
 
-use coldpress_format as format;
-use coldpress_format::{
-    BlockSize, BlockWord, Fragment, METADATA_BLOCK_SIZE, MetadataHeader, SUPERBLOCK_SIZE, TailEnd,
-    XattrTable,
+use coldpress_assemble::{
+    BlockStarts, DataArea, Duplicates, FileBlock, FragmentBlock, Metadata, Run, StatedBlocks,
+    Table, TableOptions, TableSink, assemble,
 };
-use coldpress_layout::{Item, NodeId};
-use rustix::fs::{MemfdFlags, memfd_create};
+use coldpress_format::{BlockSize, BlockWord, MetadataHeader, SUPERBLOCK_SIZE};
+use coldpress_layout::NodeId;
 
 use super::geometry::Geometry;
 use super::population::{Content, Population};
@@ -23,15 +20,7 @@ use super::ranking::Ranking;
 use super::rounds::METADATA_DENSITY;
 use super::surveyed::{Family, Kind, Surveyed, Surveyor};
 use crate::error::Error;
-use crate::ids::Ids;
-use crate::inodes::Contents;
-use crate::metadata::split;
-use crate::options::{Metadata, Options};
-use crate::sink::Sink;
 use crate::source::Source;
-use crate::uncompressed::Uncompressed;
-use crate::write;
-use crate::xattrs::Xattrs;
 
 /// The tables of an image before compression.
 #[derive(Debug, Default)]
@@ -46,27 +35,16 @@ pub(super) struct Tables {
     contents: Vec<Vec<u8>>,
 }
 
-/// Tables by what is compressed or not together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Table {
-    /// Inodes and listings.
-    Inodes,
-    Fragments,
-    Export,
-    Ids,
-    Xattrs,
-}
-
-impl Table {
-    pub(super) fn is_stored(self, stored: Uncompressed) -> bool {
-        match self {
-            Self::Inodes | Self::Export => stored.inodes,
-            Self::Fragments => stored.fragments,
-            Self::Ids => stored.ids,
-            Self::Xattrs => stored.xattrs,
-        }
-    }
-}
+/// The tables in the order in which blocks are ranked that compress alike.
+const BY_RANK: [Table; 7] = [
+    Table::Export,
+    Table::Inodes,
+    Table::Directories,
+    Table::Fragments,
+    Table::Ids,
+    Table::XattrPairs,
+    Table::XattrIds,
+];
 
 /// What the survey found of an image.
 pub(super) struct Found<'a> {
@@ -80,115 +58,112 @@ pub(super) struct Found<'a> {
 
 impl Found<'_> {
     /// What the writer makes of it, before compression.
-    ///
-    /// * `options`: those of any candidate.
-    pub(super) fn tables(&self, options: &Options) -> Result<Tables, Error> {
-        let options = Options {
-            compression: None,
-            metadata: Metadata::Dense,
-            ..options.clone()
-        };
+    pub(super) fn tables(&self) -> Result<Tables, Error> {
         let (tree, order) = (&self.source.tree, &self.geometry.order);
-        let (mut contents, fragments) = self.data_area();
-        let ids = Ids::new(tree, order)?;
-        let xattrs = Xattrs::new(tree, order);
-        let memory = memfd_create("tables", MemfdFlags::CLOEXEC);
-        let mut memory = File::from(memory.map_err(|error| Error::Write(error.into()))?);
-        let mut sink = Sink::in_memory(&memory);
-        let contents = Contents::new(tree, order, &ids, &xattrs, &mut contents);
-        let (inodes, numbers) = contents.pack(&options, &mut sink)?;
-        let mut stored = Vec::new();
-        memory.rewind().map_err(Error::Write)?;
-        memory.read_to_end(&mut stored).map_err(Error::Write)?;
-        let mut tables = Tables::default();
-        tables.add_lookup(Table::Export, &write::export_entries(&numbers, &inodes));
-        tables.export_fixed_bytes = tables.fixed_bytes;
-        tables.fixed_bytes = SUPERBLOCK_SIZE as u64;
-        tables.add_stored(Table::Inodes, &stored);
-        tables.add_lookup(Table::Fragments, &write::fragment_entries(&fragments));
-        tables.add_lookup(Table::Ids, &ids.entries());
-        if !xattrs.is_empty() {
-            tables.fixed_bytes += XattrTable::SIZE as u64;
-            tables.add(Table::Xattrs, xattrs.stream());
-            tables.add_lookup(Table::Xattrs, &xattrs.entries(place));
-        }
-        Ok(tables)
+        let duplicates = Duplicates {
+            files: &tree.duplicates,
+            tails: &self.geometry.duplicate_tails,
+        };
+        let mut blocks = SurveyedBlocks {
+            found: self,
+            files: self.population.files(),
+        };
+        let block_size = self.geometry.block_size;
+        let start = SUPERBLOCK_SIZE as u64;
+        let area = DataArea::stated(tree, order, duplicates, block_size, start, &mut blocks);
+        let options = TableOptions {
+            metadata: Metadata::Dense,
+            is_exportable: true,
+        };
+        let mut collected = Collected::default();
+        assemble(tree, order, area, options, &mut collected)?;
+        Ok(collected.into_tables())
+    }
+}
+
+/// What the survey found of the blocks of the data area.
+struct SurveyedBlocks<'a> {
+    found: &'a Found<'a>,
+    /// The places of each file's blocks in the population.
+    files: HashMap<NodeId, Range<usize>>,
+}
+
+impl SurveyedBlocks<'_> {
+    fn word(&self, place: Option<usize>) -> BlockWord {
+        let block = place.and_then(|place| self.found.population.blocks.get(place));
+        block.map_or(BlockWord::SPARSE, |block| word(block, self.found.family))
+    }
+}
+
+impl StatedBlocks for SurveyedBlocks<'_> {
+    fn block(&mut self, block: &FileBlock) -> BlockWord {
+        let number = usize::try_from(block.number).unwrap_or(usize::MAX);
+        let places = self.files.get(&block.file);
+        self.word(places.and_then(|places| places.clone().nth(number)))
     }
 
-    /// The block lists and the fragment table.
-    fn data_area(&self) -> (Vec<format::File>, Vec<Fragment>) {
-        let tree = &self.source.tree;
-        let mut files = vec![format::File::default(); tree.nodes.len()];
-        let mut fragments: Vec<Fragment> = Vec::new();
-        let mut end = SUPERBLOCK_SIZE as u64;
-        let file_places = self.population.files();
-        let mut fragment_places = self.fragment_places.clone();
-        for item in &self.geometry.order.data {
-            match item {
-                Item::Blocks(node) => {
-                    let Some(places) = file_places.get(node) else {
-                        continue;
-                    };
-                    let blocks = self.population.blocks[places.clone()].iter();
-                    let blocks = blocks.take(self.block_count(*node));
-                    let file = &mut files[node.index()];
-                    for block in blocks {
-                        self.push_block(*node, file, block, end);
-                        end += u64::from(block.fast_bytes(self.family));
-                    }
-                }
-                Item::Fragment(members) => {
-                    let fragment = u32::try_from(fragments.len()).expect("fewer than inodes");
-                    let mut offset = 0;
-                    for node in members {
-                        files[node.index()].tail = Some(TailEnd { fragment, offset });
-                        let size_bytes = self.source.size_bytes(*node);
-                        offset += self.geometry.block_size.tail_bytes(size_bytes);
-                    }
-                    let place = fragment_places.next().expect("they are of this order");
-                    let block = &self.population.blocks[place];
-                    let size = word(block, self.family);
-                    fragments.push(Fragment { start: end, size });
-                    end += u64::from(block.fast_bytes(self.family));
-                }
+    fn fragment(&mut self, block: &FragmentBlock<'_>) -> BlockWord {
+        self.word(self.found.fragment_places.clone().nth(block.index))
+    }
+
+    fn is_sparse(&self, file: NodeId) -> bool {
+        self.found.source.is_sparse(file)
+    }
+}
+
+/// The tables as they are assembled.
+#[derive(Default)]
+struct Collected {
+    /// For each table the content of its blocks.
+    contents: [Vec<Vec<u8>>; Table::ALL.len()],
+    /// For each table the bytes that are in no block.
+    appended_bytes: [u64; Table::ALL.len()],
+}
+
+impl TableSink for Collected {
+    type Error = Error;
+
+    fn take(&mut self, run: &Run<'_>, starts: &mut BlockStarts) -> Result<(), Error> {
+        for (content, _) in run.blocks() {
+            starts.push(u16::try_from(content.len()).expect("at most 8 KiB"))?;
+            self.contents[run.table as usize].push(content.to_vec());
+        }
+        Ok(())
+    }
+
+    fn replace(&mut self, table: Table, block: usize, _start: u32, content: &[u8]) {
+        self.contents[table as usize][block].copy_from_slice(content);
+    }
+
+    fn place(&mut self, _table: Table) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn append(&mut self, table: Table, bytes: &[u8]) -> Result<(), Error> {
+        self.appended_bytes[table as usize] += bytes.len() as u64;
+        Ok(())
+    }
+}
+
+impl Collected {
+    fn into_tables(mut self) -> Tables {
+        let mut tables = Tables {
+            fixed_bytes: SUPERBLOCK_SIZE as u64,
+            ..Tables::default()
+        };
+        for table in BY_RANK {
+            let contents = mem::take(&mut self.contents[table as usize]);
+            let appended_bytes = self.appended_bytes[table as usize];
+            let fixed_bytes = appended_bytes + MetadataHeader::SIZE * contents.len() as u64;
+            if table == Table::Export {
+                tables.export_fixed_bytes = fixed_bytes;
+            } else {
+                tables.fixed_bytes += fixed_bytes;
             }
+            tables.of_blocks.extend(contents.iter().map(|_| table));
+            tables.contents.extend(contents);
         }
-        self.share(&mut files);
-        (files, fragments)
-    }
-
-    fn push_block(&self, node: NodeId, file: &mut format::File, block: &Surveyed, start: u64) {
-        let word = word(block, self.family);
-        if word.is_sparse() {
-            if self.source.is_sparse(node) {
-                file.sparse_bytes += u64::from(block.len_bytes);
-            }
-        } else if file.start == 0 {
-            file.start = start;
-        }
-        file.blocks.push(word);
-    }
-
-    /// Gives duplicates the data of their originals, and every file its length.
-    fn share(&self, files: &mut [format::File]) {
-        for (node, original) in &self.geometry.duplicate_tails {
-            if self.geometry.packed[node.index()] {
-                files[node.index()].tail = files[original.index()].tail;
-            }
-        }
-        for (node, original) in &self.source.tree.duplicates {
-            files[node.index()] = files[original.index()].clone();
-        }
-        for (file, node) in files.iter_mut().zip(&self.source.tree.nodes) {
-            file.size_bytes = node.size_bytes().unwrap_or(0);
-            file.sparse_bytes = file.sparse_bytes.min(file.size_bytes.saturating_sub(1));
-        }
-    }
-
-    fn block_count(&self, node: NodeId) -> usize {
-        let size_bytes = self.source.size_bytes(node);
-        let count = self.geometry.block_count(node, size_bytes);
-        usize::try_from(count).unwrap_or(usize::MAX)
+        tables
     }
 }
 
@@ -218,37 +193,6 @@ impl Tables {
         population.content = Content::Metadata(kept);
         Ok(population)
     }
-
-    /// Adds metadata blocks that are stored as they are, with their headers.
-    fn add_stored(&mut self, table: Table, mut stored: &[u8]) {
-        while let Some((header, rest)) = stored.split_first_chunk() {
-            let header = MetadataHeader::parse(*header, 0).expect("the writer made it");
-            let (block, rest) = rest.split_at(header.size_bytes.into());
-            self.add(table, block);
-            stored = rest;
-        }
-    }
-
-    /// Adds a stream of metadata.
-    fn add(&mut self, table: Table, stream: &[u8]) {
-        for block in stream.chunks(METADATA_BLOCK_SIZE) {
-            self.fixed_bytes += MetadataHeader::SIZE;
-            self.of_blocks.push(table);
-            self.contents.push(block.to_vec());
-        }
-    }
-
-    /// Adds a table of entries, and its index.
-    fn add_lookup(&mut self, table: Table, entries: &[u8]) {
-        self.fixed_bytes += 8 * entries.chunks(METADATA_BLOCK_SIZE).len() as u64;
-        self.add(table, entries);
-    }
-}
-
-/// Where a byte of a stream lies, about.
-fn place(offset: u64) -> (u32, u16) {
-    let (block, within) = split(offset);
-    (u32::try_from(block).unwrap_or(u32::MAX), within)
 }
 
 fn word(block: &Surveyed, family: Family) -> BlockWord {

@@ -6,16 +6,15 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Instant;
 
+use coldpress_assemble::{DataArea, Metadata, TableOptions, assemble};
 use coldpress_codec::Settings;
 use coldpress_format::{BlockSize, BlockWord, Compressor, File};
 use coldpress_layout::{Group, Kind, Node, NodeId, Order, Plan, Tails, Tree, order};
 
-use super::Contents;
-use crate::ids::Ids;
-use crate::options::{Metadata, Options};
+use super::TableWriter;
+use crate::options::Options;
 use crate::sink::Sink;
 use crate::uncompressed::Uncompressed;
-use crate::xattrs::Xattrs;
 
 const FILES: u32 = 1_000_000;
 /// What the tables may take of memory for each file, beyond tree, order and data.
@@ -101,17 +100,22 @@ fn status_bytes(name: &str) -> u64 {
 /// Packs the tables and says what it took.
 #[expect(clippy::print_stdout, reason = "a measurement is there to be read")]
 fn measure(tree: &Tree, order: &Order, options: &Options) {
-    let mut files = files(tree.nodes.len());
+    let area = DataArea {
+        files: files(tree.nodes.len()),
+        ..DataArea::default()
+    };
     let output = tempfile::tempfile().unwrap();
     let mut image = Sink::new(&output, 0);
     // The high-water mark begins anew.
     fs::write("/proc/self/clear_refs", "5").unwrap();
     let before = status_bytes("VmRSS");
     let begin = Instant::now();
-    let ids = Ids::new(tree, order).unwrap();
-    let xattrs = Xattrs::new(tree, order);
-    let contents = Contents::new(tree, order, &ids, &xattrs, &mut files);
-    contents.pack(options, &mut image).unwrap();
+    let mut tables = TableWriter::new(options, &mut image).unwrap();
+    let table_options = TableOptions {
+        metadata: options.metadata,
+        is_exportable: false,
+    };
+    assemble(tree, order, area, table_options, &mut tables).unwrap();
     let each = status_bytes("VmHWM").saturating_sub(before) / u64::from(FILES);
     println!(
         "{}: {:.2} s, {each} bytes of memory for each file, {} bytes in the image",

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use coldpress_layout::{Node, Order, Tree};
 
-use crate::error::Error;
+use crate::error::TooMany;
 
 /// Owners and groups in the order in which inodes first name them.
 pub(crate) struct Ids {
@@ -13,7 +13,7 @@ pub(crate) struct Ids {
 }
 
 impl Ids {
-    pub(crate) fn new(tree: &Tree, order: &Order) -> Result<Self, Error> {
+    pub(crate) fn new(tree: &Tree, order: &Order) -> Result<Self, TooMany> {
         let mut table = Self {
             ids: Vec::new(),
             indexes: HashMap::new(),
@@ -41,7 +41,7 @@ impl Ids {
         self.indexes[&id]
     }
 
-    fn add(&mut self, id: u32) -> Result<(), Error> {
+    fn add(&mut self, id: u32) -> Result<(), TooMany> {
         if self.indexes.contains_key(&id) {
             return Ok(());
         }
@@ -49,7 +49,7 @@ impl Ids {
         // The count is a 16-bit field of the superblock.
         let limit = u64::from(u16::MAX);
         if found > limit {
-            return Err(Error::TooMany {
+            return Err(TooMany {
                 what: "different owners and groups",
                 found,
                 limit,

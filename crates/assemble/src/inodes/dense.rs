@@ -1,16 +1,14 @@
 //! Inodes and listings packed into full metadata blocks: first the cold part, then the hot one.
 
 use std::collections::HashMap;
-use std::mem;
 
 use coldpress_format::{Directory, IndexEntry, InodeRef, METADATA_BLOCK_SIZE, append_listing};
 use coldpress_layout::NodeId;
 
 use super::{Contents, InodeTables, hot, listing_bytes};
-use crate::error::Error;
+use crate::error::TooMany;
 use crate::metadata::{Stream, split};
-use crate::options::Options;
-use crate::sink::Sink;
+use crate::sink::{Table, TableSink};
 
 /// Bytes that wait in memory before they are packed, if nothing needs to know their place earlier:
 /// enough blocks for many threads.
@@ -18,30 +16,29 @@ const PENDING_BYTES: usize = 1 << 20;
 /// The most entries that an index can count.
 const INDEX_MAX: usize = u16::MAX as usize;
 
-pub(super) fn pack(
+pub(super) fn pack<S: TableSink>(
     contents: &mut Contents,
-    options: &Options,
-    image: &mut Sink,
-) -> Result<InodeTables, Error> {
-    let is_stored = options.stored().inodes;
+    start: u64,
+    sink: &mut S,
+) -> Result<InodeTables, S::Error> {
     let mut tables = Tables {
         places: vec![Place::UNKNOWN; contents.tree.nodes.len()],
-        inodes: Stream::new(options, is_stored)?,
-        listings: Stream::new(options, is_stored)?,
+        inodes: Stream::new(Table::Inodes),
+        listings: Stream::new(Table::Directories),
         contents,
+        sink,
     };
-    let inode_table_start = image.end;
-    tables.pack_cold(image)?;
+    tables.pack_cold()?;
     hot::pack(&mut tables)?;
-    tables.write_inodes(image)?;
-    let directory_table_start = image.end;
-    image.append(&tables.listings.packed.bytes)?;
+    tables.sink.place(Table::Inodes)?;
+    tables.sink.place(Table::Directories)?;
+    let directory_table_start = start + tables.inodes.packed.size_bytes();
+    let end = directory_table_start + tables.listings.packed.size_bytes();
     let (places, inodes) = (tables.places, &tables.inodes);
     Ok(InodeTables {
-        inode_table_start,
+        inode_table_start: start,
         directory_table_start,
-        inode_table: inodes.packed.size(),
-        directory_table: tables.listings.packed.size(),
+        end,
         refs: places
             .into_iter()
             .map(|place| place.on_disk(inodes))
@@ -94,54 +91,76 @@ impl Place {
 }
 
 /// A listing that has its place in the directory table before compression.
-#[derive(Clone, Default, PartialEq, Eq)]
-pub(super) struct PlacedListing {
-    pub(super) start: u64,
-    pub(super) len_bytes: u32,
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PlacedListing {
+    /// Bytes before it in the directory table.
+    pub start: u64,
+    /// Bytes of it.
+    pub len_bytes: u32,
     /// Where an index may point: bytes of the listing and the entries there.
     marks: Vec<(u32, usize)>,
 }
 
+impl PlacedListing {
+    /// A listing without an index.
+    pub(super) fn without_index(start: u64, len_bytes: u32) -> Self {
+        let marks = Vec::new();
+        Self {
+            start,
+            len_bytes,
+            marks,
+        }
+    }
+
+    /// Whether its directory has an index.
+    pub fn is_indexed(&self) -> bool {
+        !self.marks.is_empty()
+    }
+}
+
 /// Both tables while they grow.
-pub(super) struct Tables<'c, 'a, 'o> {
+pub(super) struct Tables<'c, 'a, 's, S> {
     pub(super) contents: &'c mut Contents<'a>,
     /// For each node.
     pub(super) places: Vec<Place>,
-    pub(super) inodes: Stream<'o>,
-    pub(super) listings: Stream<'o>,
+    pub(super) inodes: Stream,
+    pub(super) listings: Stream,
+    pub(super) sink: &'s mut S,
 }
 
-impl Tables<'_, '_, '_> {
+impl<S: TableSink> Tables<'_, '_, '_, S> {
     /// Packs the cold part. Whatever an inode or a listing there refers to lies in front of it, so
     /// its place is known as soon as the full blocks are packed.
-    fn pack_cold(&mut self, image: &mut Sink) -> Result<(), Error> {
+    fn pack_cold(&mut self) -> Result<(), S::Error> {
         let order = self.contents.order;
         let mut listings = &order.directories[..order.cold_directories];
         let mut listed = HashMap::new();
         for node in &order.inodes[..order.cold_inodes] {
             if self.contents.tree.is_directory(*node) {
                 if !listed.contains_key(node) {
-                    self.inodes.flush()?;
+                    self.inodes.flush(self.sink)?;
                     listings = self.list(*node, listings, &mut listed)?;
-                    self.listings.flush()?;
+                    self.listings.flush(self.sink)?;
                 }
                 let listing = listed.remove(node).expect("a law of orders");
                 self.places[node.index()] = Place::new(self.inodes.len_bytes());
                 let body = self.body(*node, &listing, |offset| self.listings.packed.place(offset));
-                self.contents
-                    .directory(*node, body)
-                    .write(&mut self.inodes.pending);
+                let inode = self.contents.directory(*node, body);
+                self.sink.note_inode(*node, &inode);
+                inode.write(&mut self.inodes.pending);
             } else {
                 self.places[node.index()] = Place::new(self.inodes.len_bytes());
-                self.contents.leaf(*node).write(&mut self.inodes.pending);
+                let inode = self.contents.leaf(*node);
+                self.sink.note_inode(*node, &inode);
+                inode.write(&mut self.inodes.pending);
             }
             if self.inodes.pending.len() >= PENDING_BYTES {
-                self.inodes.flush()?;
-                self.write_inodes(image)?;
+                self.inodes.flush(self.sink)?;
+                self.sink.place(Table::Inodes)?;
             }
         }
-        self.inodes.flush()?;
-        self.write_inodes(image)
+        self.inodes.flush(self.sink)?;
+        self.sink.place(Table::Inodes)
     }
 
     /// Writes listings up to that of `node`, and further as long as what they name has its place:
@@ -151,7 +170,7 @@ impl Tables<'_, '_, '_> {
         node: NodeId,
         mut listings: &'l [NodeId],
         listed: &mut HashMap<NodeId, PlacedListing>,
-    ) -> Result<&'l [NodeId], Error> {
+    ) -> Result<&'l [NodeId], S::Error> {
         while let Some((next, rest)) = listings.split_first() {
             let is_placed = |(_, child): &(_, NodeId)| self.places[child.index()] != Place::UNKNOWN;
             if listed.contains_key(&node)
@@ -165,9 +184,11 @@ impl Tables<'_, '_, '_> {
                 .contents
                 .entries(*next, |child| self.places[child.index()].on_disk(inodes));
             let pending = &mut self.listings.pending;
-            listed.insert(*next, place_listing(entries, start, pending)?);
+            let listing = place_listing(entries, start, pending)?;
+            self.sink.note_listing(*next, &listing);
+            listed.insert(*next, listing);
             if self.listings.pending.len() >= PENDING_BYTES {
-                self.listings.flush()?;
+                self.listings.flush(self.sink)?;
             }
             listings = rest;
         }
@@ -201,11 +222,6 @@ impl Tables<'_, '_, '_> {
             index: index.take(INDEX_MAX).collect(),
         }
     }
-
-    /// Moves what is packed of the inode table into the image.
-    fn write_inodes(&mut self, image: &mut Sink) -> Result<(), Error> {
-        image.append(&mem::take(&mut self.inodes.packed.bytes))
-    }
 }
 
 /// Appends a listing that begins at byte `start` of the directory table.
@@ -213,7 +229,7 @@ pub(super) fn place_listing<'n>(
     entries: impl Iterator<Item = coldpress_format::EntryRef<'n>>,
     start: u64,
     output: &mut Vec<u8>,
-) -> Result<PlacedListing, Error> {
+) -> Result<PlacedListing, TooMany> {
     let before = output.len();
     let mut marks = append_listing(entries, start, output);
     let len = output.len() - before;

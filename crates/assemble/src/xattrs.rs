@@ -7,11 +7,9 @@ use std::sync::Arc;
 use coldpress_format::{RawXattrKey, RawXattrValue, XattrId, XattrPrefix, XattrTable};
 use coldpress_layout::{NodeId, Order, Tree};
 
-use crate::error::Error;
-use crate::metadata;
-use crate::options::Options;
-use crate::summary::TableSize;
-use crate::tables;
+use crate::metadata::{BlockStarts, run};
+use crate::sink::{Table, TableSink};
+use crate::tables::{LookupTable, lookup};
 
 /// Full name and value.
 type Pair = (Vec<u8>, Vec<u8>);
@@ -26,14 +24,6 @@ pub(crate) struct Xattrs {
     stream: Vec<u8>,
     /// For each set where its pairs begin in `stream` and how many they are.
     sets: Vec<(u64, u32, u32)>,
-}
-
-/// The table as it lies in the image.
-pub(crate) struct PackedXattrs {
-    pub(crate) bytes: Vec<u8>,
-    /// The image byte of its header, which the superblock names.
-    pub(crate) header_start: u64,
-    pub(crate) size: TableSize,
 }
 
 impl Xattrs {
@@ -111,19 +101,14 @@ impl Xattrs {
     }
 
     /// Whether no node has any.
-    pub(crate) fn is_empty(&self) -> bool {
+    fn is_empty(&self) -> bool {
         self.sets.is_empty()
-    }
-
-    /// All pairs, before compression.
-    pub(crate) fn stream(&self) -> &[u8] {
-        &self.stream
     }
 
     /// The entries of the table: one for each set.
     ///
     /// * `place`: the start of the metadata block that holds a byte of the stream, and the byte in it.
-    pub(crate) fn entries(&self, place: impl Fn(u64) -> (u32, u16)) -> Vec<u8> {
+    fn entries(&self, place: impl Fn(u64) -> (u32, u16)) -> Vec<u8> {
         let entry = |(offset, count, size_bytes): &(u64, u32, u32)| {
             let (block_start, within) = place(*offset);
             let pairs = u64::from(block_start) << 16 | u64::from(within);
@@ -137,42 +122,28 @@ impl Xattrs {
         self.sets.iter().flat_map(entry).collect()
     }
 
-    /// The table as it lies in the image from byte `start` on.
-    pub(crate) fn pack(
+    /// The table as it lies in the image from byte `start` on: where its pairs begin, and where the
+    /// entries lie. The table's header stands between these and their index.
+    pub(crate) fn pack<S: TableSink>(
         &self,
         start: u64,
-        options: &Options,
-    ) -> Result<Option<PackedXattrs>, Error> {
+        sink: &mut S,
+    ) -> Result<Option<(u64, LookupTable)>, S::Error> {
         if self.is_empty() {
             return Ok(None);
         }
-        let is_stored = options.stored().xattrs;
-        let pairs = metadata::pack(&self.stream, is_stored, options)?;
+        let mut pairs = BlockStarts::default();
+        sink.take(&run(Table::XattrPairs, &self.stream, &[]), &mut pairs)?;
+        sink.place(Table::XattrPairs)?;
         let ids = self.entries(|offset| pairs.place(offset));
-        let mut size = pairs.size();
-        let mut bytes = pairs.bytes;
-        let (table, index_start) =
-            tables::lookup(&ids, start + bytes.len() as u64, is_stored, options)?;
         let count = u32::try_from(self.sets.len()).expect("fewer sets than inodes");
         let header = XattrTable {
             pairs_start: start,
             count,
         }
         .write();
-        // The header stands between the table's blocks and their index.
-        let blocks_len =
-            usize::try_from(index_start - start).expect("it is in memory") - bytes.len();
-        bytes.extend(&table[..blocks_len]);
-        bytes.extend(header);
-        bytes.extend(&table[blocks_len..]);
-        let behind_pairs_bytes = bytes.len() as u64 - size.stored_bytes;
-        size.stored_bytes += behind_pairs_bytes;
-        size.content_bytes += behind_pairs_bytes;
-        let header_start = index_start;
-        Ok(Some(PackedXattrs {
-            bytes,
-            header_start,
-            size,
-        }))
+        let ids_start = start + pairs.size_bytes();
+        let table = lookup(Table::XattrIds, &ids, ids_start, &header, sink)?;
+        Ok(Some((start, table)))
     }
 }

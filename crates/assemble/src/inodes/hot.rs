@@ -6,12 +6,13 @@
 
 use std::collections::HashMap;
 
-use coldpress_format::METADATA_BLOCK_SIZE;
+use coldpress_format::{Inode, METADATA_BLOCK_SIZE};
 use coldpress_layout::NodeId;
 
 use super::dense::{Place, PlacedListing, Tables, place_listing};
-use crate::error::Error;
+use crate::error::TooMany;
 use crate::metadata::split;
+use crate::sink::{Table, TableSink};
 
 /// Rounds in which the sizes of directory inodes may go down again.
 ///
@@ -21,10 +22,10 @@ use crate::metadata::split;
 const FREE_ROUNDS: u32 = 16;
 
 /// Packs what the cold part has left of both tables and the hot part behind it.
-pub(super) fn pack(tables: &mut Tables) -> Result<(), Error> {
+pub(super) fn pack<S: TableSink>(tables: &mut Tables<S>) -> Result<(), S::Error> {
     let hot = Hot::write_leaves(tables).settle(tables)?;
     let stored = hot.append_spaced(tables);
-    tables.inodes.finish(|block| !stored[block])?;
+    let inodes = tables.inodes.finish(&stored, tables.sink)?;
 
     let pending = &mut tables.listings.pending;
     pending.resize(pending.len() + hot.padding_bytes, 0);
@@ -34,10 +35,11 @@ pub(super) fn pack(tables: &mut Tables) -> Result<(), Error> {
         let entries = tables
             .contents
             .entries(*node, |child| places[child.index()].on_disk(inodes));
-        place_listing(entries, start, &mut tables.listings.pending)?;
+        let listing = place_listing(entries, start, &mut tables.listings.pending)?;
+        tables.sink.note_listing(*node, &listing);
     }
-    tables.listings.finish(|_| true)?;
-    hot.fill_in(tables, &stored);
+    tables.listings.finish(&[], tables.sink)?;
+    hot.fill_in(tables, inodes, &stored);
     Ok(())
 }
 
@@ -57,7 +59,7 @@ struct Hot<'a> {
 
 impl<'a> Hot<'a> {
     /// Writes the inodes whose content is known from the start.
-    fn write_leaves(tables: &mut Tables<'_, 'a, '_>) -> Self {
+    fn write_leaves<S: TableSink>(tables: &mut Tables<'_, 'a, '_, S>) -> Self {
         let order = tables.contents.order;
         let mut hot = Self {
             nodes: &order.inodes[order.cold_inodes..],
@@ -70,7 +72,9 @@ impl<'a> Hot<'a> {
         for node in hot.nodes {
             let start = hot.leaves.len();
             if !tables.contents.tree.is_directory(*node) {
-                tables.contents.leaf(*node).write(&mut hot.leaves);
+                let inode = tables.contents.leaf(*node);
+                tables.sink.note_inode(*node, &inode);
+                inode.write(&mut hot.leaves);
             }
             hot.lens.push(inode_len(hot.leaves.len() - start));
         }
@@ -78,7 +82,7 @@ impl<'a> Hot<'a> {
     }
 
     /// Computes places until the sizes of directory inodes stay.
-    fn settle(mut self, tables: &mut Tables) -> Result<Self, Error> {
+    fn settle<S: TableSink>(mut self, tables: &mut Tables<S>) -> Result<Self, TooMany> {
         let mut round = 0;
         self.compute(tables)?;
         self.padding_bytes = self.padding(tables.listings.len_bytes());
@@ -89,7 +93,9 @@ impl<'a> Hot<'a> {
                 let Some(listing) = self.listings.get(node) else {
                     continue;
                 };
-                let needed = inode_len(directory_inode(tables, *node, listing, |_| (0, 0)).len());
+                let mut inode = Vec::new();
+                directory_inode(tables, *node, listing, |_| (0, 0)).write(&mut inode);
+                let needed = inode_len(inode.len());
                 if needed > *len || needed < *len && round < FREE_ROUNDS {
                     *len = needed;
                     settled = false;
@@ -118,7 +124,7 @@ impl<'a> Hot<'a> {
     }
 
     /// Places inodes of the lengths so far, and listings that name these places.
-    fn compute(&mut self, tables: &mut Tables) -> Result<(), Error> {
+    fn compute<S: TableSink>(&mut self, tables: &mut Tables<S>) -> Result<(), TooMany> {
         let mut start = tables.inodes.len_bytes();
         for (node, len) in self.nodes.iter().zip(&self.lens) {
             tables.places[node.index()] = Place::new(start);
@@ -141,7 +147,7 @@ impl<'a> Hot<'a> {
 
     /// Appends the inodes, with zeros for those of directories. Returns for each pending block
     /// whether it holds one of these.
-    fn append_spaced(&self, tables: &mut Tables) -> Vec<bool> {
+    fn append_spaced<S: TableSink>(&self, tables: &mut Tables<S>) -> Vec<bool> {
         let pending = &mut tables.inodes.pending;
         let mut leaves = self.leaves.as_slice();
         let mut directories = Vec::new();
@@ -164,35 +170,38 @@ impl<'a> Hot<'a> {
     }
 
     /// Writes the inodes of directories into the stored blocks, which are packed by now.
-    fn fill_in(&self, tables: &mut Tables, stored: &[bool]) {
-        let first_block = tables.inodes.packed.starts.len() - stored.len();
-        let mut pending = std::mem::take(&mut tables.inodes.pending);
+    ///
+    /// * `pending`: what was packed last.
+    fn fill_in<S: TableSink>(&self, tables: &mut Tables<S>, mut pending: Vec<u8>, stored: &[bool]) {
+        let first_block = tables.inodes.packed.count() - stored.len();
         for node in self.directories {
             let place = tables.places[node.index()];
             let listing = &self.listings[node];
-            let bytes = directory_inode(tables, *node, listing, |offset| {
+            let inode = directory_inode(tables, *node, listing, |offset| {
                 tables.listings.packed.place(offset)
             });
+            tables.sink.note_inode(*node, &inode);
+            let mut bytes = Vec::new();
+            inode.write(&mut bytes);
             let start = place.stream_offset() - first_block * METADATA_BLOCK_SIZE;
             pending[start..start + bytes.len()].copy_from_slice(&bytes);
         }
         let blocks = pending.chunks(METADATA_BLOCK_SIZE).zip(first_block..);
         for ((content, block), _) in blocks.zip(stored).filter(|(_, stored)| **stored) {
-            tables.inodes.packed.replace_stored(block, content);
+            let start = tables.inodes.packed.start(block);
+            tables.sink.replace(Table::Inodes, block, start, content);
         }
     }
 }
 
-fn directory_inode(
-    tables: &Tables,
+fn directory_inode<S: TableSink>(
+    tables: &Tables<S>,
     node: NodeId,
     listing: &PlacedListing,
     place: impl Fn(u64) -> (u32, u16),
-) -> Vec<u8> {
+) -> Inode {
     let body = tables.body(node, listing, place);
-    let mut bytes = Vec::new();
-    tables.contents.directory(node, body).write(&mut bytes);
-    bytes
+    tables.contents.directory(node, body)
 }
 
 fn inode_len(len: usize) -> u32 {

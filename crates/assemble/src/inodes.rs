@@ -18,27 +18,36 @@
 mod dense;
 mod hot;
 mod spread;
-#[cfg(test)]
-mod tests;
 
 use coldpress_format::{Body, DeviceNumber, Directory, EntryRef, File, Inode, InodeKind, InodeRef};
 use coldpress_layout::{Kind, NodeId, Order, Tree};
 
-use crate::error::Error;
+use crate::error::TooMany;
 use crate::ids::Ids;
-use crate::options::{Metadata, Options};
-use crate::sink::Sink;
-use crate::summary::TableSize;
+use crate::sink::TableSink;
 use crate::xattrs::Xattrs;
+
+pub use dense::PlacedListing;
+pub use spread::CONTENT_BYTES as SPREAD_CONTENT_BYTES;
+
+/// How inodes and listings lie in an image.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Metadata {
+    /// In full metadata blocks.
+    Dense,
+    /// Each inode and each listing on pages of its own, uncompressed, so that reads at the block
+    /// device tell what was looked up. For recording only.
+    Spread,
+}
 
 /// Where both tables begin in the image, and each inode in its table.
 pub(crate) struct InodeTables {
     pub(crate) inode_table_start: u64,
     pub(crate) directory_table_start: u64,
+    /// Image byte behind both.
+    pub(crate) end: u64,
     /// For each node.
     pub(crate) refs: Vec<InodeRef>,
-    pub(crate) inode_table: TableSize,
-    pub(crate) directory_table: TableSize,
 }
 
 /// What is known of every inode before any position is.
@@ -54,9 +63,10 @@ pub(crate) struct Contents<'a> {
 }
 
 /// Inode numbers.
-pub(crate) struct Numbers {
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Numbers {
     /// For each node its inode number.
-    pub(crate) of: Vec<u32>,
+    pub of: Vec<u32>,
     /// For each directory the inode number of its parent; 0 for other nodes.
     parents: Vec<u32>,
 }
@@ -105,20 +115,16 @@ impl<'a> Contents<'a> {
         }
     }
 
-    /// Packs both tables and appends them to the image.
-    ///
-    /// # Cost
-    ///
-    /// O(n) time, with a plan a few passes over what it names. Memory is 16 bytes for each node,
-    /// the compressed directory table and some MiB; the inode table goes to the image as it grows.
-    pub(crate) fn pack(
+    /// Packs both tables, which lie in the image from byte `start` on.
+    pub(crate) fn pack<S: TableSink>(
         mut self,
-        options: &Options,
-        image: &mut Sink,
-    ) -> Result<(InodeTables, Numbers), Error> {
-        let tables = match options.metadata {
-            Metadata::Dense => dense::pack(&mut self, options, image)?,
-            Metadata::Spread => spread::pack(&mut self, image)?,
+        metadata: Metadata,
+        start: u64,
+        sink: &mut S,
+    ) -> Result<(InodeTables, Numbers), S::Error> {
+        let tables = match metadata {
+            Metadata::Dense => dense::pack(&mut self, start, sink)?,
+            Metadata::Spread => spread::pack(&mut self, start, sink)?,
         };
         Ok((tables, self.numbers))
     }
@@ -170,14 +176,26 @@ impl<'a> Contents<'a> {
         node: NodeId,
         place: impl Fn(NodeId) -> InodeRef,
     ) -> impl Iterator<Item = EntryRef<'_>> {
-        let entries = self.tree.entries(node).iter();
-        entries.map(move |(name, child)| EntryRef {
-            name,
-            inode: place(*child),
-            number: self.numbers.of[child.index()],
-            kind: kind(&self.tree.nodes[child.index()].kind),
-        })
+        listed_entries(self.tree, &self.numbers, node, place)
     }
+}
+
+/// A directory's entries as its listing states them.
+///
+/// * `place`: says where inodes lie.
+pub fn listed_entries<'t>(
+    tree: &'t Tree,
+    numbers: &'t Numbers,
+    directory: NodeId,
+    place: impl Fn(NodeId) -> InodeRef,
+) -> impl Iterator<Item = EntryRef<'t>> {
+    let entries = tree.entries(directory).iter();
+    entries.map(move |(name, child)| EntryRef {
+        name,
+        inode: place(*child),
+        number: numbers.of[child.index()],
+        kind: kind(&tree.nodes[child.index()].kind),
+    })
 }
 
 fn kind(kind: &Kind) -> InodeKind {
@@ -193,13 +211,13 @@ fn kind(kind: &Kind) -> InodeKind {
 }
 
 /// The length of a listing as its inode states it.
-fn listing_bytes(len: usize) -> Result<u32, Error> {
+fn listing_bytes(len: usize) -> Result<u32, TooMany> {
     // 3 are added on disk.
     let limit = u32::MAX - 3;
     u32::try_from(len)
         .ok()
         .filter(|len| *len <= limit)
-        .ok_or(Error::TooMany {
+        .ok_or(TooMany {
             what: "bytes in a directory listing",
             found: len as u64,
             limit: limit.into(),
