@@ -12,6 +12,10 @@ use crate::uncompressed::Uncompressed;
 
 /// How an image is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "switches that do not depend on each other"
+)]
 pub struct Options {
     /// The compressor; `None` stores everything as it is.
     pub compression: Option<Settings>,

@@ -53,7 +53,9 @@ impl<'a, 'f> TableWriter<'a, 'f> {
 
     /// What the metadata blocks of some tables take.
     pub(crate) fn size(&self, tables: &[Table]) -> TableSize {
-        let sizes = tables.iter().map(|table| self.waiting[*table as usize].size);
+        let sizes = tables
+            .iter()
+            .map(|table| self.waiting[*table as usize].size);
         sizes.fold(TableSize::default(), |sum, size| TableSize {
             stored_bytes: sum.stored_bytes + size.stored_bytes,
             content_bytes: sum.content_bytes + size.content_bytes,
