@@ -1,6 +1,7 @@
 //! The `coldpress` binary as users meet it, its images as other programs meet them, and the
 //! documents of the project.
 
+mod action;
 mod architecture;
 mod archive;
 mod bench_build;
@@ -36,6 +37,7 @@ mod mksquashfs;
 mod mount;
 mod offset;
 mod only_recorded;
+mod package;
 mod plan;
 mod predict;
 mod prefetch;

@@ -1,0 +1,76 @@
+//! What a package registry asks of a crate, so that `cargo package` and `cargo publish` take each.
+
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::run::{program, repository};
+
+/// Crates of the workspace as `cargo metadata` describes them.
+fn crates() -> Vec<Value> {
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args([
+        "metadata",
+        "--no-deps",
+        "--offline",
+        "--format-version",
+        "1",
+    ]);
+    let metadata = program(cargo.current_dir(repository())).json();
+    metadata["packages"].as_array().unwrap().clone()
+}
+
+/// Whether the crate may be published: `publish = false` is an empty list of registries.
+fn is_published(package: &Value) -> bool {
+    package["publish"]
+        .as_array()
+        .is_none_or(|it| !it.is_empty())
+}
+
+#[test]
+fn published_crates_describe_themselves() {
+    for package in crates().iter().filter(|it| is_published(it)) {
+        let name = &package["name"];
+        for field in ["description", "license", "rust_version"] {
+            let text = package[field].as_str().unwrap_or_default();
+            assert!(!text.is_empty(), "{name} has no {field}");
+        }
+        for field in ["keywords", "categories"] {
+            let words = package[field].as_array().unwrap();
+            assert!((1..=5).contains(&words.len()), "{name}: {field} {words:?}");
+        }
+        let readme = package["readme"].as_str().unwrap_or_default();
+        let manifest = Path::new(package["manifest_path"].as_str().unwrap());
+        let file = manifest.parent().unwrap().join(readme);
+        assert!(
+            !readme.is_empty() && file.is_file(),
+            "{name}: readme {readme:?}"
+        );
+    }
+}
+
+#[test]
+fn published_crates_use_published_crates_by_version() {
+    let crates = crates();
+    let published: Vec<_> = crates.iter().filter(|it| is_published(it)).collect();
+    assert!(!published.is_empty());
+    for package in &published {
+        let dependencies = package["dependencies"].as_array().unwrap();
+        // Development dependencies without a version are left out of a package.
+        let own = dependencies
+            .iter()
+            .filter(|it| !it["path"].is_null() && it["kind"] != "dev");
+        for dependency in own {
+            let (user, used) = (&package["name"], &dependency["name"]);
+            assert!(
+                published.iter().any(|it| it["name"] == *used),
+                "{user} uses {used}, which has `publish = false`"
+            );
+            assert_ne!(
+                dependency["req"], "*",
+                "{user} uses {used} without a version"
+            );
+        }
+    }
+}
