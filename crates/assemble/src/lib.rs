@@ -38,7 +38,7 @@ pub use assemble::{Assembled, TableOptions, assemble};
 pub use data::{DataArea, Duplicates, own_bytes, packed_tails};
 pub use error::TooMany;
 pub use inodes::{Metadata, Numbers, PlacedListing, SPREAD_CONTENT_BYTES, listed_entries};
-pub use metadata::{BlockStarts, split};
+pub use metadata::BlockStarts;
 pub use sink::{Run, Table, TableSink};
 pub use stated::{FileBlock, FragmentBlock, StatedBlocks};
 pub use tables::LookupTable;

@@ -76,7 +76,7 @@ impl BlockStarts {
 
 /// The index of the metadata block that holds byte `offset` of a stream of full blocks, and the
 /// byte in it.
-pub fn split(offset: u64) -> (usize, u16) {
+pub(crate) fn split(offset: u64) -> (usize, u16) {
     let block = offset / METADATA_BLOCK_SIZE as u64;
     let within = offset % METADATA_BLOCK_SIZE as u64;
     (

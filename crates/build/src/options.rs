@@ -4,11 +4,12 @@ use std::num::NonZeroUsize;
 
 use coldpress_assemble::Metadata;
 use coldpress_codec::{Encoder, Settings, Workers};
-use coldpress_format::{BlockSize, Compressor, CompressorOptions, Flags};
+use coldpress_format::{BlockSize, Compressor, CompressorOptions, Flags, SUPERBLOCK_SIZE};
 use coldpress_layout::{Group, Order, Packing, Tails};
 
 use crate::error::Error;
 use crate::uncompressed::Uncompressed;
+use crate::write::options_block;
 
 /// How an image is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,6 +62,11 @@ impl Options {
         self.compression
             .as_ref()
             .and_then(|settings| settings.options(self.block_size))
+    }
+
+    /// Image byte at which the data area begins.
+    pub fn data_start(&self) -> u64 {
+        SUPERBLOCK_SIZE as u64 + options_block(self).len() as u64
     }
 
     /// What the superblock says of the image.

@@ -66,7 +66,7 @@ impl Start {
             return Some(wall_s);
         }
         let demand = self.demand(0.0);
-        let mut geometry = Geometry::recorded(&source.tree, block_size(&trace.header));
+        let mut geometry = Geometry::recorded(&source.tree, block_size(&trace.header)).ok()?;
         for (path, pages) in code(source, &demand) {
             geometry.set_executable(&path, pages);
         }

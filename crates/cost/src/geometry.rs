@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use coldpress_format::{BlockSize, Compressor};
+use coldpress_format::{BlockSize, BlockWord, Compressor, File};
 use coldpress_trace::PAGE_SIZE_BYTES;
 
 /// Everything that a reader asks the medium for, by position, and which paths need what of it.
@@ -14,7 +14,7 @@ pub struct Geometry {
     pub block_size: BlockSize,
     /// Bytes of the image.
     pub image_bytes: u64,
-    /// Inodes, in any order.
+    /// Inodes; of predicted images in the order of the nodes, else in any.
     pub places: Vec<Place>,
     /// What each absolute path names.
     pub names: HashMap<Vec<u8>, Name>,
@@ -62,7 +62,7 @@ pub struct MetadataRange {
 /// An inode.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// The blocks that hold it, without a block list.
+    /// The blocks that hold it, with a directory's index, without a block list.
     pub inode: MetadataRange,
     /// What it is.
     pub kind: PlaceKind,
@@ -129,6 +129,27 @@ impl Geometry {
 }
 
 impl FilePlace {
+    /// The place of a file's data.
+    ///
+    /// * `list`: as [`FilePlace::list`].
+    pub fn new(file: &File, block_size: BlockSize, list: (usize, u32)) -> Self {
+        let (mut start, mut rest) = (file.start, file.size_bytes);
+        let blocks = file.blocks.iter().map(|word| {
+            let len = rest.min(block_size.bytes().into());
+            rest -= len;
+            let block = Extent::new(start, *word, u32::try_from(len).unwrap_or(u32::MAX));
+            start = block.end();
+            block
+        });
+        Self {
+            blocks: blocks.collect(),
+            size_bytes: file.size_bytes,
+            fragment: file.tail.map(|tail| tail.fragment),
+            list,
+            executable: Vec::new(),
+        }
+    }
+
     /// Pages that it has.
     pub fn page_count(&self) -> u64 {
         self.size_bytes.div_ceil(PAGE_SIZE_BYTES)
@@ -141,6 +162,16 @@ impl FilePlace {
 }
 
 impl Extent {
+    /// A data block or fragment block.
+    pub fn new(start_byte: u64, word: BlockWord, len_bytes: u32) -> Self {
+        Self {
+            start_byte,
+            stored_bytes: word.size_bytes(),
+            len_bytes,
+            is_stored: !word.is_sparse() && !word.is_compressed(),
+        }
+    }
+
     /// The image byte behind it.
     pub fn end(&self) -> u64 {
         self.start_byte.saturating_add(self.stored_bytes.into())

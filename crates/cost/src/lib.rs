@@ -4,7 +4,8 @@
 //!
 //! - [`Geometry`]: what lies where. Of an image that is there, or [predicted](Geometry::predicted) from
 //!   a tree, its order and the [expected sizes of its blocks](BlockSizes), or that a start was
-//!   [recorded](Geometry::recorded) from.
+//!   [recorded](Geometry::recorded) from. Where things go in these is decided by the code that writes images,
+//!   `coldpress-assemble`.
 //! - [`Demand`]: what a start asks for, in order, from a trace or a profile; and what the program takes when it
 //!   waits for nothing.
 //! - [`Medium`]: what a read costs. [`Machine`]: what decompressing costs.
@@ -43,10 +44,10 @@ pub use event::{Act, ReaderEvent};
 pub use geometry::{
     DirectoryPlace, Extent, FilePlace, Geometry, MetadataRange, Name, Place, PlaceKind,
 };
-pub use listing::{ListedName, searches};
+pub use listing::searches;
 pub use machine::Machine;
 pub use medium::Medium;
-pub use predicted::{BlockSizes, METADATA_RATIO};
+pub use predicted::{BlockSizes, ImageOptions, METADATA_RATIO};
 pub use prediction::{Causes, Limit, Prediction};
 pub use reader::{Decompressors, Reader};
 pub use replay::{predict, predict_in_detail};

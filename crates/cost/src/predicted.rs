@@ -2,15 +2,32 @@
 
 mod tables;
 
-use coldpress_format::{BlockSize, Compressor, SUPERBLOCK_SIZE};
-use coldpress_layout::{Item, NodeId, Order, Packing, Tree};
+use coldpress_assemble::{
+    DataArea, Duplicates, FileBlock, FragmentBlock, StatedBlocks, Table, TableOptions, TooMany,
+    assemble,
+};
+use coldpress_format::{BlockSize, BlockWord, Compressor};
+use coldpress_layout::{NodeId, Order, Packing, Tree};
 
 use crate::geometry::{Extent, Geometry};
-use tables::Tables;
+use tables::Lengths;
 
 /// Bytes of a compressed metadata block for each byte that it holds, where nothing better is known: what zstd and gzip make of
 /// the tables of Debian's root file systems.
 pub const METADATA_RATIO: f64 = 0.35;
+
+/// What an image is like that is not built, beside what its blocks take.
+#[derive(Clone, Copy, Debug)]
+pub struct ImageOptions {
+    /// What compresses the blocks that are not stored.
+    pub compressor: Compressor,
+    /// What a data block holds, but for the last of a file.
+    pub block_size: BlockSize,
+    /// Image byte at which the data area begins, after the superblock and the compressor's options.
+    pub data_start: u64,
+    /// How its tables lie.
+    pub tables: TableOptions,
+}
 
 /// What the blocks of an image are expected to take.
 pub trait BlockSizes {
@@ -27,14 +44,22 @@ pub trait BlockSizes {
     /// * `len_bytes`: what it holds.
     fn fragment_bytes(&self, members: &[NodeId], len_bytes: u32) -> u32;
 
-    /// Bytes in the image of a metadata block that holds `len_bytes`, without its header.
+    /// Bytes in the image of a metadata block that holds `len_bytes`, without its header; `len_bytes` or more if it is stored.
+    ///
+    /// * `table`: the one that it belongs to.
+    /// * `block`: its number there.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
         reason = "a part of what fits"
     )]
-    fn metadata_bytes(&self, len_bytes: u32) -> u32 {
+    fn metadata_bytes(&self, _table: Table, _block: usize, len_bytes: u32) -> u32 {
         (f64::from(len_bytes) * METADATA_RATIO).ceil() as u32
+    }
+
+    /// Whether a file takes less space in the source than it is long: its inode tells how much its sparse blocks save.
+    fn is_sparse(&self, _file: NodeId) -> bool {
+        false
     }
 }
 
@@ -42,110 +67,79 @@ impl Geometry {
     /// What an image would look like that is built in an order with blocks of expected sizes. What the order has stored is
     /// stored, whatever `sizes` says.
     ///
+    /// # Errors
+    ///
+    /// [`TooMany`] if the format does not allow such an image.
+    ///
     /// # Cost
     ///
     /// O(n) in the nodes of the tree and the blocks of its files, for which it asks `sizes` once each; holds a path for each name.
     pub fn predicted(
         tree: &Tree,
         order: &Order,
-        compressor: Compressor,
-        block_size: BlockSize,
+        options: &ImageOptions,
         sizes: &dyn BlockSizes,
-    ) -> Self {
-        let data = Data::place(tree, order, block_size, sizes);
-        Tables::new(tree, order, data, sizes).geometry(compressor, block_size)
-    }
-}
-
-/// The data area.
-struct Data {
-    /// Image byte behind it.
-    end: u64,
-    /// By node: the data blocks, and the fragment block with the tail end. Those of duplicates are empty.
-    blocks: Vec<Vec<Extent>>,
-    tails: Vec<Option<u32>>,
-    fragments: Vec<Extent>,
-}
-
-impl Data {
-    fn place(tree: &Tree, order: &Order, block_size: BlockSize, sizes: &dyn BlockSizes) -> Self {
-        let mut data = Self {
-            end: SUPERBLOCK_SIZE as u64,
-            blocks: vec![Vec::new(); tree.nodes.len()],
-            tails: vec![None; tree.nodes.len()],
-            fragments: Vec::new(),
+    ) -> Result<Self, TooMany> {
+        let duplicates = Duplicates::of(tree);
+        let (block_size, start) = (options.block_size, options.data_start);
+        let mut blocks = Stated {
+            order,
+            sizes,
+            fragment_lens: Vec::new(),
         };
-        data.note_tails(order);
-        for (at, item) in order.data.iter().enumerate() {
-            let is_stored = |block| order.packing(at, block) == Packing::Stored;
-            match item {
-                Item::Blocks(file) => data.place_blocks(tree, *file, block_size, sizes, &is_stored),
-                Item::Fragment(members) => {
-                    let tail =
-                        |file: &NodeId| block_size.tail_bytes(tree.file_size(*file).unwrap_or(0));
-                    let len_bytes = members.iter().map(tail).sum();
-                    let stored_bytes = sizes.fragment_bytes(members, len_bytes);
-                    let extent = data.append(len_bytes, stored_bytes, is_stored(0));
-                    data.fragments.push(extent);
-                }
-            }
-        }
-        data
+        let area = DataArea::stated(tree, order, duplicates, block_size, start, &mut blocks);
+        let fragments = area.fragments.iter().zip(blocks.fragment_lens);
+        let fragments = fragments
+            .map(|(block, len_bytes)| Extent::new(block.start, block.size, len_bytes))
+            .collect();
+        let mut lengths = Lengths::new(tree, block_size, sizes);
+        let tables = assemble(tree, order, area, options.tables, &mut lengths)?;
+        Ok(lengths.geometry(options, fragments, &tables))
     }
+}
 
-    /// Numbers fragment blocks, in their order.
-    fn note_tails(&mut self, order: &Order) {
-        let fragments = order.data.iter().filter_map(|item| match item {
-            Item::Fragment(members) => Some(members),
-            Item::Blocks(_) => None,
-        });
-        for (members, number) in fragments.zip(0..) {
-            for file in members {
-                if let Some(tail) = self.tails.get_mut(file.index()) {
-                    *tail = Some(number);
-                }
-            }
+/// Sizes of blocks as the assembler asks for them.
+struct Stated<'a> {
+    order: &'a Order,
+    sizes: &'a dyn BlockSizes,
+    /// What each fragment block holds.
+    fragment_lens: Vec<u32>,
+}
+
+impl Stated<'_> {
+    fn word(&self, (item, block): (usize, u64), len_bytes: u32, stored_bytes: u32) -> BlockWord {
+        let is_stored = self.order.packing(item, block) == Packing::Stored;
+        if stored_bytes == 0 {
+            BlockWord::SPARSE
+        } else if is_stored || stored_bytes >= len_bytes {
+            BlockWord::new(len_bytes, false)
+        } else {
+            BlockWord::new(stored_bytes, true)
         }
     }
+}
 
-    fn place_blocks(
-        &mut self,
-        tree: &Tree,
-        file: NodeId,
-        block_size: BlockSize,
-        sizes: &dyn BlockSizes,
-        is_stored: &dyn Fn(u64) -> bool,
-    ) {
-        let size_bytes = tree.file_size(file).unwrap_or(0);
-        let full = block_size.full_blocks(size_bytes);
-        let tail_bytes = block_size.tail_bytes(size_bytes);
-        let tail_of = tree.tail_of(file).index();
-        let has_tail = tail_bytes > 0 && self.tails.get(tail_of).copied().flatten().is_none();
-        let mut blocks = Vec::new();
-        for block in 0..full + u64::from(has_tail) {
-            let len_bytes = if block < full {
-                block_size.bytes()
-            } else {
-                tail_bytes
-            };
-            let stored_bytes = sizes.stored_bytes(file, block, len_bytes);
-            blocks.push(self.append(len_bytes, stored_bytes, is_stored(block)));
-        }
-        if let Some(place) = self.blocks.get_mut(file.index()) {
-            *place = blocks;
-        }
-    }
-
-    fn append(&mut self, len_bytes: u32, stored_bytes: u32, is_stored: bool) -> Extent {
-        let is_stored = stored_bytes > 0 && (is_stored || stored_bytes >= len_bytes);
-        let extent = Extent {
-            start_byte: self.end,
-            stored_bytes: if is_stored { len_bytes } else { stored_bytes },
+impl StatedBlocks for Stated<'_> {
+    fn block(&mut self, block: &FileBlock) -> BlockWord {
+        let FileBlock {
+            item,
+            file,
+            number,
             len_bytes,
-            is_stored,
-        };
-        self.end = extent.end();
-        extent
+        } = *block;
+        let stored_bytes = self.sizes.stored_bytes(file, number, len_bytes);
+        self.word((item, number), len_bytes, stored_bytes)
+    }
+
+    fn fragment(&mut self, block: &FragmentBlock<'_>) -> BlockWord {
+        let len_bytes = block.len_bytes;
+        self.fragment_lens.push(len_bytes);
+        let stored_bytes = self.sizes.fragment_bytes(block.members, len_bytes);
+        self.word((block.item, 0), len_bytes, stored_bytes.max(1))
+    }
+
+    fn is_sparse(&self, file: NodeId) -> bool {
+        self.sizes.is_sparse(file)
     }
 }
 

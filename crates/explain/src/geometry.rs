@@ -6,19 +6,15 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use coldpress_cost::{
-    DirectoryPlace, Extent, FilePlace, Geometry, ListedName, MetadataRange, Name, Place, PlaceKind,
-    searches,
+    DirectoryPlace, Extent, FilePlace, Geometry, MetadataRange, Name, Place, PlaceKind, searches,
 };
-use coldpress_format::{BlockWord, Body, Directory, File, Inode, InodeRef, METADATA_BLOCK_SIZE};
+use coldpress_format::{Body, Directory, Entry, Inode, InodeRef, METADATA_BLOCK_SIZE};
 use coldpress_image::{
     DumpArea, DumpOptions, Error, Image, PathBudget, ReadAt, Stored, Visited, dump, walk,
 };
 
 pub use executable::{executable_pages, note_executables};
 
-/// Bytes of a file's inode before its block list, in its basic and its extended form.
-const FILE_BYTES: u32 = 32;
-const EXTENDED_FILE_BYTES: u32 = 56;
 /// The parts of the metadata that a start reads.
 const AREAS: [DumpArea; 4] = [
     DumpArea::InodeTable,
@@ -60,7 +56,7 @@ pub fn geometry(
     // What a fragment block holds is known of its tail ends only; that of a full one is near enough.
     let fragments = image.fragments().iter();
     let fragments =
-        fragments.map(|block| extent(block.start, block.size, superblock.block_size.bytes()));
+        fragments.map(|block| Extent::new(block.start, block.size, superblock.block_size.bytes()));
     Ok(Geometry {
         compressor: superblock.compressor,
         block_size: superblock.block_size,
@@ -72,15 +68,6 @@ pub fn geometry(
         id_table: tables.first_of(DumpArea::IdTable).unwrap_or(usize::MAX),
         metadata: tables.blocks,
     })
-}
-
-fn extent(start_byte: u64, word: BlockWord, len_bytes: u32) -> Extent {
-    Extent {
-        start_byte,
-        stored_bytes: word.size_bytes(),
-        len_bytes,
-        is_stored: !word.is_sparse() && !word.is_compressed(),
-    }
 }
 
 /// The metadata blocks.
@@ -136,21 +123,36 @@ impl Tables {
         &self,
         area: DumpArea,
         (block_start, offset): (u32, u16),
-        len_bytes: u32,
+        len_bytes: u64,
     ) -> MetadataRange {
         let first = self.block_at(area, block_start);
-        let last_byte = u32::from(offset).saturating_add(len_bytes.max(1) - 1);
+        let last_byte = u64::from(offset).saturating_add(len_bytes.max(1) - 1);
         MetadataRange {
             first,
-            last: further(first, last_byte).0,
+            last: self.further(first, last_byte).0,
         }
     }
-}
 
-/// The block that holds a byte counted from the beginning of another, and the byte in it.
-fn further(block: usize, byte: u32) -> (usize, u32) {
-    let size = u32::try_from(METADATA_BLOCK_SIZE).unwrap_or(u32::MAX);
-    (block.saturating_add((byte / size) as usize), byte % size)
+    /// The block that holds a byte counted from the beginning of another, and the byte in it.
+    fn further(&self, block: usize, byte: u64) -> (usize, u32) {
+        let size = self.block_bytes(block);
+        let (further, within) = (byte / size, byte % size);
+        let further = usize::try_from(further).unwrap_or(usize::MAX);
+        let within = u32::try_from(within).unwrap_or(u32::MAX);
+        (block.saturating_add(further), within)
+    }
+
+    /// What a block and those behind it hold, but for the last of a table: less than usual in an image for recording.
+    fn block_bytes(&self, block: usize) -> u64 {
+        let next = self.blocks.get(block.saturating_add(1));
+        let is_last = next.is_none() || self.areas.get(block) != self.areas.get(block + 1);
+        let len_bytes = self.blocks.get(block).map_or(0, |block| block.len_bytes);
+        if is_last || len_bytes == 0 {
+            METADATA_BLOCK_SIZE as u64
+        } else {
+            len_bytes.into()
+        }
+    }
 }
 
 /// What a walk of the image found.
@@ -193,13 +195,13 @@ impl Surveyor<'_> {
         let begun = self
             .tables
             .block_at(DumpArea::DirectoryTable, directory.block_start);
-        let listed = entries.iter().map(|entry| ListedName {
-            name_bytes: entry.name.len(),
-            inode_block: entry.inode.block_start.into(),
-            number: entry.number,
-        });
         let is_indexed = !directory.index.is_empty();
-        let (found, _) = searches((begun, directory.offset.into()), is_indexed, listed);
+        let found = searches(
+            (begun, directory.offset.into()),
+            self.tables.block_bytes(begun),
+            is_indexed,
+            entries.iter().map(Entry::borrow),
+        );
         let parent = if path == b"/" { b"" } else { path };
         for (entry, search) in entries.iter().zip(found) {
             let name = [parent, b"/", &entry.name].concat();
@@ -219,17 +221,19 @@ impl Surveyor<'_> {
 
     fn place(&self, visited: &Visited) -> Result<Place, Error> {
         let Visited { at, inode, .. } = *visited;
-        let fixed_bytes = fixed_bytes(inode);
+        let fixed_bytes = inode.fixed_bytes();
         let kind = match &inode.body {
             Body::File(_) => {
                 let file = visited.file(self.image)?.unwrap_or_default();
                 let block = self.tables.block_at(DumpArea::InodeTable, at.block_start);
-                let list = further(block, u32::from(at.offset).saturating_add(fixed_bytes));
-                PlaceKind::File(self.file(&file, list))
+                let list_start = u64::from(at.offset).saturating_add(fixed_bytes);
+                let list = self.tables.further(block, list_start);
+                let block_size = self.image.superblock().block_size;
+                PlaceKind::File(FilePlace::new(&file, block_size, list))
             }
             Body::Directory(directory) => {
                 let at = (directory.block_start, directory.offset);
-                let len_bytes = directory.listing_bytes;
+                let len_bytes = directory.listing_bytes.into();
                 let listing = (len_bytes > 0)
                     .then(|| self.tables.range(DumpArea::DirectoryTable, at, len_bytes));
                 PlaceKind::Directory(DirectoryPlace {
@@ -245,42 +249,6 @@ impl Surveyor<'_> {
             inode: self.tables.range(DumpArea::InodeTable, at, fixed_bytes),
             kind,
         })
-    }
-
-    fn file(&self, file: &File, list: (usize, u32)) -> FilePlace {
-        let block_bytes = u64::from(self.image.superblock().block_size.bytes());
-        let mut start = file.start;
-        let mut rest = file.size_bytes;
-        let blocks = file.blocks.iter().map(|word| {
-            let len_bytes = u32::try_from(rest.min(block_bytes)).unwrap_or(u32::MAX);
-            rest -= u64::from(len_bytes);
-            let block = extent(start, *word, len_bytes);
-            start = block.end();
-            block
-        });
-        FilePlace {
-            blocks: blocks.collect(),
-            size_bytes: file.size_bytes,
-            fragment: file.tail.map(|tail| tail.fragment),
-            list,
-            executable: Vec::new(),
-        }
-    }
-}
-
-/// Bytes of an inode that are read to know it; of links and directories not what follows.
-fn fixed_bytes(inode: &Inode) -> u32 {
-    let Body::File(file) = &inode.body else {
-        return FILE_BYTES;
-    };
-    let is_small = u32::try_from(file.start)
-        .and(u32::try_from(file.size_bytes))
-        .is_ok();
-    let is_plain = inode.xattr.is_none() && inode.link_count == 1 && file.sparse_bytes == 0;
-    if is_small && is_plain {
-        FILE_BYTES
-    } else {
-        EXTENDED_FILE_BYTES
     }
 }
 

@@ -14,7 +14,9 @@ use crate::inode::{InodeKind, InodeRef};
 
 mod listing;
 
-pub use listing::{Listing, append_listing, parse_listing, write_listing};
+pub use listing::{
+    EntrySpan, Listing, append_listing, listing_spans, parse_listing, write_listing,
+};
 
 /// The most bytes of a name; the VFS allows 255, the format 256.
 pub const NAME_MAX_BYTES: usize = 256;
@@ -90,7 +92,8 @@ pub struct EntryRef<'a> {
 }
 
 impl Entry {
-    fn borrow(&self) -> EntryRef<'_> {
+    /// The entry without its name of its own.
+    pub fn borrow(&self) -> EntryRef<'_> {
         EntryRef {
             name: &self.name,
             inode: self.inode,

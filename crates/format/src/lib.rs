@@ -34,8 +34,9 @@ pub use compressor::{
     Compressor, CompressorOptions, RawGzipOptions, RawOptionPair, RawZstdOptions,
 };
 pub use directory::{
-    Entry, EntryRef, IndexEntry, Listing, NAME_MAX_BYTES, RawDirectoryEntry, RawDirectoryHeader,
-    RawIndexEntry, append_listing, is_legal_name, parse_listing, write_listing,
+    Entry, EntryRef, EntrySpan, IndexEntry, Listing, NAME_MAX_BYTES, RawDirectoryEntry,
+    RawDirectoryHeader, RawIndexEntry, append_listing, is_legal_name, listing_spans, parse_listing,
+    write_listing,
 };
 pub use error::{Corrupt, Part, Rule};
 pub use fragment::{Fragment, RawFragment};

@@ -2,8 +2,11 @@
 
 use std::ops::ControlFlow;
 
+use coldpress_assemble::TableOptions;
 use coldpress_build::{Error, Estimate, Options, SampledBlocks, Source};
-use coldpress_cost::{Demand, Geometry, Machine, Medium, Prediction, Reader, predict};
+use coldpress_cost::{
+    Demand, Geometry, ImageOptions, Machine, Medium, Prediction, Reader, predict,
+};
 use coldpress_format::{BlockSize, Compressor};
 use coldpress_layout::{Group, Order, Plan, Sketches, Tails, order_grouped};
 
@@ -52,7 +55,7 @@ impl Search<'_> {
     ///
     /// # Errors
     ///
-    /// [`Error::Interrupted`].
+    /// [`Error::Interrupted`]; [`Error::TooMany`] if the format does not allow the images.
     ///
     /// # Cost
     ///
@@ -71,7 +74,7 @@ impl Search<'_> {
                 return Err(Error::Interrupted);
             }
             let (candidate, place) = (&candidates[place], sampled.places[place]);
-            outcomes.push(self.outcome(candidate, place, sampled, &mut orders));
+            outcomes.push(self.outcome(candidate, place, sampled, &mut orders)?);
         }
         Ok(outcomes)
     }
@@ -83,17 +86,18 @@ impl Search<'_> {
         place: usize,
         sampled: &Sampled,
         orders: &mut Orders,
-    ) -> Outcome {
+    ) -> Result<Outcome, Error> {
         let estimate = &sampled.sampling.estimates[place];
         let order = self.order(candidate, sampled.sampling.sketches(place), orders);
         let blocks = sampled.sampling.blocks(place);
         let spent = self.spend(candidate, order, &blocks, estimate);
         let sizes = Sizes {
+            source: self.source,
             blocks,
             stored: spent.stored,
         };
-        let prediction = self.prediction(candidate, order, &sizes);
-        self.made(estimate, spent.more_bytes, &prediction)
+        let prediction = self.prediction(candidate, order, &sizes)?;
+        Ok(self.made(estimate, spent.more_bytes, &prediction))
     }
 
     /// The plan of a candidate that was sampled, with what it spends.
@@ -182,15 +186,24 @@ impl Search<'_> {
         }
     }
 
-    fn prediction(&self, candidate: &Candidate, order: &Order, sizes: &Sizes<'_>) -> Prediction {
-        let mut geometry = Geometry::predicted(
-            &self.source.tree,
-            order,
+    fn prediction(
+        &self,
+        candidate: &Candidate,
+        order: &Order,
+        sizes: &Sizes<'_>,
+    ) -> Result<Prediction, Error> {
+        let written = candidate.options(self.options);
+        let options = ImageOptions {
             // An image without one names gzip, and stores every block.
-            candidate.compressor().unwrap_or(Compressor::Gzip),
-            candidate.block_size,
-            sizes,
-        );
+            compressor: candidate.compressor().unwrap_or(Compressor::Gzip),
+            block_size: candidate.block_size,
+            data_start: written.data_start(),
+            tables: TableOptions {
+                metadata: written.metadata,
+                is_exportable: written.exportable,
+            },
+        };
+        let mut geometry = Geometry::predicted(&self.source.tree, order, &options, sizes)?;
         for (path, pages) in self.code {
             geometry.set_executable(path, pages.clone());
         }
@@ -201,7 +214,8 @@ impl Search<'_> {
             everything = Demand::of_everything(&geometry);
             &everything
         };
-        predict(&geometry, demand, self.medium, self.machine, self.reader)
+        let (machine, reader) = (self.machine, self.reader);
+        Ok(predict(&geometry, demand, self.medium, machine, reader))
     }
 
     fn made(&self, estimate: &Estimate, more_bytes: u64, prediction: &Prediction) -> Outcome {

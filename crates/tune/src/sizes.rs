@@ -1,6 +1,7 @@
 //! Sizes of blocks from samples, as the cost model asks for them.
 
-use coldpress_build::SampledBlocks;
+use coldpress_assemble::Table;
+use coldpress_build::{SampledBlocks, Source};
 use coldpress_cost::BlockSizes;
 use coldpress_layout::NodeId;
 
@@ -9,6 +10,7 @@ use crate::spend::Stored;
 /// The blocks of a candidate.
 #[derive(Clone, Debug)]
 pub(crate) struct Sizes<'a> {
+    pub(crate) source: &'a Source,
     pub(crate) blocks: SampledBlocks<'a>,
     /// Blocks that are stored although they could be compressed.
     pub(crate) stored: Stored,
@@ -30,7 +32,11 @@ impl BlockSizes for Sizes<'_> {
         self.blocks.fragment_bytes(members, len_bytes)
     }
 
-    fn metadata_bytes(&self, len_bytes: u32) -> u32 {
-        self.blocks.metadata_bytes(len_bytes)
+    fn metadata_bytes(&self, table: Table, _block: usize, len_bytes: u32) -> u32 {
+        self.blocks.metadata_bytes(table, len_bytes)
+    }
+
+    fn is_sparse(&self, file: NodeId) -> bool {
+        self.source.is_sparse(file)
     }
 }

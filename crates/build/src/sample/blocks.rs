@@ -3,11 +3,13 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
+use coldpress_assemble::Table;
 use coldpress_layout::NodeId;
 
 use super::Sampling;
 use super::curve::{real, scaled};
 use super::knowledge::{Part, Parts};
+use crate::uncompressed::Uncompressed;
 
 /// The blocks that a candidate would store. What was not sampled is what similar blocks are.
 #[derive(Clone, Debug)]
@@ -19,6 +21,8 @@ pub struct SampledBlocks<'a> {
     /// For each tail end that is in a fragment block its length, and how that block shrinks.
     tails: HashMap<NodeId, (f64, f64)>,
     metadata_ratio: f64,
+    /// What is stored as it is.
+    stored: Uncompressed,
 }
 
 impl Sampling {
@@ -49,6 +53,7 @@ impl Sampling {
             tails,
             metadata_ratio: self.ratio(&parts.tables, 0..metadata.blocks.len()),
             parts,
+            stored: self.candidates[candidate].stored(),
         }
     }
 
@@ -102,10 +107,13 @@ impl SampledBlocks<'_> {
         }
     }
 
-    /// Bytes that a metadata block takes, on average.
+    /// Bytes that a metadata block takes, on average; its length if it is stored as it is.
     ///
     /// * `len_bytes`: what it holds.
-    pub fn metadata_bytes(&self, len_bytes: u32) -> u32 {
+    pub fn metadata_bytes(&self, table: Table, len_bytes: u32) -> u32 {
+        if self.stored.has(table) {
+            return len_bytes;
+        }
         scaled(len_bytes, self.metadata_ratio)
     }
 }

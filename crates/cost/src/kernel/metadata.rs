@@ -1,14 +1,16 @@
 //! Metadata: names that are searched, inodes, block lists, through a small cache of blocks.
 
+use coldpress_format::{Fragment, METADATA_BLOCK_SIZE, MetadataHeader};
+
 use super::Kernel;
 use crate::geometry::{FilePlace, MetadataRange, Name, PlaceKind};
 use crate::slots::Kept;
 
-const METADATA_BLOCK_BYTES: u32 = 8192;
+const METADATA_BLOCK_BYTES: u32 = METADATA_BLOCK_SIZE as u32;
 /// A metadata block's header.
-const HEADER_BYTES: u64 = 2;
-/// Fragments and ids that a metadata block of their tables tells.
-const FRAGMENTS_IN_BLOCK: usize = 512;
+const HEADER_BYTES: u64 = MetadataHeader::SIZE;
+/// Fragments that a metadata block of their table tells.
+const FRAGMENTS_IN_BLOCK: usize = METADATA_BLOCK_SIZE / Fragment::SIZE;
 /// Bytes of a block in a block list.
 const WORD_BYTES: u64 = 4;
 

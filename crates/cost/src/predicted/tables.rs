@@ -1,250 +1,253 @@
-//! The metadata of an image that is not built yet, as the writer would pack it.
+//! The tables of an image that is not built yet: what they take, and what lies where in them.
 
 use std::collections::HashMap;
 
-use coldpress_format::{BlockSize, Compressor, METADATA_BLOCK_SIZE};
-use coldpress_layout::{Kind, NodeId, Order, Tree};
+use coldpress_assemble::{
+    Assembled, BlockStarts, Metadata, PlacedListing, Run, SPREAD_CONTENT_BYTES, Table, TableSink,
+    TooMany, listed_entries,
+};
+use coldpress_format::{BlockSize, Body, Inode, InodeRef, METADATA_BLOCK_SIZE, MetadataHeader};
+use coldpress_layout::{NodeId, Tree};
 
-use super::{BlockSizes, Data};
+use super::{BlockSizes, ImageOptions};
 use crate::geometry::{
     DirectoryPlace, Extent, FilePlace, Geometry, MetadataRange, Name, Place, PlaceKind,
 };
-use crate::listing::{ListedName, searches};
+use crate::listing::searches;
 
-const BLOCK_BYTES: u64 = METADATA_BLOCK_SIZE as u64;
-/// Bytes of inodes in their basic and extended forms, without what follows: block lists, indexes, targets.
-const FILE_BYTES: u64 = 32;
-const EXTENDED_FILE_BYTES: u64 = 56;
-const DIRECTORY_BYTES: u64 = 32;
-const EXTENDED_DIRECTORY_BYTES: u64 = 40;
-const OTHER_BYTES: u64 = 24;
-/// An entry of a directory index with a name of usual length.
-const INDEX_ENTRY_BYTES: u64 = 32;
-const WORD_BYTES: u64 = 4;
-const FRAGMENT_BYTES: u64 = 16;
-const EXPORT_BYTES: u64 = 8;
-const HEADER_BYTES: u32 = 2;
+const HEADER_BYTES: u32 = MetadataHeader::SIZE as u32;
 
-/// By directory: where its listing begins and ends in the directory table before compression.
-type Listings = HashMap<NodeId, (u64, u64)>;
-
-/// The tables while they are laid out.
-pub(super) struct Tables<'a> {
+/// What the assembler makes of the tables, but for the bytes in them.
+pub(super) struct Lengths<'a> {
     tree: &'a Tree,
-    order: &'a Order,
+    block_size: BlockSize,
     sizes: &'a dyn BlockSizes,
-    data: Data,
-    /// By node: where its inode begins and ends in the inode table before compression, and its number.
-    inodes: Vec<(u64, u64)>,
-    numbers: Vec<u32>,
-    metadata: Vec<Extent>,
-    end: u64,
+    /// For each table its blocks, which begin at bytes of the table.
+    blocks: [Vec<Extent>; Table::ALL.len()],
+    /// For each node its inode.
+    inodes: Vec<NotedInode>,
+    /// For each directory.
+    listings: HashMap<NodeId, PlacedListing>,
 }
 
-impl<'a> Tables<'a> {
-    pub(super) fn new(
-        tree: &'a Tree,
-        order: &'a Order,
-        data: Data,
-        sizes: &'a dyn BlockSizes,
-    ) -> Self {
-        let mut tables = Self {
-            tree,
-            order,
-            sizes,
-            inodes: vec![(0, 0); tree.nodes.len()],
-            numbers: vec![0; tree.nodes.len()],
-            metadata: Vec::new(),
-            end: data.end,
-            data,
-        };
-        tables.place_inodes();
-        tables
+/// An inode whose place is not known yet.
+#[derive(Clone)]
+struct NotedInode {
+    fixed_bytes: u64,
+    kind: PlaceKind,
+}
+
+impl TableSink for Lengths<'_> {
+    type Error = TooMany;
+
+    fn take(&mut self, run: &Run<'_>, starts: &mut BlockStarts) -> Result<(), TooMany> {
+        for (content, is_compressible) in run.blocks() {
+            let block = starts.count();
+            let len_bytes = u32::try_from(content.len()).unwrap_or(u32::MAX);
+            let expected = self.sizes.metadata_bytes(run.table, block, len_bytes);
+            let is_stored = !is_compressible || expected >= len_bytes;
+            let body_bytes = if is_stored {
+                len_bytes
+            } else {
+                expected.max(1)
+            };
+            self.blocks[run.table as usize].push(Extent {
+                start_byte: starts.size_bytes(),
+                stored_bytes: body_bytes + HEADER_BYTES,
+                len_bytes,
+                is_stored,
+            });
+            starts.push(u16::try_from(body_bytes).unwrap_or(u16::MAX))?;
+        }
+        Ok(())
     }
 
-    pub(super) fn geometry(mut self, compressor: Compressor, block_size: BlockSize) -> Geometry {
-        let listings_start = self.metadata.len();
-        let (names, listings) = self.place_listings();
-        let fragments = self.data.fragments.len() as u64;
-        let fragment_table = (fragments > 0).then_some(self.metadata.len());
-        self.append_table(fragments * FRAGMENT_BYTES, |_| false);
-        self.end += self.tree.nodes.len() as u64 * EXPORT_BYTES / 4;
-        let id_table = self.metadata.len();
-        self.append_table(WORD_BYTES, |_| true);
-        let nodes = (0..).map(NodeId).take(self.tree.nodes.len());
-        let places = nodes.map(|node| self.place(node, listings_start, &listings));
-        Geometry {
-            compressor,
+    fn replace(&mut self, _table: Table, _block: usize, _start: u32, _content: &[u8]) {}
+
+    fn place(&mut self, _table: Table) -> Result<(), TooMany> {
+        Ok(())
+    }
+
+    fn append(&mut self, _table: Table, _bytes: &[u8]) -> Result<(), TooMany> {
+        Ok(())
+    }
+
+    fn note_inode(&mut self, node: NodeId, inode: &Inode) {
+        let kind = match &inode.body {
+            // Where its block list begins is known when the place of the inode is.
+            Body::File(file) => PlaceKind::File(FilePlace::new(file, self.block_size, (0, 0))),
+            Body::Directory(_) => PlaceKind::Directory(DirectoryPlace::default()),
+            Body::Symlink(_) => PlaceKind::Symlink,
+            _ => PlaceKind::Other,
+        };
+        self.inodes[node.index()] = NotedInode {
+            fixed_bytes: inode.fixed_bytes(),
+            kind,
+        };
+    }
+
+    fn note_listing(&mut self, directory: NodeId, listing: &PlacedListing) {
+        self.listings.insert(directory, listing.clone());
+    }
+}
+
+impl<'a> Lengths<'a> {
+    pub(super) fn new(tree: &'a Tree, block_size: BlockSize, sizes: &'a dyn BlockSizes) -> Self {
+        let inode = NotedInode {
+            fixed_bytes: 0,
+            kind: PlaceKind::Other,
+        };
+        Self {
+            tree,
             block_size,
-            image_bytes: self.end,
-            places: places.collect(),
+            sizes,
+            blocks: <[Vec<Extent>; Table::ALL.len()]>::default(),
+            inodes: vec![inode; tree.nodes.len()],
+            listings: HashMap::new(),
+        }
+    }
+
+    pub(super) fn geometry(
+        mut self,
+        options: &ImageOptions,
+        fragments: Vec<Extent>,
+        tables: &Assembled,
+    ) -> Geometry {
+        let is_spread = options.tables.metadata == Metadata::Spread;
+        let places = Places {
+            block_bytes: if is_spread {
+                SPREAD_CONTENT_BYTES as u64
+            } else {
+                METADATA_BLOCK_SIZE as u64
+            },
+            listings_first: self.blocks[Table::Inodes as usize].len(),
+            tables,
+        };
+        let inodes = std::mem::take(&mut self.inodes);
+        let located = inodes.into_iter().zip(&tables.refs).zip((0..).map(NodeId));
+        let located = located
+            .map(|((inode, at), node)| self.place(&places, node, inode, *at))
+            .collect();
+        let names = self.names(&places);
+        let mut metadata = Vec::new();
+        let mut first_of = |table: Table, start: u64| {
+            let first = metadata.len();
+            metadata.extend(self.blocks[table as usize].iter().map(|block| Extent {
+                start_byte: start + block.start_byte,
+                ..*block
+            }));
+            first
+        };
+        first_of(Table::Inodes, tables.inode_table_start);
+        first_of(Table::Directories, tables.directory_table_start);
+        let fragment_table = first_of(Table::Fragments, tables.fragments.start);
+        let id_table = first_of(Table::Ids, tables.ids.start);
+        Geometry {
+            compressor: options.compressor,
+            block_size: options.block_size,
+            image_bytes: tables.end,
+            places: located,
             names,
-            fragments: self.data.fragments.clone(),
-            metadata: self.metadata,
-            fragment_table,
+            fragment_table: (!fragments.is_empty()).then_some(fragment_table),
+            fragments,
+            metadata,
             id_table,
         }
     }
 
-    fn place_inodes(&mut self) {
-        let mut end = 0;
-        let mut stored = Vec::new();
-        let hot = self.order.cold_inodes;
-        for ((at, node), number) in self.order.inodes.iter().enumerate().zip(1..) {
-            let start = end;
-            end += self.inode_bytes(*node);
-            if let (Some(inode), Some(place)) = (
-                self.inodes.get_mut(node.index()),
-                self.numbers.get_mut(node.index()),
-            ) {
-                *inode = (start, end);
-                *place = number;
-            }
-            // The writer stores these blocks, to know their sizes before their content.
-            if at >= hot && self.tree.is_directory(*node) {
-                stored.extend(start / BLOCK_BYTES..=(end - 1) / BLOCK_BYTES);
-            }
-        }
-        self.append_table(end, |block| stored.binary_search(&block).is_ok());
-    }
-
-    fn inode_bytes(&self, node: NodeId) -> u64 {
-        let is_plain = self.tree[node].xattrs.is_empty();
-        match &self.tree[node].kind {
-            Kind::File { size_bytes } => {
-                let blocks = self.blocks_of(node).len() as u64;
-                let is_basic = is_plain && *size_bytes <= u32::MAX.into();
-                let fixed_bytes = if is_basic {
-                    FILE_BYTES
-                } else {
-                    EXTENDED_FILE_BYTES
-                };
-                fixed_bytes + blocks * WORD_BYTES
-            }
-            Kind::Directory { entries } => {
-                let indexed = indexed_blocks(entries);
-                if indexed == 0 && is_plain {
-                    DIRECTORY_BYTES
-                } else {
-                    EXTENDED_DIRECTORY_BYTES + indexed * INDEX_ENTRY_BYTES
+    fn place(&self, places: &Places<'_>, node: NodeId, inode: NotedInode, at: InodeRef) -> Place {
+        let NotedInode {
+            fixed_bytes,
+            mut kind,
+        } = inode;
+        let blocks = &self.blocks[Table::Inodes as usize];
+        let first = blocks.partition_point(|block| block.start_byte < at.block_start.into());
+        let begin = (first, u64::from(at.offset));
+        match &mut kind {
+            PlaceKind::File(file) => file.list = places.further(begin, fixed_bytes),
+            PlaceKind::Directory(directory) => {
+                if let Some(listing) = self.listings.get(&node) {
+                    *directory = DirectoryPlace {
+                        listing: (listing.len_bytes > 0).then(|| {
+                            let start = (places.listings_first, listing.start);
+                            places.range(start, listing.len_bytes.into())
+                        }),
+                        is_indexed: listing.is_indexed(),
+                    };
                 }
             }
-            Kind::Symlink { target } => OTHER_BYTES + target.len() as u64,
-            _ => OTHER_BYTES,
+            PlaceKind::Symlink | PlaceKind::Other => {}
+        }
+        Place {
+            inode: places.range(begin, fixed_bytes),
+            kind,
         }
     }
 
-    fn blocks_of(&self, node: NodeId) -> &[Extent] {
-        let blocks = self.data.blocks.get(self.tree.data_of(node).index());
-        blocks.map_or(&[], Vec::as_slice)
-    }
-
-    /// Lays out listings; returns what each path names, and where in the directory table each directory's listing begins and ends.
-    fn place_listings(&mut self) -> (HashMap<Vec<u8>, Name>, Listings) {
-        let first = self.metadata.len();
+    /// What each path names.
+    fn names(&self, places: &Places<'_>) -> HashMap<Vec<u8>, Name> {
         let paths = self.tree.paths();
         let root = Name {
             place: NodeId::ROOT.index(),
             search: None,
         };
-        let mut names = HashMap::from([(b"/".to_vec(), root)]);
-        let mut listings = Listings::new();
-        let mut end = 0_u64;
-        for directory in &self.order.directories {
+        let mut names = HashMap::with_capacity(paths.len());
+        names.insert(b"/".to_vec(), root);
+        for (directory, listing) in &self.listings {
             let entries = self.tree.entries(*directory);
-            let listed = entries.iter().map(|(name, node)| ListedName {
-                name_bytes: name.len(),
-                inode_block: self.inodes[node.index()].0 / BLOCK_BYTES,
-                number: self.numbers[node.index()],
-            });
-            let (block, offset) = split(end);
-            let begun = (first + block, offset);
-            let is_indexed = indexed_blocks(entries) > 0;
-            let (found, len_bytes) = searches(begun, is_indexed, listed);
-            listings.insert(*directory, (end, end + len_bytes));
-            end += len_bytes;
-            let path = match paths[directory.index()].as_slice() {
+            let parent = match paths[directory.index()].as_slice() {
                 b"/" => &b""[..],
                 path => path,
             };
+            let found = places.searches(self.tree, *directory, listing);
             for ((name, node), search) in entries.iter().zip(found) {
                 let name_of = Name {
                     place: node.index(),
                     search: Some(search),
                 };
-                names.insert([path, b"/", name].concat(), name_of);
+                names.insert([parent, b"/", name].concat(), name_of);
             }
         }
-        self.append_table(end, |_| false);
-        (names, listings)
-    }
-
-    fn place(&self, node: NodeId, listings_start: usize, listings: &Listings) -> Place {
-        let (start, mut end) = self.inodes[node.index()];
-        let kind = match &self.tree[node].kind {
-            Kind::File { size_bytes } => {
-                let blocks = self.blocks_of(node);
-                end -= blocks.len() as u64 * WORD_BYTES;
-                PlaceKind::File(FilePlace {
-                    size_bytes: *size_bytes,
-                    blocks: blocks.to_vec(),
-                    fragment: self.data.tails[self.tree.tail_of(node).index()],
-                    list: split(end),
-                    executable: Vec::new(),
-                })
-            }
-            Kind::Directory { entries } => {
-                let listing = listings.get(&node).filter(|(start, end)| start < end);
-                PlaceKind::Directory(DirectoryPlace {
-                    listing: listing.map(|(start, end)| range(listings_start, *start, *end)),
-                    is_indexed: indexed_blocks(entries) > 0,
-                })
-            }
-            Kind::Symlink { .. } => PlaceKind::Symlink,
-            _ => PlaceKind::Other,
-        };
-        Place {
-            inode: range(0, start, end),
-            kind,
-        }
-    }
-
-    /// Appends a table of so many bytes in metadata blocks.
-    fn append_table(&mut self, len_bytes: u64, is_stored: impl Fn(u64) -> bool) {
-        for block in 0..len_bytes.div_ceil(BLOCK_BYTES) {
-            let rest = (len_bytes - block * BLOCK_BYTES).min(BLOCK_BYTES);
-            let len = u32::try_from(rest).unwrap_or(u32::MAX);
-            let packed = self.sizes.metadata_bytes(len);
-            let is_stored = is_stored(block) || packed >= len;
-            let body_bytes = if is_stored { len } else { packed };
-            let extent = Extent {
-                start_byte: self.end,
-                stored_bytes: body_bytes + HEADER_BYTES,
-                len_bytes: len,
-                is_stored,
-            };
-            self.end = extent.end();
-            self.metadata.push(extent);
-        }
+        names
     }
 }
 
-/// How many metadata blocks of its listing the index of a directory names.
-fn indexed_blocks(entries: &[(Vec<u8>, NodeId)]) -> u64 {
-    let names = entries.iter().map(|(name, _)| name.len() as u64 + 8);
-    names.sum::<u64>() / BLOCK_BYTES
+/// From bytes of tables to blocks in [`Geometry::metadata`].
+struct Places<'a> {
+    /// What a full metadata block holds.
+    block_bytes: u64,
+    /// The first block of the directory table.
+    listings_first: usize,
+    tables: &'a Assembled,
 }
 
-/// The metadata block that holds a byte of a table, and the byte in it.
-fn split(byte: u64) -> (usize, u32) {
-    let block = usize::try_from(byte / BLOCK_BYTES).unwrap_or(usize::MAX);
-    (block, u32::try_from(byte % BLOCK_BYTES).unwrap_or(0))
-}
+impl Places<'_> {
+    /// The block that holds a byte counted from a byte of another, and the byte in it.
+    fn further(&self, (block, byte): (usize, u64), bytes: u64) -> (usize, u32) {
+        let byte = byte + bytes;
+        let blocks = usize::try_from(byte / self.block_bytes).unwrap_or(usize::MAX);
+        let within = u32::try_from(byte % self.block_bytes).unwrap_or(u32::MAX);
+        (block + blocks, within)
+    }
 
-/// The blocks of a table that hold the bytes from `start` to before `end`.
-fn range(first: usize, start: u64, end: u64) -> MetadataRange {
-    MetadataRange {
-        first: first + split(start).0,
-        last: first + split(end.max(start + 1) - 1).0,
+    /// The blocks of so many bytes from one on.
+    fn range(&self, start: (usize, u64), len_bytes: u64) -> MetadataRange {
+        MetadataRange {
+            first: self.further(start, 0).0,
+            last: self.further(start, len_bytes.max(1) - 1).0,
+        }
+    }
+
+    /// The blocks that are read to find each name of a directory.
+    fn searches(
+        &self,
+        tree: &Tree,
+        directory: NodeId,
+        listing: &PlacedListing,
+    ) -> Vec<MetadataRange> {
+        let begun = self.further((self.listings_first, listing.start), 0);
+        let inode = |node: NodeId| self.tables.refs[node.index()];
+        let entries = listed_entries(tree, &self.tables.numbers, directory, inode);
+        searches(begun, self.block_bytes, listing.is_indexed(), entries)
     }
 }

@@ -1,5 +1,7 @@
 use std::sync::Arc;
 
+use coldpress_assemble::Metadata;
+use coldpress_format::SUPERBLOCK_SIZE;
 use coldpress_layout::{Kind, Node, Plan, Tails, order};
 
 use super::*;
@@ -61,8 +63,38 @@ pub(crate) fn tree() -> Tree {
 }
 
 fn predicted(tree: &Tree) -> Geometry {
+    predicted_from(tree, SUPERBLOCK_SIZE as u64)
+}
+
+/// With a data area that begins at a byte.
+fn predicted_from(tree: &Tree, data_start: u64) -> Geometry {
     let (order, _) = order(tree, &Plan::default(), BlockSize::MIN, Tails::All);
-    Geometry::predicted(tree, &order, Compressor::Gzip, BlockSize::MIN, &Halves)
+    let options = ImageOptions {
+        compressor: Compressor::Gzip,
+        block_size: BlockSize::MIN,
+        data_start,
+        tables: TableOptions {
+            metadata: Metadata::Dense,
+            is_exportable: true,
+        },
+    };
+    Geometry::predicted(tree, &order, &options, &Halves).unwrap()
+}
+
+#[test]
+fn a_file_behind_4_gib_has_the_extended_form() {
+    let list = |data_start| {
+        predicted_from(&tree(), data_start)
+            .file(b"/copy")
+            .unwrap()
+            .list
+    };
+    let (near, far) = (list(96), list(5 << 30));
+    // It and each file before it is so much longer.
+    assert!(
+        far.1 > near.1 && (far.1 - near.1).is_multiple_of(24),
+        "{near:?} {far:?}"
+    );
 }
 
 #[test]

@@ -152,6 +152,7 @@ pub fn append_listing<'a>(
     let mut marks = Vec::new();
     let mut marked_block = block_of(stream_offset);
     let mut open: Option<Run<'_>> = None;
+    let mut header_at = listing_start;
     for (index, entry) in entries.into_iter().enumerate() {
         let at = output.len() - listing_start;
         let start = stream_offset + at as u64;
@@ -163,12 +164,52 @@ pub fn append_listing<'a>(
                     let at = u32::try_from(at).expect("a listing is below 4 GiB");
                     marks.push((at, index));
                 }
+                header_at = output.len();
                 open.insert(Run::begin(entry, start, output))
             }
         };
-        run.append(&entry, output);
+        run.append(&entry, header_at, output);
     }
     marks
+}
+
+/// Where an entry lies in the directory table before compression.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EntrySpan {
+    /// First byte of the header that the entry's run begins with.
+    pub run_start: u64,
+    /// Byte behind the entry.
+    pub end: u64,
+}
+
+/// Where each entry lies of a listing that [`append_listing`] writes.
+///
+/// * `entries`, `stream_offset`: as there.
+pub fn listing_spans<'a>(
+    entries: impl IntoIterator<Item = EntryRef<'a>>,
+    stream_offset: u64,
+) -> impl Iterator<Item = EntrySpan> {
+    const HEADER_BYTES: u64 = size_of::<RawDirectoryHeader>() as u64;
+    const ENTRY_BYTES: u64 = size_of::<RawDirectoryEntry>() as u64;
+    let mut end = stream_offset;
+    let mut open: Option<Run<'a>> = None;
+    entries.into_iter().map(move |entry| {
+        let run = match &mut open {
+            Some(run) if run.takes(&entry, end) => run,
+            _ => {
+                let run = open.insert(Run::new(entry, end));
+                end = end.saturating_add(HEADER_BYTES);
+                run
+            }
+        };
+        run.len = run.len.saturating_add(1);
+        end = end.saturating_add(ENTRY_BYTES);
+        end = end.saturating_add(entry.name.len() as u64);
+        EntrySpan {
+            run_start: run.start,
+            end,
+        }
+    })
 }
 
 /// The metadata block that holds a byte of the directory table.
@@ -186,28 +227,29 @@ struct Run<'a> {
     base: EntryRef<'a>,
     /// Where the header begins in the directory table before compression.
     start: u64,
-    /// Where the header begins in the output.
-    header_at: usize,
     /// How many they are.
     len: u32,
 }
 
 impl<'a> Run<'a> {
+    /// A run without entries.
+    fn new(base: EntryRef<'a>, start: u64) -> Self {
+        Self {
+            base,
+            start,
+            len: 0,
+        }
+    }
+
     /// Appends the header of a run without entries.
     fn begin(base: EntryRef<'a>, start: u64, output: &mut Vec<u8>) -> Self {
-        let header_at = output.len();
         let header = RawDirectoryHeader {
             count: 0.into(),
             inode_block_start: base.inode.block_start.into(),
             base_number: base.number.into(),
         };
         output.extend_from_slice(header.as_bytes());
-        Self {
-            base,
-            start,
-            header_at,
-            len: 0,
-        }
+        Self::new(base, start)
     }
 
     /// Whether an entry that would begin at byte `start` of the directory table belongs here.
@@ -222,7 +264,7 @@ impl<'a> Run<'a> {
         clippy::arithmetic_side_effects,
         reason = "a run has at most 256 entries, and its header is in memory"
     )]
-    fn append(&mut self, entry: &EntryRef<'_>, output: &mut Vec<u8>) {
+    fn append(&mut self, entry: &EntryRef<'_>, header_at: usize, output: &mut Vec<u8>) {
         let raw = RawDirectoryEntry {
             inode_offset: entry.inode.offset.into(),
             number_delta: number_delta(&self.base, entry)
@@ -234,7 +276,7 @@ impl<'a> Run<'a> {
         output.extend_from_slice(raw.as_bytes());
         output.extend_from_slice(entry.name);
         let count = output
-            .get_mut(self.header_at..)
+            .get_mut(header_at..)
             .and_then(<[u8]>::first_chunk_mut)
             .expect("the header was appended");
         *count = self.len.to_le_bytes();

@@ -8,6 +8,7 @@ use super::raw::{
 };
 use super::read::{DOTS_BYTES, MODE_BITS, NONE};
 use super::{Body, DeviceNumber, Directory, File, Inode, InodeKind};
+use crate::directory::IndexEntry;
 
 impl Inode {
     /// Appends the inode as it lies on disk.
@@ -57,6 +58,50 @@ impl Inode {
         }
     }
 
+    /// Bytes of the inode on disk, but for a file's block list.
+    pub fn fixed_bytes(&self) -> u64 {
+        let is_basic = self.xattr.is_none();
+        let body_bytes = match &self.body {
+            Body::Directory(directory) if self.basic_size(directory).is_some() => {
+                size_of::<RawDirectory>()
+            }
+            Body::Directory(directory) => {
+                let names = directory.index.iter().map(|entry| entry.name.len());
+                let bytes = names.map(|len| len.saturating_add(IndexEntry::FIXED_BYTES));
+                bytes.fold(size_of::<RawExtendedDirectory>(), usize::saturating_add)
+            }
+            Body::File(file) if self.basic_start_and_size(file).is_some() => size_of::<RawFile>(),
+            Body::File(_) => size_of::<RawExtendedFile>(),
+            Body::Symlink(target) => {
+                let xattr_bytes = self.xattr.map_or(0, |_| size_of::<u32>());
+                let target_bytes = target.len().saturating_add(xattr_bytes);
+                size_of::<RawSymlink>().saturating_add(target_bytes)
+            }
+            Body::BlockDevice(_) | Body::CharDevice(_) if is_basic => size_of::<RawDevice>(),
+            Body::BlockDevice(_) | Body::CharDevice(_) => size_of::<RawExtendedDevice>(),
+            Body::Fifo | Body::Socket if is_basic => size_of::<RawIpc>(),
+            Body::Fifo | Body::Socket => size_of::<RawExtendedIpc>(),
+        };
+        size_of::<RawInodeHeader>().saturating_add(body_bytes) as u64
+    }
+
+    /// The size field of a directory's basic form, if that can hold it.
+    fn basic_size(&self, directory: &Directory) -> Option<u16> {
+        let size = directory.listing_bytes.saturating_add(DOTS_BYTES);
+        u16::try_from(size)
+            .ok()
+            .filter(|_| self.xattr.is_none() && directory.index.is_empty())
+    }
+
+    /// The start and the length in a file's basic form, if that can hold it. The kernel takes a
+    /// link count of 1 from that form.
+    fn basic_start_and_size(&self, file: &File) -> Option<(u32, u32)> {
+        let is_plain = self.xattr.is_none() && self.link_count == 1 && file.sparse_bytes == 0;
+        let start = u32::try_from(file.start).ok()?;
+        let size = u32::try_from(file.size_bytes).ok()?;
+        is_plain.then_some((start, size))
+    }
+
     fn write_header(&self, extended: bool, output: &mut Vec<u8>) {
         let form = if extended { InodeKind::EXTENDED } else { 0 };
         let kind = (self.body.kind() as u16).saturating_add(form);
@@ -79,9 +124,7 @@ impl Inode {
             .listing_bytes
             .checked_add(DOTS_BYTES)
             .expect("a listing is below 4 GiB");
-        let basic = u16::try_from(size)
-            .ok()
-            .filter(|_| self.xattr.is_none() && directory.index.is_empty());
+        let basic = self.basic_size(directory);
         self.write_header(basic.is_none(), output);
         if let Some(size) = basic {
             let raw = RawDirectory {
@@ -112,15 +155,7 @@ impl Inode {
     fn write_file(&self, file: &File, output: &mut Vec<u8>) {
         let fragment = file.tail.map_or(NONE, |tail| tail.fragment).into();
         let tail_offset = file.tail.map_or(0, |tail| tail.offset).into();
-        // The kernel takes a link count of 1 from the basic form.
-        let basic = (self.xattr.is_none() && self.link_count == 1 && file.sparse_bytes == 0)
-            .then(|| {
-                Some((
-                    u32::try_from(file.start).ok()?,
-                    u32::try_from(file.size_bytes).ok()?,
-                ))
-            })
-            .flatten();
+        let basic = self.basic_start_and_size(file);
         self.write_header(basic.is_none(), output);
         if let Some((start, size)) = basic {
             let (start, size) = (start.into(), size.into());

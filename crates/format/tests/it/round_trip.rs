@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use coldpress_format::{
     BlockSize, BlockWord, Body, DeviceNumber, Directory, Entry, File, IndexEntry, Inode, InodeKind,
-    InodeRef, NAME_MAX_BYTES, TailEnd, is_legal_name, parse_listing, write_listing,
+    InodeRef, NAME_MAX_BYTES, TailEnd, is_legal_name, listing_spans, parse_listing, write_listing,
 };
 use proptest::collection::{btree_map, vec};
 use proptest::option;
@@ -153,6 +153,11 @@ proptest! {
     fn an_inode_comes_back_in_the_documented_form(inode in inode()) {
         let bytes = written(&inode);
         let extended = bytes[0] > 7;
+        let list_bytes = match &inode.body {
+            Body::File(file) => 4 * file.blocks.len(),
+            _ => 0,
+        };
+        prop_assert_eq!(inode.fixed_bytes(), (bytes.len() - list_bytes) as u64);
         prop_assert_eq!(extended, must_be_extended(&inode));
         let behind = [bytes.as_slice(), &[0xaa; 3]].concat();
         let (read, rest) = read_inode(&behind, BLOCK_SIZE).expect("it was written");
@@ -173,6 +178,14 @@ proptest! {
             let tail = &listing.bytes[usize::try_from(*at).expect("it is in memory")..];
             prop_assert_eq!(parse_listing(tail, START), Ok(entries[*first..].to_vec()));
         }
+        let spans = listing_spans(entries.iter().map(Entry::borrow), stream_offset);
+        let ends: Vec<_> = spans.map(|span| span.end - stream_offset).collect();
+        for (entry, end) in entries.iter().zip(&ends) {
+            // Behind its name, at the latest the next header begins.
+            let end = usize::try_from(*end).expect("it is in memory");
+            prop_assert!(listing.bytes[..end].ends_with(&entry.name));
+        }
+        prop_assert_eq!(ends.last().copied().unwrap_or(0), listing.bytes.len() as u64);
         let block = |at: u32| (stream_offset + u64::from(at)) / 8192;
         let marked: Vec<_> = listing.marks.iter().map(|(at, _)| block(*at)).collect();
         prop_assert!(marked.is_sorted_by(|before, after| before < after));
