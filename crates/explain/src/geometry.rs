@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 use coldpress_cost::{
     DirectoryPlace, Extent, FilePlace, Geometry, MetadataRange, Name, Place, PlaceKind, searches,
 };
-use coldpress_format::{Body, Directory, Entry, Inode, InodeRef, METADATA_BLOCK_SIZE};
+use coldpress_format::{Body, Directory, Entry, InodeRef, METADATA_BLOCK_SIZE};
 use coldpress_image::{
     DumpArea, DumpOptions, Error, Image, PathBudget, ReadAt, Stored, Visited, dump, walk,
 };

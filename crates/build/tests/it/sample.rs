@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use coldpress_assemble::Table;
 use coldpress_build::{
     Error, Estimate, Options, SampleMeans, SampleOptions, Sampling, Source, Uncompressed,
 };
@@ -369,7 +370,7 @@ fn the_sizes_of_blocks_add_up_to_the_data_area() {
             blocks.stored_bytes(coldpress_layout::NodeId(1), u64::MAX),
             0
         );
-        assert!(blocks.metadata_bytes(8192) < 8192);
+        assert!(blocks.metadata_bytes(Table::Inodes, 8192) < 8192);
     }
 }
 

@@ -140,7 +140,12 @@ fn bar(progress: Progress, block_bytes: u32, percent: u64) -> String {
     let full = (done * room).checked_div(total).unwrap_or(room);
     let full = usize::try_from(full).unwrap_or(0);
     let empty = usize::try_from(room).unwrap_or(0).saturating_sub(full);
-    let turning = ['|', '/', '-', '\\'][percent as usize % 4];
+    let turning = match percent % 4 {
+        0 => '|',
+        1 => '/',
+        2 => '-',
+        _ => '\\',
+    };
     format!(
         "\r[{:=<full$}{turning}{:empty$}] {done:digits$}/{total:digits$} {percent:3}%",
         "", ""

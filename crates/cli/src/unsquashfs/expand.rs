@@ -183,15 +183,14 @@ impl<'a> Finder<'a> {
                 place.kind == InodeKind::Symlink && self.last_link != LastLink::Itself;
             let mut place = place;
             if is_link {
-                match follow(self.image, &at.directory, &place, &mut trail)? {
-                    Some(target) => place = target,
-                    None => {
-                        sinks.problem(&unresolved(&shown));
-                        if self.last_link == LastLink::Target {
-                            continue;
-                        }
-                        (trail, is_link) = (at.trail.clone(), false);
+                if let Some(target) = follow(self.image, &at.directory, &place, &mut trail)? {
+                    place = target;
+                } else {
+                    sinks.problem(&unresolved(&shown));
+                    if self.last_link == LastLink::Target {
+                        continue;
                     }
+                    (trail, is_link) = (at.trail.clone(), false);
                 }
             }
             (sinks.found)(Match {

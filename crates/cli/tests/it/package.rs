@@ -62,14 +62,14 @@ fn published_crates_use_published_crates_by_version() {
             .iter()
             .filter(|it| !it["path"].is_null() && it["kind"] != "dev");
         for dependency in own {
-            let (user, used) = (&package["name"], &dependency["name"]);
+            let (package, used) = (&package["name"], &dependency["name"]);
             assert!(
                 published.iter().any(|it| it["name"] == *used),
-                "{user} uses {used}, which has `publish = false`"
+                "{package} uses {used}, which has `publish = false`"
             );
             assert_ne!(
                 dependency["req"], "*",
-                "{user} uses {used} without a version"
+                "{package} uses {used} without a version"
             );
         }
     }

@@ -6,6 +6,7 @@ use super::Kernel;
 use crate::geometry::{FilePlace, MetadataRange, Name, PlaceKind};
 use crate::slots::Kept;
 
+#[expect(clippy::cast_possible_truncation, reason = "8 KiB")]
 const METADATA_BLOCK_BYTES: u32 = METADATA_BLOCK_SIZE as u32;
 /// A metadata block's header.
 const HEADER_BYTES: u64 = MetadataHeader::SIZE;

@@ -15,6 +15,7 @@ use crate::geometry::{
 };
 use crate::listing::searches;
 
+#[expect(clippy::cast_possible_truncation, reason = "2 bytes")]
 const HEADER_BYTES: u32 = MetadataHeader::SIZE as u32;
 
 /// What the assembler makes of the tables, but for the bytes in them.

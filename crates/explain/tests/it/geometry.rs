@@ -48,7 +48,7 @@ fn options(number: usize, block_size: BlockSize, tails: Tails) -> Options {
         modification_time_s: 7,
         tails,
         group: Group::None,
-        exportable: number % 3 > 0,
+        exportable: !number.is_multiple_of(3),
         metadata: if number % 8 == 5 {
             Metadata::Spread
         } else {
@@ -57,6 +57,7 @@ fn options(number: usize, block_size: BlockSize, tails: Tails) -> Options {
         offset_bytes: 0,
         is_padded: true,
         deduplicated: true,
+        without_xattrs: false,
     }
 }
 

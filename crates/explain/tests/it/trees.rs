@@ -5,6 +5,7 @@ use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::os::unix::fs::{FileExt as _, symlink};
 use std::path::Path;
+use std::sync::Arc;
 
 use coldpress_build::{Input, Source, SourceOptions, gather};
 use coldpress_format::BlockSize;
@@ -141,20 +142,19 @@ fn change(source: &mut Source, numbers: &mut Numbers) {
                 _ => Kind::Fifo,
             };
         }
-        node.xattrs.clear();
+        node.xattrs = Arc::default();
         if attributed > 0 && numbers.below(4) == 0 {
             // Some sets are shared, and some are not.
-            let value = match attributed {
-                1 => numbers.below(5).to_le_bytes().to_vec(),
-                _ => {
-                    let len = usize::try_from(numbers.below(2000)).unwrap();
-                    numbers.content(len)
-                }
+            let value = if attributed == 1 {
+                numbers.below(5).to_le_bytes().to_vec()
+            } else {
+                let len = usize::try_from(numbers.below(2000)).unwrap();
+                numbers.content(len)
             };
-            node.xattrs = vec![
+            node.xattrs = Arc::new(vec![
                 (b"security.x".to_vec(), value),
                 (b"user.name".to_vec(), b"value".to_vec()),
-            ];
+            ]);
         }
     }
 }

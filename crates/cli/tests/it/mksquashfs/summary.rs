@@ -34,6 +34,10 @@ fn flags_are_those_of_squashfs_tools() {
 }
 
 #[test]
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "sizes are printed with two decimals"
+)]
 fn the_summary_has_the_sizes_of_the_tables() {
     let workshop = workshop();
     let text = workshop.done("mksquashfs", "SRC out -noappend").text();
