@@ -22,6 +22,8 @@ EXPLAINED: list[tuple[str, str, str]] = [
      "docs/unsquashfs.md: minor numbers over 255 are printed as they are"),
     (r"", r"unsquashfs .* \.$",
      "docs/unsquashfs.md: `.` is the root; 4.7 passes it over beside other paths"),
+    (r"(\d+ inodes|created \d+|only ours|only in ours)", r"unsquashfs .*-(follow|match).*in\.img .* ",
+     "docs/unsquashfs.md: `.` is the root, also where a link that is followed leads there"),
     (r"", r"unsquashfs .*in\.img .*\.\./a",
      "docs/unsquashfs.md: `..` above the root leads nowhere; in 4.7 it stands for everything"),
     (r"(created \d+ symlink|inodes \(|only in ours)", r"unsquashfs.*-exclude-list .* \*/a",
