@@ -24,6 +24,8 @@ pub(super) struct Extensions {
     pub(super) xattrs: BTreeMap<Vec<u8>, Vec<u8>>,
     /// Names of xattrs as `LIBARCHIVE.xattr` escapes them, where that changes them.
     escaped_names: BTreeSet<Vec<u8>>,
+    /// Names of xattrs that `LIBARCHIVE.xattr` gives.
+    unescaped_names: BTreeSet<Vec<u8>>,
     /// Keys of access lists, which no image holds.
     pub(super) acls: Vec<&'static str>,
     pub(super) sparse: Sparse,
@@ -50,7 +52,8 @@ impl Extensions {
             }
             if let Some(name) = key.strip_prefix(b"SCHILY.xattr.") {
                 // Written by libarchive beside its own key, whose value it can replace.
-                if !self.escaped_names.contains(name) {
+                let is_other = name.contains(&b'%') && self.unescaped_names.contains(name);
+                if !self.escaped_names.contains(name) && !is_other {
                     self.xattrs.insert(name.to_vec(), value.to_vec());
                 }
             } else if let Some(escaped) = key.strip_prefix(b"LIBARCHIVE.xattr.") {
@@ -59,9 +62,12 @@ impl Extensions {
                     .ok_or_else(|| wrong("a LIBARCHIVE.xattr", value, "a text in base 64"))?;
                 // Libarchive escapes the name in the other key too, where nobody unescapes it.
                 if name != escaped {
-                    self.xattrs.remove(escaped);
+                    if !self.unescaped_names.contains(escaped) {
+                        self.xattrs.remove(escaped);
+                    }
                     self.escaped_names.insert(escaped.to_vec());
                 }
+                self.unescaped_names.insert(name.clone());
                 self.xattrs.entry(name).or_insert(value);
             } else {
                 match key {

@@ -193,6 +193,55 @@ fn extended_headers_replace_fields() {
 }
 
 #[test]
+fn a_xattr_whose_name_libarchive_escapes_is_stored_once() {
+    let keys = [
+        ("LIBARCHIVE.xattr.user.sp%20ace", "AQI="),
+        ("SCHILY.xattr.user.sp%20ace", "\u{1}\u{2}"),
+        ("SCHILY.xattr.user.plain%20", "1"),
+    ];
+    // Whichever key comes first.
+    for order in [[0, 1, 2], [1, 2, 0]] {
+        let archive = Archive::default()
+            .entry("x", b'x', 0, &pax(&order.map(|at| keys[at])))
+            .entry("f", b'0', 0, b"")
+            .end();
+        let source = source(&archive).unwrap();
+        let file = source.tree.find(b"/f").unwrap();
+        let expected = [
+            (&b"user.plain%20"[..], &b"1"[..]),
+            (b"user.sp ace", b"\x01\x02"),
+        ]
+        .map(|(name, value)| (name.to_vec(), value.to_vec()));
+        assert_eq!(*source.tree[file].xattrs, expected, "{order:?}");
+    }
+}
+
+#[test]
+fn a_xattr_that_is_named_like_another_one_escaped_is_not_lost() {
+    // As bsdtar writes `user.sp ace` and `user.sp%20ace`.
+    let keys = [
+        ("LIBARCHIVE.xattr.user.sp%20ace", "AQ=="),
+        ("SCHILY.xattr.user.sp%20ace", "\u{1}"),
+        ("LIBARCHIVE.xattr.user.sp%2520ace", "Ag=="),
+        ("SCHILY.xattr.user.sp%2520ace", "\u{2}"),
+    ];
+    for order in [[0, 1, 2, 3], [2, 3, 0, 1], [3, 2, 1, 0], [1, 3, 0, 2]] {
+        let archive = Archive::default()
+            .entry("x", b'x', 0, &pax(&order.map(|at| keys[at])))
+            .entry("f", b'0', 0, b"")
+            .end();
+        let source = source(&archive).unwrap();
+        let file = source.tree.find(b"/f").unwrap();
+        let expected = [
+            (&b"user.sp ace"[..], &b"\x01"[..]),
+            (b"user.sp%20ace", b"\x02"),
+        ]
+        .map(|(name, value)| (name.to_vec(), value.to_vec()));
+        assert_eq!(*source.tree[file].xattrs, expected, "{order:?}");
+    }
+}
+
+#[test]
 fn sparse_files_of_every_format_keep_their_holes() {
     let data = [&[1; 512][..], &[2; 100]].concat();
     let mut gnu = archive::header("s", b'S', 612);
