@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use coldpress_assemble::Table;
 use coldpress_build::Source;
 use coldpress_cost::BlockSizes;
-use coldpress_format::{Body, File, MetadataHeader, XattrTable};
+use coldpress_format::{File, MetadataHeader, XattrTable};
 use coldpress_image::{Image, walk};
 use coldpress_layout::NodeId;
 
@@ -23,8 +23,8 @@ impl<'a> RealSizes<'a> {
     pub(crate) fn new(source: &'a Source, image: &'a Image, bytes: &[u8]) -> Self {
         let mut by_path = HashMap::new();
         walk(image, &mut |visited| {
-            if let Body::File(file) = &visited.inode.body {
-                by_path.insert(visited.path.to_vec(), file.clone());
+            if let Some(file) = visited.file(image)? {
+                by_path.insert(visited.path.to_vec(), file);
             }
             Ok(())
         })
