@@ -3,7 +3,6 @@
 import os
 import random
 import stat
-import struct
 
 NAMES = ["a", "b", "f1", "lib", "usr", "with space", "tab\tbed", "new\nline", "ünï", ".hidden",
          "-dash", "star*", "q?", "[set]", "back\\slash", "quo\"te", "x" * 200, "UPPER", "a.b.c"]
@@ -119,10 +118,3 @@ def names_below(root: bytes) -> list[bytes]:
         for name in directories + files:
             found.append(os.path.relpath(os.path.join(directory, name), root))
     return sorted(found)
-
-
-def acl_value() -> bytes:
-    """A POSIX ACL that is no longer than the mode: user, group, other and one more user."""
-    entries = [(0x01, 6, 0xFFFFFFFF), (0x02, 4, 1000), (0x04, 4, 0xFFFFFFFF),
-               (0x10, 6, 0xFFFFFFFF), (0x20, 4, 0xFFFFFFFF)]
-    return struct.pack("<I", 2) + b"".join(struct.pack("<HHI", *entry) for entry in entries)

@@ -119,7 +119,7 @@ impl Written {
         };
         match packed.piece {
             Piece::Block { node, .. } => {
-                let is_sparse = source.is_sparse(node);
+                let is_sparse = word.is_sparse() && source.is_sparse(node);
                 self.area
                     .push_block(node, word, packed.len_bytes, is_sparse);
             }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::fs::{File, Metadata};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use coldpress_image::Image;
 use coldpress_layout::{Kind, Node, NodeId, Sketches, Tree};
@@ -14,6 +15,20 @@ use crate::held::Identity;
 use crate::shared_xattrs::SharedXattrs;
 use crate::source::{Source, SourceImage};
 use crate::warning::Warning;
+
+/// A directory without entries and xattrs.
+pub(crate) fn directory(mode: u16, uid: u32, gid: u32, mtime_s: u32) -> Node {
+    Node {
+        kind: Kind::Directory {
+            entries: Vec::new(),
+        },
+        mode,
+        uid,
+        gid,
+        mtime_s,
+        xattrs: Arc::default(),
+    }
+}
 
 /// Nodes, and the names that they have so far.
 ///

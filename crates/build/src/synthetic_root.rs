@@ -1,6 +1,8 @@
 //! The root directory that no input has.
 
-use coldpress_layout::{Kind, Node};
+use coldpress_layout::Node;
+
+use crate::draft;
 
 /// What the root directory is like if no input says so: with several sources, with archives that
 /// have no entry for it.
@@ -32,15 +34,6 @@ impl Default for SyntheticRoot {
 
 impl SyntheticRoot {
     pub(crate) fn node(self) -> Node {
-        Node {
-            kind: Kind::Directory {
-                entries: Vec::new(),
-            },
-            mode: self.mode,
-            uid: self.uid,
-            gid: self.gid,
-            mtime_s: self.empty_time_s,
-            xattrs: std::sync::Arc::default(),
-        }
+        draft::directory(self.mode, self.uid, self.gid, self.empty_time_s)
     }
 }

@@ -31,12 +31,11 @@ use std::ops::ControlFlow;
 use std::os::fd::AsFd as _;
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-use coldpress_layout::{Kind, Node};
+use coldpress_layout::Node;
 
 use crate::content::{Content, Segment, StoreId};
-use crate::draft::Draft;
+use crate::draft::{self, Draft};
 use crate::error::{self, Error};
 use crate::gather::SourceOptions;
 use compression::{Compression, MAGIC_BYTES};
@@ -100,16 +99,7 @@ impl Default for TarDefaults {
 impl TarDefaults {
     /// A directory with these.
     pub(crate) fn node(self, mtime_s: u32) -> Node {
-        Node {
-            kind: Kind::Directory {
-                entries: Vec::new(),
-            },
-            mode: self.mode,
-            uid: self.uid,
-            gid: self.gid,
-            mtime_s,
-            xattrs: Arc::default(),
-        }
+        draft::directory(self.mode, self.uid, self.gid, mtime_s)
     }
 }
 

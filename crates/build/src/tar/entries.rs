@@ -197,7 +197,7 @@ impl<'a> Entries<'a> {
             uid,
             gid,
             mtime_s,
-            xattrs: extensions.xattrs.into_iter().collect(),
+            xattrs: extensions.xattrs().into_iter().collect(),
             acls: extensions.acls,
         })
     }

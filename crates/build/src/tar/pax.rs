@@ -4,7 +4,8 @@
 //! passed over. Source: POSIX.1-2017, "pax", extended header; GNU tar's manual, "Sparse Formats";
 //! star's and libarchive's manuals for the keys that begin with their names.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
+use std::mem;
 
 use super::defect::TarDefect;
 use super::number;
@@ -20,12 +21,10 @@ pub(super) struct Extensions {
     pub(super) mtime_s: Option<i64>,
     pub(super) major: Option<u32>,
     pub(super) minor: Option<u32>,
-    /// Full names and values, by name.
-    pub(super) xattrs: BTreeMap<Vec<u8>, Vec<u8>>,
-    /// Names of xattrs as `LIBARCHIVE.xattr` escapes them, where that changes them.
-    escaped_names: BTreeSet<Vec<u8>>,
-    /// Names of xattrs that `LIBARCHIVE.xattr` gives.
-    unescaped_names: BTreeSet<Vec<u8>>,
+    /// Full names as they are spelled, and values.
+    xattrs: BTreeMap<Vec<u8>, Vec<u8>>,
+    /// Those of `LIBARCHIVE.xattr`, by their names as these keys escape them.
+    escaped_xattrs: BTreeMap<Vec<u8>, Vec<u8>>,
     /// Keys of access lists, which no image holds.
     pub(super) acls: Vec<&'static str>,
     pub(super) sparse: Sparse,
@@ -44,6 +43,20 @@ pub(super) struct Sparse {
 }
 
 impl Extensions {
+    /// Full names and values of xattrs, by name.
+    ///
+    /// Libarchive writes each under two keys with one spelling of the name, which it escapes; under
+    /// `SCHILY.xattr` nobody else escapes names.
+    pub(super) fn xattrs(&mut self) -> BTreeMap<Vec<u8>, Vec<u8>> {
+        let mut plain = mem::take(&mut self.xattrs);
+        let escaped = mem::take(&mut self.escaped_xattrs).into_iter();
+        let mut xattrs: BTreeMap<_, _> = escaped
+            .map(|(name, value)| (unescaped(&name), plain.remove(&name).unwrap_or(value)))
+            .collect();
+        xattrs.append(&mut plain);
+        xattrs
+    }
+
     /// Takes over the records of an extended header for one entry.
     pub(super) fn add(&mut self, records: &[u8]) -> Result<(), TarDefect> {
         for_each(records, |key, value| {
@@ -51,24 +64,11 @@ impl Extensions {
                 return self.sparse.add(key, value);
             }
             if let Some(name) = key.strip_prefix(b"SCHILY.xattr.") {
-                // Written by libarchive beside its own key, whose value it can replace.
-                let is_other = name.contains(&b'%') && self.unescaped_names.contains(name);
-                if !self.escaped_names.contains(name) && !is_other {
-                    self.xattrs.insert(name.to_vec(), value.to_vec());
-                }
+                self.xattrs.insert(name.to_vec(), value.to_vec());
             } else if let Some(escaped) = key.strip_prefix(b"LIBARCHIVE.xattr.") {
-                let name = unescaped(escaped);
                 let value = base64(value)
                     .ok_or_else(|| wrong("a LIBARCHIVE.xattr", value, "a text in base 64"))?;
-                // Libarchive escapes the name in the other key too, where nobody unescapes it.
-                if name != escaped {
-                    if !self.unescaped_names.contains(escaped) {
-                        self.xattrs.remove(escaped);
-                    }
-                    self.escaped_names.insert(escaped.to_vec());
-                }
-                self.unescaped_names.insert(name.clone());
-                self.xattrs.entry(name).or_insert(value);
+                self.escaped_xattrs.insert(escaped.to_vec(), value);
             } else {
                 match key {
                     b"path" => self.path = Some(value.to_vec()),
@@ -285,7 +285,7 @@ mod tests {
         assert_eq!(extensions.path.as_deref(), Some(&b"a=b\nc"[..]));
         assert_eq!(extensions.uid, Some(5_000_000_000));
         assert_eq!(extensions.mtime_s, Some(-2));
-        let xattrs: Vec<_> = extensions.xattrs.clone().into_iter().collect();
+        let xattrs: Vec<_> = extensions.xattrs().into_iter().collect();
         let expected = [(&b"user.A%2"[..], &[1, 2, 3][..]), (b"user.x", b"raw\0")];
         let expected = expected.map(|(name, value)| (name.to_vec(), value.to_vec()));
         assert_eq!(xattrs, expected);

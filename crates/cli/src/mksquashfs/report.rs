@@ -28,7 +28,8 @@ pub(crate) fn beginning(request: &Request) -> String {
     format!("Creating 4.0 filesystem on {destination}, block size {block_bytes}.\n")
 }
 
-/// What is stored but for what an image has that is appended to, a line for each name, directories behind what is in them.
+/// What is stored, but for what an image has already that is appended to: a line for each name,
+/// directories after what is in them.
 ///
 /// # Errors
 ///
@@ -65,11 +66,13 @@ fn line(source: &Source, id: NodeId, path: &[u8], is_again: bool) -> String {
     let path = text::escaped(path);
     match &source.tree[id].kind {
         Kind::File { size_bytes } => {
-            let what = match is_again {
-                true => "LINK",
-                false if source.tree.duplicates.contains_key(&id) => "DUPLICATE",
+            let what = if is_again {
+                "LINK"
+            } else if source.tree.duplicates.contains_key(&id) {
+                "DUPLICATE"
+            } else {
                 // The line of mksquashfs then ends with a space.
-                false => "",
+                ""
             };
             format!("file {path}, uncompressed size {size_bytes} bytes {what}")
         }

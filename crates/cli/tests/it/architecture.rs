@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::process::Command;
 
+use serde_json::Value;
+
 use crate::run::{program, repository};
 
 const PREFIX: &str = "coldpress-";
@@ -48,8 +50,8 @@ fn name(cell: &str) -> String {
     }
 }
 
-/// Crates of the workspace: crate to the crates of the workspace that it depends on.
-fn actual() -> BTreeMap<String, BTreeSet<String>> {
+/// Crates of the workspace as `cargo metadata` describes them.
+pub(crate) fn packages() -> Vec<Value> {
     let mut cargo = Command::new(env!("CARGO"));
     cargo.args([
         "metadata",
@@ -59,8 +61,12 @@ fn actual() -> BTreeMap<String, BTreeSet<String>> {
         "1",
     ]);
     let metadata = program(cargo.current_dir(repository())).json();
-    let packages = metadata["packages"].as_array().unwrap();
-    packages
+    metadata["packages"].as_array().unwrap().clone()
+}
+
+/// Crates of the workspace: crate to the crates of the workspace that it depends on.
+fn actual() -> BTreeMap<String, BTreeSet<String>> {
+    packages()
         .iter()
         .map(|package| {
             let dependencies = package["dependencies"].as_array().unwrap();

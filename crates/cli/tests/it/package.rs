@@ -1,25 +1,10 @@
 //! What a package registry asks of a crate, so that `cargo package` and `cargo publish` take each.
 
 use std::path::Path;
-use std::process::Command;
 
 use serde_json::Value;
 
-use crate::run::{program, repository};
-
-/// Crates of the workspace as `cargo metadata` describes them.
-fn crates() -> Vec<Value> {
-    let mut cargo = Command::new(env!("CARGO"));
-    cargo.args([
-        "metadata",
-        "--no-deps",
-        "--offline",
-        "--format-version",
-        "1",
-    ]);
-    let metadata = program(cargo.current_dir(repository())).json();
-    metadata["packages"].as_array().unwrap().clone()
-}
+use crate::architecture::packages;
 
 /// Whether the crate may be published: `publish = false` is an empty list of registries.
 fn is_published(package: &Value) -> bool {
@@ -30,7 +15,7 @@ fn is_published(package: &Value) -> bool {
 
 #[test]
 fn published_crates_describe_themselves() {
-    for package in crates().iter().filter(|it| is_published(it)) {
+    for package in packages().iter().filter(|it| is_published(it)) {
         let name = &package["name"];
         for field in ["description", "license", "rust_version"] {
             let text = package[field].as_str().unwrap_or_default();
@@ -52,7 +37,7 @@ fn published_crates_describe_themselves() {
 
 #[test]
 fn published_crates_use_published_crates_by_version() {
-    let crates = crates();
+    let crates = packages();
     let published: Vec<_> = crates.iter().filter(|it| is_published(it)).collect();
     assert!(!published.is_empty());
     for package in &published {
