@@ -10,6 +10,7 @@ use std::io;
 use std::num::NonZeroUsize;
 
 use coldpress_build::{Options, Source, Summary, TableSize};
+use coldpress_format::{METADATA_BLOCK_SIZE, SUPERBLOCK_SIZE};
 use coldpress_layout::{Kind, NodeId, Tails};
 
 use super::request::Request;
@@ -106,10 +107,19 @@ pub(crate) fn summary(
     let mut text = String::new();
     // Writing to a string does not fail.
     let _ = write_settings(&mut text, request, options);
-    let _ = write_sizes(&mut text, request, summary);
+    let owners = Owners::of(source);
+    let other_tables_bytes = table_bytes(u64::from(summary.fragment_count) * 16)
+        + table_bytes(owners.ids() * 4)
+        + table_bytes(u64::from(summary.inode_count) * 8 * u64::from(options.exportable));
+    let _ = write_sizes(&mut text, request, summary, other_tables_bytes);
     let _ = write_counts(&mut text, options, source, summary);
-    let _ = write_owners(&mut text, source);
+    let _ = owners.write(&mut text);
     text
+}
+
+/// What a table of entries takes without compression, with the positions of its metadata blocks.
+fn table_bytes(entries_bytes: u64) -> u64 {
+    entries_bytes + entries_bytes.div_ceil(METADATA_BLOCK_SIZE as u64) * 8
 }
 
 fn write_settings(
@@ -159,6 +169,7 @@ fn write_sizes(
     text: &mut String,
     request: &Request,
     summary: &Summary,
+    other_tables_bytes: u64,
 ) -> Result<(), std::fmt::Error> {
     let image_bytes = request.offset_bytes + summary.used_bytes;
     writeln!(
@@ -173,10 +184,12 @@ fn write_sizes(
         ("Xattr", "xattr", summary.xattr_table),
     ];
     let content_bytes = tables.iter().map(|(_, _, size)| size.content_bytes);
-    let uncompressed_bytes = summary.data_bytes + content_bytes.sum::<u64>();
+    let superblock_bytes = SUPERBLOCK_SIZE as u64;
+    let uncompressed_bytes =
+        superblock_bytes + summary.data_bytes + content_bytes.sum::<u64>() + other_tables_bytes;
     writeln!(
         text,
-        "\t{:.2}% of uncompressed filesystem size ({:.2} Kbytes)",
+        "\t{}% of uncompressed filesystem size ({:.2} Kbytes)",
         percent(image_bytes, uncompressed_bytes),
         uncompressed_bytes as f64 / 1024.0
     )?;
@@ -191,7 +204,7 @@ fn write_sizes(
         } = size;
         writeln!(
             text,
-            "{title} table size {stored_bytes} bytes ({:.2} Kbytes)\n\t{:.2}% of uncompressed {name} \
+            "{title} table size {stored_bytes} bytes ({:.2} Kbytes)\n\t{}% of uncompressed {name} \
              table size ({content_bytes} bytes)",
             stored_bytes as f64 / 1024.0,
             percent(stored_bytes, content_bytes)
@@ -200,16 +213,16 @@ fn write_sizes(
     Ok(())
 }
 
-/// What part of `whole_bytes` there is; all of nothing.
+/// What part of `whole_bytes` there is, with two decimals; all of nothing.
 #[expect(
     clippy::cast_precision_loss,
     reason = "percents are printed with two decimals"
 )]
-fn percent(part_bytes: u64, whole_bytes: u64) -> f64 {
+fn percent(part_bytes: u64, whole_bytes: u64) -> String {
     if whole_bytes == 0 {
-        return 100.0;
+        return "100".to_owned();
     }
-    part_bytes as f64 / whole_bytes as f64 * 100.0
+    format!("{:.2}", part_bytes as f64 / whole_bytes as f64 * 100.0)
 }
 
 fn write_counts(
@@ -254,23 +267,40 @@ fn write_counts(
     writeln!(text, "Number of hard-links {links}")
 }
 
-fn write_owners(text: &mut String, source: &Source) -> Result<(), std::fmt::Error> {
-    let nodes = &source.tree.nodes;
-    let users: BTreeSet<u32> = nodes.iter().map(|node| node.uid).collect();
-    let groups: BTreeSet<u32> = nodes.iter().map(|node| node.gid).collect();
-    let ids = users.union(&groups).count();
-    writeln!(text, "Number of ids (unique uids + gids) {ids}")?;
-    for (what, numbers, database) in [
-        ("uids", users, names::USERS),
-        ("gids", groups, names::GROUPS),
-    ] {
-        writeln!(text, "Number of {what} {}", numbers.len())?;
-        let database = fs::read(database).unwrap_or_default();
-        for number in numbers {
-            let name = names::name_in(&database, number);
-            let name = name.as_deref().unwrap_or("unknown");
-            writeln!(text, "\t{name} ({number})")?;
+/// Who owns what is in an image.
+struct Owners {
+    users: BTreeSet<u32>,
+    groups: BTreeSet<u32>,
+}
+
+impl Owners {
+    fn of(source: &Source) -> Self {
+        let nodes = &source.tree.nodes;
+        Self {
+            users: nodes.iter().map(|node| node.uid).collect(),
+            groups: nodes.iter().map(|node| node.gid).collect(),
         }
     }
-    Ok(())
+
+    /// How many numbers the id table holds.
+    fn ids(&self) -> u64 {
+        self.users.union(&self.groups).count() as u64
+    }
+
+    fn write(&self, text: &mut String) -> Result<(), std::fmt::Error> {
+        writeln!(text, "Number of ids (unique uids + gids) {}", self.ids())?;
+        for (what, numbers, database) in [
+            ("uids", &self.users, names::USERS),
+            ("gids", &self.groups, names::GROUPS),
+        ] {
+            writeln!(text, "Number of {what} {}", numbers.len())?;
+            let database = fs::read(database).unwrap_or_default();
+            for number in numbers {
+                let name = names::name_in(&database, *number);
+                let name = name.as_deref().unwrap_or("unknown");
+                writeln!(text, "\t{name} ({number})")?;
+            }
+        }
+        Ok(())
+    }
 }

@@ -8,7 +8,7 @@ use std::time::SystemTime;
 use anyhow::{Context as _, bail};
 use coldpress_build::{Options, Source, Warning};
 use coldpress_format::BlockSize;
-use coldpress_layout::{NodeId, Tails};
+use coldpress_layout::{Kind, Node, NodeId, Tails};
 
 use super::appending::{self, Destination};
 use super::contradictions::{self, SettledTimes};
@@ -128,7 +128,7 @@ fn write(
     let block_size = options.block_size;
     let (order, _) = coldpress_layout::order(&source.tree, &plan, block_size, options.tails);
     let rest = request.work.rest_percent;
-    let mut pace = Pace::new("compressing", shown(request, block_size), rest, ui);
+    let mut pace = Pace::new("compressing", shown(request, source, block_size), rest, ui);
     let summary = coldpress_build::write(
         source,
         &order,
@@ -144,10 +144,16 @@ fn write(
 
 /// What goes to standard output meanwhile: mksquashfs draws its bar there, and programs that read it
 /// from a pipe look for the percents. On a terminal the bar of coldpress is enough.
-fn shown(request: &Request, block_size: BlockSize) -> Shown {
+fn shown(request: &Request, source: &Source, block_size: BlockSize) -> Shown {
     if request.talk.shows_bar() && !io::stdout().is_terminal() {
-        let block_bytes = block_size.bytes();
-        return Shown::Bar { block_bytes };
+        let sizes = new_nodes(source).map(|node| match node.kind {
+            Kind::File { size_bytes } => size_bytes,
+            _ => 0,
+        });
+        let blocks = sizes.map(|bytes| bytes.div_ceil(block_size.bytes().into()));
+        return Shown::Bar {
+            blocks: blocks.sum(),
+        };
     }
     Shown::percents(request.talk.percentage)
 }
@@ -172,14 +178,19 @@ fn warn<'a>(
 fn image_time_s(times: SettledTimes, source: &Source, now_s: u32) -> u32 {
     match times.image {
         Some(Time::At(asked_s)) => asked_s,
-        Some(Time::Newest) => {
-            // That of what is there already does not count, as in mksquashfs.
-            let count = source.tree.first_kept.map_or(usize::MAX, NodeId::index);
-            let found = source.tree.nodes.iter().take(count);
-            found.map(|node| node.mtime_s).max().unwrap_or(0)
-        }
+        // That of what is there already does not count, as in mksquashfs.
+        Some(Time::Newest) => new_nodes(source)
+            .map(|node| node.mtime_s)
+            .max()
+            .unwrap_or(0),
         None => now_s,
     }
+}
+
+/// All but what an image has already that is appended to.
+fn new_nodes(source: &Source) -> impl Iterator<Item = &Node> {
+    let count = source.tree.first_kept.map_or(usize::MAX, NodeId::index);
+    source.tree.nodes.iter().take(count)
 }
 
 fn now_s() -> anyhow::Result<u32> {

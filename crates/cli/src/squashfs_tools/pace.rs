@@ -24,8 +24,8 @@ pub(crate) enum Shown {
     Percents,
     /// A bar for each whole percent, behind a carriage return.
     Bar {
-        /// Bytes of what the bar counts.
-        block_bytes: u32,
+        /// Data blocks, which the bar counts.
+        blocks: u64,
     },
 }
 
@@ -85,7 +85,7 @@ impl<'a> Pace<'a> {
     pub(crate) fn finish(mut self) {
         self.progress.done_bytes = self.progress.total_bytes;
         self.tell(100);
-        if let Shown::Bar { .. } = self.shown {
+        if self.shown != Shown::Nothing {
             print("\n");
         }
         self.step.finish("");
@@ -99,7 +99,7 @@ impl<'a> Pace<'a> {
         match self.shown {
             Shown::Nothing => {}
             Shown::Percents => print(&format!("{percent}\n")),
-            Shown::Bar { block_bytes } => print(&bar(self.progress, block_bytes, percent)),
+            Shown::Bar { blocks } => print(&bar(self.progress, blocks, percent)),
         }
     }
 
@@ -124,20 +124,17 @@ fn print(text: &str) {
 }
 
 /// `[====/    ] 12/30  40%` behind a carriage return.
-fn bar(progress: Progress, block_bytes: u32, percent: u64) -> String {
+fn bar(progress: Progress, total: u64, percent: u64) -> String {
     let Progress {
         done_bytes,
         total_bytes,
     } = progress;
-    let total = total_bytes.div_ceil(block_bytes.into());
-    let done = if done_bytes == total_bytes {
-        total
-    } else {
-        done_bytes / u64::from(block_bytes)
-    };
+    let done = u128::from(total) * u128::from(done_bytes);
+    let done = done.checked_div(total_bytes.into()).unwrap_or(0);
+    let done = u64::try_from(done).unwrap_or(total);
     let digits = total.max(1).ilog10() as usize + 1;
     let room = BAR_COLUMNS.saturating_sub(2 * digits as u64 + 11);
-    let full = (done * room).checked_div(total).unwrap_or(room);
+    let full = (done * room).checked_div(total).unwrap_or(0);
     let full = usize::try_from(full).unwrap_or(0);
     let empty = usize::try_from(room).unwrap_or(0).saturating_sub(full);
     let turning = match percent % 4 {
@@ -180,9 +177,10 @@ mod tests {
                 done_bytes,
                 total_bytes,
             };
-            assert_eq!(bar(progress, 1 << 17, percent), expected);
+            assert_eq!(bar(progress, 30, percent), expected);
         }
-        let nothing = bar(Progress::default(), 4096, 100);
+        let nothing = bar(Progress::default(), 0, 100);
+        assert!(nothing.starts_with("\r[| "), "{nothing}");
         assert!(nothing.ends_with("] 0/0 100%"), "{nothing}");
     }
 }

@@ -67,6 +67,28 @@ fn the_summary_has_the_sizes_of_the_tables() {
 }
 
 #[test]
+fn blocks_and_bytes_before_compression_are_counted_as_by_mksquashfs() {
+    let workshop = Workshop::new();
+    fs::create_dir(workshop.at("FEW")).unwrap();
+    workshop.file("FEW/blocks", &"x".repeat(10_000));
+    workshop.file("FEW/again", &"x".repeat(10_000));
+    workshop.file("FEW/tail", "abc");
+    let text = workshop
+        .done("mksquashfs", "FEW out -noappend -b 4096")
+        .text();
+    // Three blocks, the same again, and the tail end; all tables and the superblock.
+    assert!(text.contains("] 7/7 100%\n"), "{text}");
+    let sizes = "% of uncompressed filesystem size (19.90 Kbytes)\n";
+    assert!(text.contains(sizes), "{text}");
+    let text = workshop
+        .done("mksquashfs", "FEW out -noappend -wildcards -e *")
+        .text();
+    assert!(text.contains("] 0/0 100%\n"), "{text}");
+    let sizes = "\n\t100% of uncompressed directory table size (0 bytes)\n";
+    assert!(text.contains(sizes), "{text}");
+}
+
+#[test]
 fn a_pipe_gets_the_bar_of_mksquashfs() {
     let workshop = workshop();
     let bar = |line: &str| {
