@@ -82,7 +82,7 @@ def main() -> int:
         reasons = [explained.reason(line, case.commands) for line in case.differences]
         left = [line for line, why in zip(case.differences, reasons) if why is None]
         if case.crashed:
-            counts["the original crashed"] += 1
+            counts["the original crashed, or wrote an image that cannot be read"] += 1
         elif left:
             counts["different"] += 1
             print(f"{kind}, seed {wanted.seed}, case {number}")

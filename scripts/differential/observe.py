@@ -1,6 +1,7 @@
 """What an image holds, as the kernel and the original unsquashfs see it."""
 
 import contextlib
+import errno
 import hashlib
 import os
 import re
@@ -12,6 +13,9 @@ from collections.abc import Iterator
 OWN_AFFAIR = re.compile(
     r"^(Filesystem size|Number of fragments|Creation or last append|Found a valid|Parallel|"
     r"\t*[0-9.]+% of|Inode table|Directory table|Number of xattr ids)")
+
+# What the kernel cannot read of an image.
+UNREADABLE = "unreadable"
 
 
 @contextlib.contextmanager
@@ -59,13 +63,19 @@ def tree(root: str) -> dict[bytes, tuple]:
     return found
 
 
-def xattrs(path: bytes) -> tuple:
+def xattrs(path: bytes) -> tuple | str:
     try:
         names = os.listxattr(path, follow_symlinks=False)
-    except OSError:
-        # An image without xattrs does not support them, says the kernel.
-        names = []
-    return tuple(sorted((name, os.getxattr(path, name, follow_symlinks=False)) for name in names))
+        values = [os.getxattr(path, name, follow_symlinks=False) for name in names]
+    except OSError as error:
+        # Of an image without xattrs the kernel says that it does not support them.
+        return () if error.errno == errno.EOPNOTSUPP else UNREADABLE
+    return tuple(sorted(zip(names, values)))
+
+
+def is_damaged(found: dict[bytes, tuple]) -> bool:
+    """Whether the kernel could not read all of an image."""
+    return any(("xattrs", UNREADABLE) in properties for properties in found.values())
 
 
 def digest(path: bytes) -> str:

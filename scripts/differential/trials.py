@@ -83,6 +83,11 @@ class Case:
         except (OSError, subprocess.CalledProcessError) as error:
             self.crashed = f"theirs made an image that cannot be read: {error}"
             return
+        if observe.is_damaged(ours_holds):
+            self.differences.append("ours made an image with xattrs that cannot be read")
+        elif observe.is_damaged(theirs_holds):
+            self.crashed = "theirs made an image with xattrs that cannot be read"
+            return
         self.differences += observe.tree_differences(ours_holds, theirs_holds)
         unsquashfs = os.path.join(self.tools.theirs, "unsquashfs")
         ours, theirs = (observe.superblock(image, unsquashfs) for image in images)
