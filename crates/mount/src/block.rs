@@ -8,7 +8,7 @@ use coldpress_image::StoredBlock;
 
 use crate::buffers::Buffers;
 use crate::cache::Weight;
-use crate::ledger::Ticket;
+use crate::prefetch_control::Ticket;
 
 /// By what a block is known: its image byte and its word. A damaged image may read the same bytes
 /// in two ways.
@@ -23,8 +23,8 @@ pub(crate) fn key(block: &StoredBlock) -> BlockKey {
 #[derive(Debug)]
 pub(crate) struct Block {
     pub(crate) bytes: Vec<u8>,
-    /// The inode whose file the kernel was given the rest of it for; 0 is none.
-    pub(crate) given_to: AtomicU64,
+    /// The inode for whose file the rest of it was pushed into the page cache; 0 is none.
+    pub(crate) pushed_to: AtomicU64,
     /// How much of it was asked for.
     pub(crate) asked_bytes: AtomicU64,
     /// Of one that was prefetched: tells when it is thrown out.

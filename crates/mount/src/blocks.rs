@@ -12,10 +12,10 @@ use crate::buffers::Buffers;
 use crate::cache::{Cache, CacheCounts};
 use crate::content::Content;
 use crate::file_map::{FileMap, Piece};
-use crate::gifts::{Gift, Gifts};
 use crate::helpers::Offers;
-use crate::ledger::{Ledger, Over, Ticket};
 use crate::node::NodeId;
+use crate::page_cache_push::{BlockRest, PushQueue};
+use crate::prefetch_control::{Over, PrefetchControl, Ticket};
 
 /// How far ahead of a read that goes on helpers may be.
 const AHEAD_BYTES: u64 = 1 << 20;
@@ -25,8 +25,8 @@ pub(crate) struct Blocks {
     cache: Cache<BlockKey, Block>,
     buffers: Arc<Buffers>,
     pub(crate) offers: Offers,
-    pub(crate) gifts: Gifts,
-    pub(crate) ledger: Arc<Ledger>,
+    pub(crate) push_queue: PushQueue,
+    pub(crate) prefetch_control: Arc<PrefetchControl>,
 }
 
 impl Blocks {
@@ -38,8 +38,8 @@ impl Blocks {
                 usize::try_from(block_bytes).unwrap_or(usize::MAX),
             )),
             offers: Offers::default(),
-            gifts: Gifts::default(),
-            ledger: Arc::default(),
+            push_queue: PushQueue::default(),
+            prefetch_control: Arc::default(),
         }
     }
 
@@ -59,7 +59,7 @@ impl Blocks {
         map: &FileMap,
         range: Range<u64>,
     ) -> Result<Content, Error> {
-        let _answering = self.ledger.request();
+        let _answering = self.prefetch_control.request();
         self.hand_over(map, &range);
         let len = range.end.min(map.size_bytes()).saturating_sub(range.start);
         let len = usize::try_from(len).unwrap_or(usize::MAX);
@@ -72,7 +72,7 @@ impl Blocks {
                     offset = offset.saturating_add(zeros as u64);
                 }
                 Piece::Block(block, within) => {
-                    self.ledger.asked(key(&block));
+                    self.prefetch_control.asked(key(&block));
                     let content = self.block(image, &block)?;
                     let bytes = within_block(&block, &content, within.clone())?;
                     if !block.is_fragment {
@@ -90,7 +90,8 @@ impl Blocks {
         Ok(Content::joined(joined))
     }
 
-    /// Notes that a part of a data block was asked for: the kernel is given the rest, and a block that it has is the first to go.
+    /// Notes that a part of a data block was asked for. The kernel's page cache takes the rest, and a block that is there as a
+    /// whole is the first to leave this cache.
     ///
     /// * `offset`: where the part lies in the file.
     fn note(
@@ -105,15 +106,15 @@ impl Blocks {
         let before = content.asked_bytes.fetch_add(part_len, Ordering::Relaxed);
         if before.saturating_add(part_len) >= len {
             self.cache.spend(&key(block));
-        } else if content.given_to.load(Ordering::Relaxed) != node.0 {
+        } else if content.pushed_to.load(Ordering::Relaxed) != node.0 {
             let start = offset.saturating_sub(part.start as u64);
-            let gift = Gift {
+            let rest = BlockRest {
                 node,
                 whole: start..start.saturating_add(len),
                 asked: offset..offset.saturating_add(part_len),
             };
-            if self.gifts.offer(gift) {
-                content.given_to.store(node.0, Ordering::Relaxed);
+            if self.push_queue.offer(rest) {
+                content.pushed_to.store(node.0, Ordering::Relaxed);
             }
         }
     }
@@ -148,7 +149,7 @@ impl Blocks {
         if self.cache.has(&key(block)) {
             return Ok(());
         }
-        if let Some((ticket, _fetching)) = self.ledger.take(block)? {
+        if let Some((ticket, _fetching)) = self.prefetch_control.take(block)? {
             let make = || self.decompressed(image, block, Some(ticket));
             // Damage is told when a request meets it.
             let _ = self.cache.prepare(key(block), make);
@@ -170,7 +171,7 @@ impl Blocks {
         read?;
         Ok(Block {
             bytes,
-            given_to: AtomicU64::new(0),
+            pushed_to: AtomicU64::new(0),
             asked_bytes: AtomicU64::new(0),
             _ticket: ticket,
             buffers: Arc::clone(&self.buffers),

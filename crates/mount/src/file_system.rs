@@ -10,15 +10,15 @@ use crate::attributes::{Attributes, Volume};
 use crate::blocks::Blocks;
 use crate::cache::{Cache, CacheCounts};
 use crate::content::Content;
+use crate::damage::{ReportedDamage, Tell};
 use crate::failure::{Failure, Fault};
 use crate::file_map::FileMap;
-use crate::gifts::Gifts;
 use crate::helpers::Offers;
-use crate::ledger::{Ledger, Over};
 use crate::listing::{Directory, Listing};
 use crate::node::{NodeId, Nodes, Place};
+use crate::page_cache_push::PushQueue;
+use crate::prefetch_control::{Over, PrefetchControl};
 use crate::stats::{Reads, Stats};
-use crate::trouble::{Tell, Troubles};
 
 /// Memory for listings of directories: some 100,000 names.
 const LISTINGS_BYTES: u64 = 8 << 20;
@@ -52,7 +52,7 @@ pub struct FileSystem {
     maps: Cache<InodeRef, FileMap>,
     blocks: Blocks,
     reads: Reads,
-    troubles: Troubles,
+    reported_damage: ReportedDamage,
 }
 
 impl FileSystem {
@@ -74,7 +74,7 @@ impl FileSystem {
             maps: Cache::new(MAPS_BYTES, USUAL_BYTES),
             blocks: Blocks::new(&image, options.cache_bytes),
             reads: Reads::default(),
-            troubles: Troubles::new(tell),
+            reported_damage: ReportedDamage::new(tell),
             image,
             options,
         })
@@ -115,7 +115,8 @@ impl FileSystem {
             }
             Err(error) => {
                 let node = self.nodes.shown(entry.inode, entry.number);
-                self.troubles.add(node, error, || self.path_of(found_in));
+                self.reported_damage
+                    .add(node, error, || self.path_of(found_in));
                 Err(Failure::Damaged)
             }
         }
@@ -223,10 +224,10 @@ impl FileSystem {
             blocks: self.blocks.counts(),
             kept_bytes: self.blocks.kept_bytes(),
             handed_over: self.blocks.offers.taken(),
-            given_bytes: self.blocks.gifts.given_bytes(),
+            pushed_bytes: self.blocks.push_queue.pushed_bytes(),
             listings: self.listings.counts(),
             block_lists: self.maps.counts(),
-            prefetch: self.blocks.ledger.counts(),
+            prefetch: self.blocks.prefetch_control.counts(),
         }
     }
 
@@ -247,16 +248,16 @@ impl FileSystem {
         self.blocks.prefetch(&self.image, block)
     }
 
-    pub(crate) fn gifts(&self) -> &Gifts {
-        &self.blocks.gifts
+    pub(crate) fn push_queue(&self) -> &PushQueue {
+        &self.blocks.push_queue
     }
 
     pub(crate) fn offers(&self) -> &Offers {
         &self.blocks.offers
     }
 
-    pub(crate) fn ledger(&self) -> &Ledger {
-        &self.blocks.ledger
+    pub(crate) fn prefetch_control(&self) -> &PrefetchControl {
+        &self.blocks.prefetch_control
     }
 
     pub(crate) fn cache_bytes(&self) -> u64 {
@@ -332,7 +333,7 @@ impl FileSystem {
         match fault {
             Fault::Refused(failure) => failure,
             Fault::Damaged(error) => {
-                self.troubles.add(node, error, || self.path(node));
+                self.reported_damage.add(node, error, || self.path(node));
                 Failure::Damaged
             }
         }

@@ -3,7 +3,7 @@
 //! [`FileSystem`] is what the kernel asks, as calls: look a name up, show an inode's metadata, read
 //! a directory, a link, a range of a file. It knows no kernel, needs no privilege and is tested
 //! without either. Image bytes are hostile: each call ends with an answer or a [`Failure`], and
-//! what was damaged is told once for each inode ([`Trouble`]).
+//! what was damaged is told once for each inode ([`Damage`]).
 //!
 //! ```text
 //! NodeId --Nodes--> InodeRef --Listing | FileMap--> StoredBlock --Blocks--> Content
@@ -11,7 +11,7 @@
 //!
 //! [`Helpers`] decompress the blocks of one read, or of one that goes on where the one before it
 //! ended, at the same time. A [`Prefetch`] goes ahead of all reads by what an earlier start needed.
-//! Both only fill the cache of blocks: what they do not come to, who asks does. A [`Giver`] lets the
+//! Both only fill the cache of blocks: what they do not come to, who asks does. A [`Pusher`] lets the
 //! kernel read the rest of a block of which it asked for a part.
 //!
 //! Nothing belongs to an open file: the kernel names inodes only, and is told that opening needs no
@@ -28,38 +28,38 @@ mod blocks;
 mod buffers;
 mod cache;
 mod content;
-mod course;
+mod damage;
 mod failure;
 mod file_map;
 mod file_system;
-mod gifts;
 mod helpers;
-mod ledger;
 mod listing;
 mod node;
 mod pace;
+mod page_cache_push;
 mod path;
 mod prefetch;
+mod prefetch_control;
+mod profile_cursor;
 mod recorder;
 #[cfg(feature = "fuse")]
 mod server;
 mod stats;
-mod trouble;
 mod xattrs;
 
 pub use attributes::{Attributes, Volume};
 pub use cache::CacheCounts;
 pub use content::Content;
+pub use damage::{Damage, Tell};
 pub use failure::Failure;
 pub use file_system::{FileSystem, Options};
-pub use gifts::{Give, Giver};
 pub use helpers::Helpers;
-pub use ledger::{PrefetchCounts, PrefetchStage};
 pub use listing::{Directory, Name};
 pub use node::NodeId;
+pub use page_cache_push::{Pusher, ReadAhead};
 pub use prefetch::{Prefetch, PrefetchLimits};
+pub use prefetch_control::{PrefetchCounts, PrefetchStage};
 pub use recorder::{Recorded, Recorder};
 #[cfg(feature = "fuse")]
-pub use server::{Activity, Manner, Server};
+pub use server::{Activity, Server, ServerOptions};
 pub use stats::Stats;
-pub use trouble::{Tell, Trouble};

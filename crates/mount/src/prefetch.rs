@@ -16,10 +16,10 @@ use coldpress_image::StoredBlock;
 use coldpress_trace::WorkingSet;
 
 use crate::cache::lock;
-use crate::course::Course;
 use crate::file_system::FileSystem;
-use crate::ledger::Terms;
 use crate::pace::Pace;
+use crate::prefetch_control::PrefetchPolicy;
+use crate::profile_cursor::ProfileCursor;
 
 /// What is prefetched and not asked for takes this part of the cache at most: the rest is for what
 /// is asked for.
@@ -70,7 +70,7 @@ impl Prefetch {
         if held_bytes_max < block_bytes {
             return Ok(prefetch);
         }
-        file_system.ledger().open(Terms {
+        file_system.prefetch_control().open(PrefetchPolicy {
             busy_max: limits.threads.get(),
             held_bytes_max,
             warm_up_blocks: (WARM_UP_BYTES / block_bytes).max(WARM_UP_BLOCKS_MIN),
@@ -78,7 +78,7 @@ impl Prefetch {
         });
         let work = Arc::new(Work {
             file_system: Arc::clone(file_system),
-            course: Mutex::new(Course::new(set)),
+            cursor: Mutex::new(ProfileCursor::new(set)),
         });
         for _ in 0..limits.threads.get() {
             let work = Arc::clone(&work);
@@ -99,7 +99,7 @@ impl Prefetch {
 
 impl Drop for Prefetch {
     fn drop(&mut self) {
-        self.file_system.ledger().close();
+        self.file_system.prefetch_control().close();
         self.wait();
     }
 }
@@ -107,7 +107,7 @@ impl Drop for Prefetch {
 /// What the threads share; the last of them notes the end.
 struct Work {
     file_system: Arc<FileSystem>,
-    course: Mutex<Course>,
+    cursor: Mutex<ProfileCursor>,
 }
 
 impl Work {
@@ -120,12 +120,12 @@ impl Work {
     }
 
     fn next_block(&self) -> Option<StoredBlock> {
-        lock(&self.course).next(&self.file_system)
+        lock(&self.cursor).next(&self.file_system)
     }
 }
 
 impl Drop for Work {
     fn drop(&mut self) {
-        self.file_system.ledger().finish();
+        self.file_system.prefetch_control().finish();
     }
 }

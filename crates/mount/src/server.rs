@@ -19,16 +19,16 @@ pub use activity::Activity;
 use adapter::Adapter;
 
 use crate::file_system::FileSystem;
-use crate::gifts::Giver;
 use crate::helpers::Helpers;
+use crate::page_cache_push::Pusher;
 use crate::recorder::Recorder;
 
 /// Where a connection to the kernel is opened, and cloned for each thread.
 const DEVICE: &str = "/dev/fuse";
 
-/// How the kernel is answered.
+/// How a [`Server`] answers the kernel.
 #[derive(Clone, Debug)]
-pub struct Manner {
+pub struct ServerOptions {
     /// Threads that answer requests, each of which decompresses what it answers with; unless there is
     /// a recorder, as many help them.
     pub threads: NonZeroUsize,
@@ -36,8 +36,8 @@ pub struct Manner {
     pub everyone: bool,
     /// Sees all requests; the kernel is then told to ask for each page by itself.
     pub recorder: Option<Arc<Recorder>>,
-    /// The directory on which it is mounted, as this process sees it: whole blocks are then given to the
-    /// kernel where it asks for parts. Not with a recorder.
+    /// The directory on which it is mounted, as this process sees it. The kernel's page cache then takes
+    /// whole blocks where the kernel asks for parts. Not with a recorder.
     pub mounted_on: Option<PathBuf>,
 }
 
@@ -61,24 +61,28 @@ impl Server {
     /// # Errors
     ///
     /// If the kernel speaks no FUSE that is known, or has unmounted it already.
-    pub fn new(file_system: Arc<FileSystem>, device: OwnedFd, manner: Manner) -> io::Result<Self> {
-        let acl = if manner.everyone {
+    pub fn new(
+        file_system: Arc<FileSystem>,
+        device: OwnedFd,
+        options: ServerOptions,
+    ) -> io::Result<Self> {
+        let acl = if options.everyone {
             SessionACL::All
         } else {
             SessionACL::Owner
         };
         let mut config = Config::default();
-        config.n_threads = Some(manner.threads.get());
+        config.n_threads = Some(options.threads.get());
         // A queue for each thread. Who was given the device by a helper may not open it.
         let device_opens = || File::options().read(true).write(true).open(DEVICE).is_ok();
-        config.clone_fd = manner.threads.get() > 1 && device_opens();
+        config.clone_fd = options.threads.get() > 1 && device_opens();
         let activity = Arc::new(Activity::new());
-        let mounted_on = manner.mounted_on.filter(|_| manner.recorder.is_none());
-        let helpers = manner.recorder.is_none().then_some(manner.threads);
+        let mounted_on = options.mounted_on.filter(|_| options.recorder.is_none());
+        let helpers = options.recorder.is_none().then_some(options.threads);
         let adapter = Adapter::new(
             Arc::clone(&file_system),
             Arc::clone(&activity),
-            manner.recorder,
+            options.recorder,
         );
         let session = Session::from_fd(adapter, device, acl, config)?;
         Ok(Self {
@@ -103,8 +107,8 @@ impl Server {
     pub fn run(self) -> io::Result<()> {
         let start = |count| Helpers::start(&self.file_system, count);
         let _helpers = self.helpers.map(start).transpose()?;
-        let start = |at| Giver::start(&self.file_system, own_mount::give(at));
-        let _giver = self.mounted_on.map(start).transpose()?;
+        let start = |at| Pusher::start(&self.file_system, own_mount::reader_ahead(at));
+        let _pusher = self.mounted_on.map(start).transpose()?;
         self.session.run()
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::cache::CacheCounts;
-use crate::ledger::PrefetchCounts;
+use crate::prefetch_control::PrefetchCounts;
 
 /// What was asked for, and where it came from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub struct Stats {
     /// Blocks that helpers decompressed or found decompressed.
     pub handed_over: u64,
     /// Of these bytes, those that the kernel was made to ask for, when it had asked for another part of their blocks.
-    pub given_bytes: u64,
+    pub pushed_bytes: u64,
     /// Listings of directories.
     pub listings: CacheCounts,
     /// Block lists of files.

@@ -87,7 +87,7 @@ fn mount(
     let server = Server::new(
         Arc::clone(&file_system),
         device,
-        settings.manner(connection.root()),
+        settings.server_options(connection.root()),
     )
     .context("the kernel cannot be answered")?;
     let start = |set| Prefetch::start(&file_system, set, settings.prefetch());

@@ -11,7 +11,7 @@ use std::thread;
 use anyhow::{Context as _, anyhow};
 use coldpress_host::{FuseConnection, FuseOptions, cannot_mount_fuse, is_root, start};
 use coldpress_image::Image;
-use coldpress_mount::{FileSystem, Manner, Options, Recorder, Server};
+use coldpress_mount::{FileSystem, Options, Recorder, Server, ServerOptions};
 use coldpress_trace::Trace;
 
 use super::{About, FIRST_IMAGE, Stage, kernel};
@@ -97,9 +97,9 @@ impl Mounted {
             uid: None,
             gid: None,
         };
-        let tell = Box::new(move |trouble: &coldpress_mount::Trouble| {
+        let tell = Box::new(move |damage: &coldpress_mount::Damage| {
             let mut troubles = heard.lock().unwrap_or_else(PoisonError::into_inner);
-            troubles.push(trouble.to_string());
+            troubles.push(damage.to_string());
         });
         let file_system = FileSystem::new(image, options, tell)?;
         // The command may become another user, as services do.
@@ -109,13 +109,13 @@ impl Mounted {
             checks_permissions: is_root(),
         };
         let (connection, device) = FuseConnection::mount(&stage.work_dir.mount_point(), &fuse)?;
-        let manner = Manner {
+        let server_options = ServerOptions {
             threads: thread::available_parallelism().unwrap_or(NonZeroUsize::MIN),
             everyone: fuse.everyone,
             recorder,
             mounted_on: None,
         };
-        let server = Server::new(Arc::new(file_system), device, manner)
+        let server = Server::new(Arc::new(file_system), device, server_options)
             .context("the kernel cannot be answered")?;
         thread::Builder::new()
             .name("mount".to_owned())
@@ -137,8 +137,8 @@ impl Mounted {
         let troubles = self.troubles.lock().unwrap_or_else(PoisonError::into_inner);
         match troubles.first() {
             None => Ok(()),
-            Some(trouble) => {
-                let error = anyhow!("the first image could not be read: {trouble}");
+            Some(damage) => {
+                let error = anyhow!("the first image could not be read: {damage}");
                 Err(hint(
                     error,
                     "see whether the disk is sound, and record again",

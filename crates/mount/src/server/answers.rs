@@ -1,4 +1,4 @@
-//! Answers in the terms of the protocol.
+//! Answers in the policy of the protocol.
 
 use std::time::{Duration, UNIX_EPOCH};
 

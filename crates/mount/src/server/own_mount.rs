@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{Advice, CWD, Mode, OFlags, ResolveFlags, fadvise, openat2};
 
-use crate::gifts::Give;
+use crate::page_cache_push::ReadAhead;
 
 /// Lets the kernel read ranges of files below the directory on which it is mounted.
 ///
@@ -16,7 +16,7 @@ use crate::gifts::Give;
 /// thirty trials with six readers. Advice is not waited for: it makes requests in the background, which others answer. Nor is
 /// opening by a path, if only names count that the kernel knows (`RESOLVE_CACHED`): any other would be a
 /// request that the one who opens waits for.
-pub(super) fn give(mounted_on: PathBuf) -> Give {
+pub(super) fn reader_ahead(mounted_on: PathBuf) -> ReadAhead {
     Box::new(move |path, range| read_ahead(&mounted_on, path, range))
 }
 

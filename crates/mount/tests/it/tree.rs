@@ -27,8 +27,8 @@ pub(crate) fn open(bytes: &[u8]) -> Image {
 pub(crate) fn mounted(image: Image, options: Options) -> (FileSystem, Arc<Mutex<Vec<String>>>) {
     let texts = Arc::new(Mutex::new(Vec::new()));
     let heard = Arc::clone(&texts);
-    let tell = Box::new(move |trouble: &coldpress_mount::Trouble| {
-        heard.lock().unwrap().push(trouble.to_string());
+    let tell = Box::new(move |damage: &coldpress_mount::Damage| {
+        heard.lock().unwrap().push(damage.to_string());
     });
     (FileSystem::new(image, options, tell).unwrap(), texts)
 }

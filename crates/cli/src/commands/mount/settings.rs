@@ -10,7 +10,7 @@ use anyhow::{Context as _, anyhow, bail};
 use coldpress_format::Body;
 use coldpress_host::{FuseOptions, is_root};
 use coldpress_image::Image;
-use coldpress_mount::{Manner, Options, PrefetchLimits};
+use coldpress_mount::{Options, PrefetchLimits, ServerOptions};
 
 use crate::args::{MountArgs, MountOption, PlaceArgs};
 use crate::image_path;
@@ -132,8 +132,8 @@ impl Settings {
     /// How requests are answered.
     ///
     /// * `root`: where it is mounted.
-    pub(super) fn manner(&self, root: &Path) -> Manner {
-        Manner {
+    pub(super) fn server_options(&self, root: &Path) -> ServerOptions {
+        ServerOptions {
             threads: self.threads,
             everyone: self.everyone,
             recorder: None,

@@ -43,7 +43,7 @@ fn lines(stats: &Stats) -> Vec<String> {
             "reads: {}, {} bytes, {} of them given",
             count(stats.reads),
             count(stats.read_bytes),
-            count(stats.given_bytes)
+            count(stats.pushed_bytes)
         ),
         format!(
             "blocks: {}, {} by helpers, {} bytes kept",
@@ -93,7 +93,7 @@ mod tests {
             blocks: CacheCounts { found: 7, made: 3 },
             kept_bytes: 131_072,
             handed_over: 2,
-            given_bytes: 917_504,
+            pushed_bytes: 917_504,
             ..Stats::default()
         };
         let expected = [

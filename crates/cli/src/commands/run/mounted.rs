@@ -8,7 +8,7 @@ use std::thread;
 
 use anyhow::{Context as _, bail};
 use coldpress_host::{FuseConnection, FuseOptions, LoopDevice, Mount, is_root};
-use coldpress_mount::{FileSystem, Manner, Options, Server};
+use coldpress_mount::{FileSystem, Options, Server, ServerOptions};
 use rustix::process::{getegid, geteuid};
 
 use super::stage::Stage;
@@ -48,8 +48,8 @@ impl Mounted {
             uid: owner.map(|(uid, _)| uid),
             gid: owner.map(|(_, gid)| gid),
         };
-        let tell = Box::new(|trouble: &coldpress_mount::Trouble| {
-            let _ = writeln!(io::stderr().lock(), "error: {trouble}");
+        let tell = Box::new(|damage: &coldpress_mount::Damage| {
+            let _ = writeln!(io::stderr().lock(), "error: {damage}");
         });
         let file_system = FileSystem::new(opened.image, options, tell).with_context(cannot)?;
         // As root the command may become another user, and owners and modes count.
@@ -59,7 +59,7 @@ impl Mounted {
             checks_permissions: is_root(),
         };
         let (connection, device) = FuseConnection::mount(&stage.image(), &fuse)?;
-        let manner = Manner {
+        let server_options = ServerOptions {
             threads: thread::available_parallelism()
                 .unwrap_or(NonZeroUsize::MIN)
                 .max(THREADS_MIN),
@@ -67,7 +67,7 @@ impl Mounted {
             recorder: None,
             mounted_on: Some(connection.root().to_owned()),
         };
-        let server = Server::new(Arc::new(file_system), device, manner)
+        let server = Server::new(Arc::new(file_system), device, server_options)
             .context("the kernel cannot be answered")?;
         let thread = thread::Builder::new().name("mount".to_owned());
         thread

@@ -12,7 +12,7 @@ use crate::file_map::{FileMap, Piece};
 use crate::file_system::FileSystem;
 
 /// Goes through a working set; finds each file when it comes to it.
-pub(crate) struct Course {
+pub(crate) struct ProfileCursor {
     files: Vec<FileAccess>,
     runs: vec::IntoIter<Run>,
     /// The file whose runs come now, `None` if the image does not have it.
@@ -30,7 +30,7 @@ struct Run {
     bytes: Range<u64>,
 }
 
-impl Course {
+impl ProfileCursor {
     /// # Cost
     ///
     /// O(n log n) in the number of runs.
@@ -74,7 +74,7 @@ impl Course {
                 let path = self.files.get(run.file).map(|file| &*file.path);
                 let map = path.and_then(|path| file_system.file_at(path));
                 if map.is_none() && self.missing.insert(run.file) {
-                    file_system.ledger().note_missing();
+                    file_system.prefetch_control().note_missing();
                 }
                 self.current = Some((run.file, map));
             }

@@ -1,39 +1,39 @@
-//! The book that is kept of a prefetch, for all threads: who may fetch, who has to wait.
+//! What all threads know of a prefetch: which may fetch a block, and which must wait.
 
-mod book;
+mod state;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
 use coldpress_image::StoredBlock;
 
-pub(crate) use self::book::Terms;
-use self::book::{Book, Turn};
-pub use self::book::{PrefetchCounts, PrefetchStage};
+pub(crate) use self::state::PrefetchPolicy;
+pub use self::state::{PrefetchCounts, PrefetchStage};
+use self::state::{PrefetchState, Turn};
 use crate::block::{BlockKey, key};
 use crate::cache::lock;
 
 /// Knows what was asked for and what was prefetched; costs next to nothing when nothing is.
 #[derive(Debug, Default)]
-pub(crate) struct Ledger {
+pub(crate) struct PrefetchControl {
     is_open: AtomicBool,
-    book: Mutex<Book>,
+    state: Mutex<PrefetchState>,
     changed: Condvar,
 }
 
-impl Ledger {
+impl PrefetchControl {
     /// Begins a prefetch.
-    pub(crate) fn open(&self, terms: Terms) {
-        lock(&self.book).open(terms);
+    pub(crate) fn open(&self, policy: PrefetchPolicy) {
+        lock(&self.state).open(policy);
         self.is_open.store(true, Ordering::Release);
     }
 
     /// There is nothing more to be prefetched; what was is still waited for.
     pub(crate) fn finish(&self) {
-        let mut book = lock(&self.book);
-        book.leave(PrefetchStage::Done);
-        let is_over = book.is_over();
-        drop(book);
+        let mut state = lock(&self.state);
+        state.leave(PrefetchStage::Done);
+        let is_over = state.is_over();
+        drop(state);
         if is_over {
             self.close();
         }
@@ -42,17 +42,17 @@ impl Ledger {
     /// Nothing is prefetched any more, and nobody waits.
     pub(crate) fn close(&self) {
         self.is_open.store(false, Ordering::Release);
-        lock(&self.book).close();
+        lock(&self.state).close();
         self.changed.notify_all();
     }
 
     pub(crate) fn counts(&self) -> PrefetchCounts {
-        lock(&self.book).counts
+        lock(&self.state).counts
     }
 
     /// A file of the profile is not in the image.
     pub(crate) fn note_missing(&self) {
-        lock(&self.book).counts.missing += 1;
+        lock(&self.state).counts.missing += 1;
     }
 
     /// A request is being answered until the value is dropped.
@@ -60,7 +60,7 @@ impl Ledger {
         if !self.is_open.load(Ordering::Acquire) {
             return None;
         }
-        lock(&self.book).requests += 1;
+        lock(&self.state).requests += 1;
         Some(Answering(self))
     }
 
@@ -69,15 +69,15 @@ impl Ledger {
         if !self.is_open.load(Ordering::Acquire) {
             return;
         }
-        let mut book = lock(&self.book);
-        if !book.asked(key) {
+        let mut state = lock(&self.state);
+        if !state.asked(key) {
             return;
         }
-        if book.is_poor() {
-            book.leave(PrefetchStage::GivenUp);
+        if state.is_poor() {
+            state.leave(PrefetchStage::GivenUp);
         }
-        let is_over = book.is_over();
-        drop(book);
+        let is_over = state.is_over();
+        drop(state);
         if is_over {
             self.close();
         } else {
@@ -94,24 +94,24 @@ impl Ledger {
         self: &Arc<Self>,
         block: &StoredBlock,
     ) -> Result<Option<(Ticket, Fetching)>, Over> {
-        let mut book = lock(&self.book);
+        let mut state = lock(&self.state);
         loop {
-            match book.turn(block) {
+            match state.turn(block) {
                 Turn::Now => {
-                    let Some(delay) = book.delay() else {
-                        book.take(block);
+                    let Some(delay) = state.delay() else {
+                        state.take(block);
                         let ticket = Ticket {
-                            ledger: Arc::clone(self),
+                            prefetch_control: Arc::clone(self),
                             key: key(block),
                         };
                         return Ok(Some((ticket, Fetching(Arc::clone(self)))));
                     };
-                    let waited = self.changed.wait_timeout(book, delay);
-                    book = waited.unwrap_or_else(PoisonError::into_inner).0;
+                    let waited = self.changed.wait_timeout(state, delay);
+                    state = waited.unwrap_or_else(PoisonError::into_inner).0;
                 }
                 Turn::Later => {
-                    let waited = self.changed.wait(book);
-                    book = waited.unwrap_or_else(PoisonError::into_inner);
+                    let waited = self.changed.wait(state);
+                    state = waited.unwrap_or_else(PoisonError::into_inner);
                 }
                 Turn::Never => return Ok(None),
                 Turn::Over => return Err(Over),
@@ -126,26 +126,26 @@ pub(crate) struct Over;
 
 /// A request that is being answered: prefetching gives way to it.
 #[derive(Debug)]
-pub(crate) struct Answering<'a>(&'a Ledger);
+pub(crate) struct Answering<'a>(&'a PrefetchControl);
 
 impl Drop for Answering<'_> {
     fn drop(&mut self) {
-        let mut book = lock(&self.0.book);
-        book.requests = book.requests.saturating_sub(1);
-        drop(book);
+        let mut state = lock(&self.0.state);
+        state.requests = state.requests.saturating_sub(1);
+        drop(state);
         self.0.changed.notify_one();
     }
 }
 
 /// A block that is being prefetched; dropped when it is there.
 #[derive(Debug)]
-pub(crate) struct Fetching(Arc<Ledger>);
+pub(crate) struct Fetching(Arc<PrefetchControl>);
 
 impl Drop for Fetching {
     fn drop(&mut self) {
-        let mut book = lock(&self.0.book);
-        book.fetching = book.fetching.saturating_sub(1);
-        drop(book);
+        let mut state = lock(&self.0.state);
+        state.fetching = state.fetching.saturating_sub(1);
+        drop(state);
         self.0.changed.notify_one();
     }
 }
@@ -153,14 +153,14 @@ impl Drop for Fetching {
 /// Is kept with a prefetched block, and tells when that is thrown out.
 #[derive(Debug)]
 pub(crate) struct Ticket {
-    ledger: Arc<Ledger>,
+    prefetch_control: Arc<PrefetchControl>,
     key: BlockKey,
 }
 
 impl Drop for Ticket {
     fn drop(&mut self) {
-        lock(&self.ledger.book).dropped(self.key);
-        self.ledger.changed.notify_one();
+        lock(&self.prefetch_control.state).dropped(self.key);
+        self.prefetch_control.changed.notify_one();
     }
 }
 
@@ -183,53 +183,59 @@ mod tests {
         }
     }
 
-    fn opened(busy_max: usize, warm_up_blocks: u64) -> Arc<Ledger> {
-        let ledger = Arc::new(Ledger::default());
-        ledger.open(Terms {
+    fn opened(busy_max: usize, warm_up_blocks: u64) -> Arc<PrefetchControl> {
+        let prefetch_control = Arc::new(PrefetchControl::default());
+        prefetch_control.open(PrefetchPolicy {
             busy_max,
             held_bytes_max: 1 << 20,
             warm_up_blocks,
             pace: Pace::new(Instant::now(), None),
         });
-        ledger
+        prefetch_control
     }
 
     #[test]
     fn who_gives_way_goes_on_when_the_request_is_answered() {
-        let ledger = opened(1, 100);
-        let request = ledger.request();
+        let prefetch_control = opened(1, 100);
+        let request = prefetch_control.request();
         thread::scope(|scope| {
-            let waiting = scope.spawn(|| ledger.take(&block(1)).unwrap().is_some());
+            let waiting = scope.spawn(|| prefetch_control.take(&block(1)).unwrap().is_some());
             drop(request);
             assert!(waiting.join().unwrap());
         });
-        assert!(ledger.take(&block(1)).unwrap().is_none());
+        assert!(prefetch_control.take(&block(1)).unwrap().is_none());
         // It was never kept.
-        assert_eq!((ledger.counts().prefetched, ledger.counts().wasted), (1, 1));
+        assert_eq!(
+            (
+                prefetch_control.counts().prefetched,
+                prefetch_control.counts().wasted
+            ),
+            (1, 1)
+        );
     }
 
     #[test]
     fn who_waits_is_told_that_it_is_given_up() {
-        let ledger = opened(2, 1);
-        let (ticket, fetching) = ledger.take(&block(1)).unwrap().unwrap();
-        let request = ledger.request();
+        let prefetch_control = opened(2, 1);
+        let (ticket, fetching) = prefetch_control.take(&block(1)).unwrap().unwrap();
+        let request = prefetch_control.request();
         thread::scope(|scope| {
-            let waiting = scope.spawn(|| ledger.take(&block(2)).is_err());
-            ledger.asked(key(&block(3)));
+            let waiting = scope.spawn(|| prefetch_control.take(&block(2)).is_err());
+            prefetch_control.asked(key(&block(3)));
             assert!(waiting.join().unwrap());
         });
-        assert_eq!(ledger.counts().stage, PrefetchStage::GivenUp);
+        assert_eq!(prefetch_control.counts().stage, PrefetchStage::GivenUp);
         drop((ticket, fetching, request));
-        assert!(ledger.request().is_none());
-        assert_eq!(ledger.counts().wasted, 0);
+        assert!(prefetch_control.request().is_none());
+        assert_eq!(prefetch_control.counts().wasted, 0);
     }
 
     #[test]
     fn who_waits_is_told_of_the_end() {
-        let ledger = opened(0, 100);
+        let prefetch_control = opened(0, 100);
         thread::scope(|scope| {
-            let waiting = scope.spawn(|| ledger.take(&block(1)).is_err());
-            ledger.close();
+            let waiting = scope.spawn(|| prefetch_control.take(&block(1)).is_err());
+            prefetch_control.close();
             assert!(waiting.join().unwrap());
         });
     }

@@ -14,7 +14,7 @@ const TOLD_MAX: usize = 1000;
 
 /// Something of the image that could not be read.
 #[derive(Debug)]
-pub struct Trouble {
+pub struct Damage {
     /// The inode.
     pub node: NodeId,
     /// Its path as far as it is known: the name under which it was found first.
@@ -23,7 +23,7 @@ pub struct Trouble {
     pub error: Error,
 }
 
-impl fmt::Display for Trouble {
+impl fmt::Display for Damage {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { node, path, error } = self;
         write!(
@@ -40,15 +40,15 @@ impl fmt::Display for Trouble {
 }
 
 /// Who is told of damage; called by several threads at once.
-pub type Tell = Box<dyn Fn(&Trouble) + Send + Sync>;
+pub type Tell = Box<dyn Fn(&Damage) + Send + Sync>;
 
 /// Which damage was told.
-pub(crate) struct Troubles {
+pub(crate) struct ReportedDamage {
     tell: Tell,
     told: Mutex<HashSet<NodeId>>,
 }
 
-impl Troubles {
+impl ReportedDamage {
     pub(crate) fn new(tell: Tell) -> Self {
         Self {
             tell,
@@ -66,7 +66,7 @@ impl Troubles {
         };
         if is_new {
             let path = path();
-            (self.tell)(&Trouble { node, path, error });
+            (self.tell)(&Damage { node, path, error });
         }
     }
 }
@@ -81,8 +81,8 @@ mod tests {
     fn damage_is_told_once_for_each_inode_and_not_without_end() {
         let texts = Arc::new(Mutex::new(Vec::new()));
         let heard = Arc::clone(&texts);
-        let troubles = Troubles::new(Box::new(move |trouble| {
-            lock(&heard).push(trouble.to_string());
+        let reported_damage = ReportedDamage::new(Box::new(move |damage| {
+            lock(&heard).push(damage.to_string());
         }));
         let damage = || Error::Read {
             start: 96,
@@ -90,7 +90,7 @@ mod tests {
         };
         for _ in 0..2 {
             for node in 2..2 * TOLD_MAX as u64 {
-                troubles.add(NodeId(node), damage(), || b"/a\n".to_vec());
+                reported_damage.add(NodeId(node), damage(), || b"/a\n".to_vec());
             }
         }
         let texts = lock(&texts);

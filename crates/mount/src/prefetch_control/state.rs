@@ -10,8 +10,8 @@ use coldpress_image::StoredBlock;
 use crate::block::{BlockKey, key};
 use crate::pace::Pace;
 
-/// The most blocks whose fate is known, some 12 MiB: 32 GiB of files at 128 KiB.
-const FATES_MAX: usize = 256 << 10;
+/// The most blocks whose state is known, some 12 MiB: 32 GiB of files at 128 KiB.
+const BLOCK_STATES_MAX: usize = 256 << 10;
 /// One in so many prefetched blocks must be asked for.
 const USEFUL_SHARE: u64 = 4;
 
@@ -48,9 +48,9 @@ pub enum PrefetchStage {
     GivenUp,
 }
 
-/// On what terms is prefetched.
+/// How much is prefetched, and how fast.
 #[derive(Debug)]
-pub(crate) struct Terms {
+pub(crate) struct PrefetchPolicy {
     /// Threads that may decompress at a time, those that answer requests included.
     pub(crate) busy_max: usize,
     /// Memory for what nobody has asked for yet.
@@ -60,11 +60,11 @@ pub(crate) struct Terms {
     pub(crate) pace: Pace,
 }
 
-/// Entries without locks: who holds it decides, and nobody waits here.
+/// The state without locks: whoever holds it decides, and nobody waits here.
 #[derive(Debug, Default)]
-pub(super) struct Book {
-    terms: Option<Terms>,
-    fates: HashMap<BlockKey, Fate>,
+pub(super) struct PrefetchState {
+    policy: Option<PrefetchPolicy>,
+    block_states: HashMap<BlockKey, BlockState>,
     /// Memory of what was prefetched and not asked for yet.
     held_bytes: u64,
     /// Requests that are being answered.
@@ -76,7 +76,7 @@ pub(super) struct Book {
 
 /// What became of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Fate {
+enum BlockState {
     /// A request needed it, whether or not it had been prefetched.
     Asked,
     /// It was prefetched, takes so many bytes, and nobody has asked for it yet.
@@ -97,31 +97,31 @@ pub(super) enum Turn {
     Over,
 }
 
-impl Book {
-    pub(super) fn open(&mut self, terms: Terms) {
-        self.terms = Some(terms);
+impl PrefetchState {
+    pub(super) fn open(&mut self, policy: PrefetchPolicy) {
+        self.policy = Some(policy);
         self.counts.stage = PrefetchStage::Running;
     }
 
     /// Nothing more is noted.
     pub(super) fn close(&mut self) {
-        self.terms = None;
-        self.fates = HashMap::new();
+        self.policy = None;
+        self.block_states = HashMap::new();
     }
 
     pub(super) fn turn(&self, block: &StoredBlock) -> Turn {
-        let Some(terms) = &self.terms else {
+        let Some(policy) = &self.policy else {
             return Turn::Over;
         };
-        if self.fates.contains_key(&key(block)) {
+        if self.block_states.contains_key(&key(block)) {
             return Turn::Never;
         }
-        if self.fates.len() >= FATES_MAX {
+        if self.block_states.len() >= BLOCK_STATES_MAX {
             return Turn::Over;
         }
         let held_bytes = self.held_bytes.saturating_add(block.len_bytes.into());
-        let has_room = held_bytes <= terms.held_bytes_max;
-        if has_room && self.requests + self.fetching < terms.busy_max {
+        let has_room = held_bytes <= policy.held_bytes_max;
+        if has_room && self.requests + self.fetching < policy.busy_max {
             Turn::Now
         } else {
             Turn::Later
@@ -130,13 +130,14 @@ impl Book {
 
     /// How long the next read has to wait for the bandwidth.
     pub(super) fn delay(&self) -> Option<Duration> {
-        let pace = &self.terms.as_ref()?.pace;
+        let pace = &self.policy.as_ref()?.pace;
         pace.delay(self.counts.read_bytes, Instant::now())
     }
 
     /// A block is being prefetched.
     pub(super) fn take(&mut self, block: &StoredBlock) {
-        self.fates.insert(key(block), Fate::Held(block.len_bytes));
+        self.block_states
+            .insert(key(block), BlockState::Held(block.len_bytes));
         self.held_bytes = self.held_bytes.saturating_add(block.len_bytes.into());
         self.fetching += 1;
         self.counts.prefetched += 1;
@@ -145,19 +146,20 @@ impl Book {
 
     /// A request needs a block; returns whether that is news.
     pub(super) fn asked(&mut self, key: BlockKey) -> bool {
-        let is_noted = self.counts.stage == PrefetchStage::Running && self.fates.len() < FATES_MAX;
-        match self.fates.entry(key) {
+        let is_noted = self.counts.stage == PrefetchStage::Running
+            && self.block_states.len() < BLOCK_STATES_MAX;
+        match self.block_states.entry(key) {
             Entry::Vacant(free) if is_noted => {
-                free.insert(Fate::Asked);
+                free.insert(BlockState::Asked);
             }
             Entry::Vacant(_) => return false,
-            Entry::Occupied(mut known) => match mem::replace(known.get_mut(), Fate::Asked) {
-                Fate::Held(bytes) => {
+            Entry::Occupied(mut known) => match mem::replace(known.get_mut(), BlockState::Asked) {
+                BlockState::Held(bytes) => {
                     self.held_bytes = self.held_bytes.saturating_sub(bytes.into());
                     self.counts.used += 1;
                 }
-                Fate::Asked => return false,
-                Fate::Wasted => {}
+                BlockState::Asked => return false,
+                BlockState::Wasted => {}
             },
         }
         self.counts.asked += 1;
@@ -166,10 +168,10 @@ impl Book {
 
     /// A prefetched block is no longer kept.
     pub(super) fn dropped(&mut self, key: BlockKey) {
-        if let Some(fate) = self.fates.get_mut(&key)
-            && let Fate::Held(bytes) = *fate
+        if let Some(block_state) = self.block_states.get_mut(&key)
+            && let BlockState::Held(bytes) = *block_state
         {
-            *fate = Fate::Wasted;
+            *block_state = BlockState::Wasted;
             self.held_bytes = self.held_bytes.saturating_sub(bytes.into());
             self.counts.wasted += 1;
         }
@@ -180,11 +182,11 @@ impl Book {
     /// Of two numbers, the lesser counts: what is prefetched far ahead cannot have been asked for
     /// yet, and what was asked for at first cannot have been prefetched.
     pub(super) fn is_poor(&self) -> bool {
-        let Some(terms) = &self.terms else {
+        let Some(policy) = &self.policy else {
             return false;
         };
         let known = self.counts.asked.min(self.counts.prefetched);
-        known >= terms.warm_up_blocks && self.counts.used.saturating_mul(USEFUL_SHARE) < known
+        known >= policy.warm_up_blocks && self.counts.used.saturating_mul(USEFUL_SHARE) < known
     }
 
     /// Ends what is running.
@@ -222,35 +224,35 @@ mod tests {
     }
 
     /// * `held_max`: blocks.
-    fn opened(busy_max: usize, held_max: u64, warm_up_blocks: u64) -> Book {
-        let mut book = Book::default();
-        book.open(Terms {
+    fn opened(busy_max: usize, held_max: u64, warm_up_blocks: u64) -> PrefetchState {
+        let mut state = PrefetchState::default();
+        state.open(PrefetchPolicy {
             busy_max,
             held_bytes_max: held_max * u64::from(BLOCK_BYTES),
             warm_up_blocks,
             pace: Pace::new(Instant::now(), None),
         });
-        book
+        state
     }
 
-    fn turn(book: &Book, start: u64) -> Turn {
-        book.turn(&block(start))
+    fn turn(state: &PrefetchState, start: u64) -> Turn {
+        state.turn(&block(start))
     }
 
     /// Takes a block that may be taken; it is there at once.
-    fn fetched(book: &mut Book, start: u64) {
-        assert_eq!((turn(book, start), book.delay()), (Turn::Now, None));
-        book.take(&block(start));
-        book.fetching -= 1;
+    fn fetched(state: &mut PrefetchState, start: u64) {
+        assert_eq!((turn(state, start), state.delay()), (Turn::Now, None));
+        state.take(&block(start));
+        state.fetching -= 1;
     }
 
-    fn asked(book: &mut Book, start: u64) -> bool {
-        book.asked(key(&block(start)))
+    fn asked(state: &mut PrefetchState, start: u64) -> bool {
+        state.asked(key(&block(start)))
     }
 
     #[test]
     fn no_more_threads_are_at_work_than_may_be() {
-        let mut book = opened(2, 100, 100);
+        let mut state = opened(2, 100, 100);
         for (requests, fetching, expected) in [
             (0, 0, Turn::Now),
             (1, 0, Turn::Now),
@@ -260,22 +262,22 @@ mod tests {
             (0, 2, Turn::Later),
             (9, 2, Turn::Later),
         ] {
-            (book.requests, book.fetching) = (requests, fetching);
-            assert_eq!(turn(&book, 1), expected, "{requests} {fetching}");
+            (state.requests, state.fetching) = (requests, fetching);
+            assert_eq!(turn(&state, 1), expected, "{requests} {fetching}");
         }
     }
 
     #[test]
     fn what_was_asked_for_or_prefetched_is_not_prefetched_again() {
-        let mut book = opened(2, 100, 100);
-        assert!(asked(&mut book, 1));
-        assert!(!asked(&mut book, 1));
-        assert_eq!(turn(&book, 1), Turn::Never);
-        fetched(&mut book, 2);
-        assert_eq!(turn(&book, 2), Turn::Never);
-        assert!(asked(&mut book, 2));
-        book.dropped(key(&block(2)));
-        assert_eq!(turn(&book, 2), Turn::Never);
+        let mut state = opened(2, 100, 100);
+        assert!(asked(&mut state, 1));
+        assert!(!asked(&mut state, 1));
+        assert_eq!(turn(&state, 1), Turn::Never);
+        fetched(&mut state, 2);
+        assert_eq!(turn(&state, 2), Turn::Never);
+        assert!(asked(&mut state, 2));
+        state.dropped(key(&block(2)));
+        assert_eq!(turn(&state, 2), Turn::Never);
         let counts = PrefetchCounts {
             asked: 2,
             prefetched: 1,
@@ -284,77 +286,77 @@ mod tests {
             stage: PrefetchStage::Running,
             ..PrefetchCounts::default()
         };
-        assert_eq!(book.counts, counts);
+        assert_eq!(state.counts, counts);
     }
 
     #[test]
     fn what_nobody_asked_for_yet_is_bounded() {
-        let mut book = opened(2, 2, 100);
-        fetched(&mut book, 1);
-        fetched(&mut book, 2);
-        assert_eq!(turn(&book, 3), Turn::Later);
-        asked(&mut book, 2);
-        fetched(&mut book, 3);
-        assert_eq!(turn(&book, 4), Turn::Later);
-        book.dropped(key(&block(1)));
-        fetched(&mut book, 4);
+        let mut state = opened(2, 2, 100);
+        fetched(&mut state, 1);
+        fetched(&mut state, 2);
+        assert_eq!(turn(&state, 3), Turn::Later);
+        asked(&mut state, 2);
+        fetched(&mut state, 3);
+        assert_eq!(turn(&state, 4), Turn::Later);
+        state.dropped(key(&block(1)));
+        fetched(&mut state, 4);
         // Another block of its name, and one that was used.
-        book.dropped(key(&block(1)));
-        book.dropped(key(&block(2)));
-        assert_eq!(turn(&book, 5), Turn::Later);
-        assert_eq!((book.counts.used, book.counts.wasted), (1, 1));
+        state.dropped(key(&block(1)));
+        state.dropped(key(&block(2)));
+        assert_eq!(turn(&state, 5), Turn::Later);
+        assert_eq!((state.counts.used, state.counts.wasted), (1, 1));
         // Late.
-        assert!(asked(&mut book, 1));
-        assert_eq!((book.counts.used, book.counts.asked), (1, 2));
+        assert!(asked(&mut state, 1));
+        assert_eq!((state.counts.used, state.counts.asked), (1, 2));
     }
 
     #[test]
     fn a_prefetch_of_what_nobody_needs_is_poor() {
         // Of 8 blocks that are prefetched, so many are among the 8 that are asked for.
         for (used, is_poor) in [(0, true), (1, true), (2, false), (8, false)] {
-            let mut book = opened(2, 100, 8);
+            let mut state = opened(2, 100, 8);
             for start in 0..8 {
-                fetched(&mut book, start);
+                fetched(&mut state, start);
             }
             for start in 8 - used..16 - used {
-                assert!(!book.is_poor());
-                asked(&mut book, start);
+                assert!(!state.is_poor());
+                asked(&mut state, start);
             }
-            assert_eq!(book.is_poor(), is_poor, "{used}");
+            assert_eq!(state.is_poor(), is_poor, "{used}");
         }
         // Little says nothing.
-        let mut book = opened(2, 100, 8);
+        let mut state = opened(2, 100, 8);
         for start in 0..7 {
-            fetched(&mut book, start);
+            fetched(&mut state, start);
         }
         for start in 100..200 {
-            asked(&mut book, start);
+            asked(&mut state, start);
         }
-        assert!(!book.is_poor());
+        assert!(!state.is_poor());
     }
 
     #[test]
     fn it_is_over_once_all_is_known_that_can_be() {
-        let mut book = opened(2, 100, 100);
-        fetched(&mut book, 1);
-        fetched(&mut book, 2);
-        book.leave(PrefetchStage::Done);
-        book.leave(PrefetchStage::GivenUp);
+        let mut state = opened(2, 100, 100);
+        fetched(&mut state, 1);
+        fetched(&mut state, 2);
+        state.leave(PrefetchStage::Done);
+        state.leave(PrefetchStage::GivenUp);
         for (start, is_over) in [(7, false), (1, false), (2, true)] {
             // What nothing could be prefetched of any more does not count.
-            assert_eq!(asked(&mut book, start), start < 7);
-            assert_eq!(book.is_over(), is_over, "{start}");
+            assert_eq!(asked(&mut state, start), start < 7);
+            assert_eq!(state.is_over(), is_over, "{start}");
         }
-        assert_eq!((book.counts.asked, book.counts.used), (2, 2));
-        assert_eq!(book.counts.stage, PrefetchStage::Done);
-        book.close();
-        assert_eq!(turn(&book, 9), Turn::Over);
+        assert_eq!((state.counts.asked, state.counts.used), (2, 2));
+        assert_eq!(state.counts.stage, PrefetchStage::Done);
+        state.close();
+        assert_eq!(turn(&state, 9), Turn::Over);
     }
 
     #[test]
     fn nothing_is_prefetched_before_it_began() {
-        let book = Book::default();
-        assert!(book.is_over());
-        assert_eq!(turn(&book, 1), Turn::Over);
+        let state = PrefetchState::default();
+        assert!(state.is_over());
+        assert_eq!(turn(&state, 1), Turn::Over);
     }
 }

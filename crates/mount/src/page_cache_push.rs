@@ -1,7 +1,8 @@
-//! Giving the kernel what it did not ask for: the rest of a block of which it asked for a part.
+//! Makes the kernel's page cache take the rest of a block of which the kernel asked for a part.
 //!
-//! The kernel asks for 128 KiB at most unless an administrator allows more, so that a block of 1 MiB
-//! would be asked for in eight pieces, at eight times, and kept or decompressed again meanwhile.
+//! The kernel asks for at most 128 KiB at a time, unless an administrator allows more. Without this,
+//! it would ask for a block of 1 MiB eight times, and the mount would have to keep the block, or
+//! decompress it again.
 
 use std::collections::VecDeque;
 use std::io;
@@ -15,20 +16,20 @@ use crate::cache::lock;
 use crate::file_system::FileSystem;
 use crate::node::NodeId;
 
-/// Gifts that wait; what cannot be given at once will be asked for.
+/// Rests of blocks that may wait. The kernel asks later for those that find no room.
 const WAITING_MAX: usize = 8;
-/// After how long a gift comes too late. Giving keeps the mount busy, and whoever unmounts it when a program has ended is not to
-/// be refused: `fusermount3` takes about as long to start.
-const GIFT_AGE_MAX: Duration = Duration::from_millis(2);
+/// After this time a push is too late. A push keeps the mount busy, and must not make an unmount fail
+/// that follows the end of a program: `fusermount3` takes about as long to start.
+const PUSH_AGE_MAX: Duration = Duration::from_millis(2);
 /// The kernel reads no more at a time on advice, unless an administrator allows it.
 const PIECE_BYTES: usize = 128 << 10;
 
 /// Lets the kernel read a range of a file, by its path from the root of the mount.
-pub type Give = Box<dyn Fn(&Path, Range<u64>) -> io::Result<()> + Send>;
+pub type ReadAhead = Box<dyn Fn(&Path, Range<u64>) -> io::Result<()> + Send>;
 
 /// A block of a file, some of which is in an answer or on its way.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Gift {
+pub(crate) struct BlockRest {
     pub(crate) node: NodeId,
     /// Bytes of the file that the block has.
     pub(crate) whole: Range<u64>,
@@ -36,8 +37,8 @@ pub(crate) struct Gift {
     pub(crate) asked: Range<u64>,
 }
 
-impl Gift {
-    /// What is to be given, in pieces.
+impl BlockRest {
+    /// What the kernel did not ask for, in pieces.
     fn pieces(&self) -> impl Iterator<Item = Range<u64>> {
         let rest = [
             self.asked.end..self.whole.end,
@@ -50,41 +51,42 @@ impl Gift {
     }
 }
 
-/// Gifts on their way from those who answer to the one who gives.
+/// Rests of blocks on their way from the threads that answer requests to the [`Pusher`].
 ///
-/// Who answers must not give: the kernel may let it wait for requests that nobody answers meanwhile.
+/// A thread that answers must not push: the kernel may make it wait for requests that nobody answers
+/// in the meantime.
 #[derive(Debug, Default)]
-pub(crate) struct Gifts {
+pub(crate) struct PushQueue {
     state: Mutex<State>,
     changed: Condvar,
 }
 
 #[derive(Debug, Default)]
 struct State {
-    waiting: VecDeque<(Instant, Gift)>,
+    waiting: VecDeque<(Instant, BlockRest)>,
     is_open: bool,
-    given_bytes: u64,
+    pushed_bytes: u64,
 }
 
-impl Gifts {
-    /// Gives what of a block was not asked for; returns whether it will be.
-    pub(crate) fn offer(&self, gift: Gift) -> bool {
+impl PushQueue {
+    /// Queues the rest of a block; returns whether there was room.
+    pub(crate) fn offer(&self, rest: BlockRest) -> bool {
         let mut state = lock(&self.state);
         if !state.is_open || state.waiting.len() >= WAITING_MAX {
             return false;
         }
-        state.waiting.push_back((Instant::now(), gift));
+        state.waiting.push_back((Instant::now(), rest));
         drop(state);
         self.changed.notify_one();
         true
     }
 
     /// Bytes that the kernel was made to ask for.
-    pub(crate) fn given_bytes(&self) -> u64 {
-        lock(&self.state).given_bytes
+    pub(crate) fn pushed_bytes(&self) -> u64 {
+        lock(&self.state).pushed_bytes
     }
 
-    fn take(&self) -> Option<(Instant, Gift)> {
+    fn take(&self) -> Option<(Instant, BlockRest)> {
         let mut state = lock(&self.state);
         while state.waiting.is_empty() && state.is_open {
             let woken = self.changed.wait(state);
@@ -99,24 +101,24 @@ impl Gifts {
     }
 }
 
-/// The thread that gives; it ends on drop.
+/// The thread that pushes; it ends on drop.
 #[derive(Debug)]
-pub struct Giver {
+pub struct Pusher {
     file_system: Arc<FileSystem>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Giver {
+impl Pusher {
     /// Starts it, once for a file system.
     ///
     /// # Errors
     ///
     /// If there is no thread to be had.
-    pub fn start(file_system: &Arc<FileSystem>, give: Give) -> io::Result<Self> {
-        lock(&file_system.gifts().state).is_open = true;
-        let giving = Arc::clone(file_system);
-        let thread = thread::Builder::new().name("giver".to_owned());
-        let thread = thread.spawn(move || giving.give(&give))?;
+    pub fn start(file_system: &Arc<FileSystem>, read_ahead: ReadAhead) -> io::Result<Self> {
+        lock(&file_system.push_queue().state).is_open = true;
+        let pushing = Arc::clone(file_system);
+        let thread = thread::Builder::new().name("pusher".to_owned());
+        let thread = thread.spawn(move || pushing.push(&read_ahead))?;
         Ok(Self {
             file_system: Arc::clone(file_system),
             thread: Some(thread),
@@ -124,9 +126,9 @@ impl Giver {
     }
 }
 
-impl Drop for Giver {
+impl Drop for Pusher {
     fn drop(&mut self) {
-        self.file_system.gifts().end();
+        self.file_system.push_queue().end();
         if let Some(thread) = self.thread.take() {
             // One that panicked has nothing to say.
             let _ = thread.join();
@@ -135,19 +137,19 @@ impl Drop for Giver {
 }
 
 impl FileSystem {
-    /// Gives until it is over.
-    fn give(&self, give: &Give) {
-        while let Some((asked_at, gift)) = self.gifts().take() {
-            let Some(path) = self.known_path(gift.node) else {
+    /// Pushes until the queue ends.
+    fn push(&self, read_ahead: &ReadAhead) {
+        while let Some((asked_at, rest)) = self.push_queue().take() {
+            let Some(path) = self.known_path(rest.node) else {
                 continue;
             };
-            let in_time = |_: &Range<u64>| asked_at.elapsed() < GIFT_AGE_MAX;
-            for piece in gift.pieces().take_while(in_time) {
+            let in_time = |_: &Range<u64>| asked_at.elapsed() < PUSH_AGE_MAX;
+            for piece in rest.pieces().take_while(in_time) {
                 let len_bytes = piece.end - piece.start;
-                if give(&path, piece).is_err() {
+                if read_ahead(&path, piece).is_err() {
                     break;
                 }
-                lock(&self.gifts().state).given_bytes += len_bytes;
+                lock(&self.push_queue().state).pushed_bytes += len_bytes;
             }
         }
     }
@@ -157,8 +159,8 @@ impl FileSystem {
 mod tests {
     use super::*;
 
-    fn gift(node: u64) -> Gift {
-        Gift {
+    fn rest(node: u64) -> BlockRest {
+        BlockRest {
             node: NodeId(node),
             whole: 0..100,
             asked: 10..20,
@@ -166,14 +168,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_behind_comes_before_what_is_in_front() {
+    fn what_follows_comes_before_what_precedes() {
         let piece = PIECE_BYTES as u64;
-        let gift = |asked: Range<u64>| Gift {
+        let rest = |asked: Range<u64>| BlockRest {
             node: NodeId::ROOT,
             whole: 100..100 + 3 * piece,
             asked,
         };
-        let pieces = |asked| gift(asked).pieces().collect::<Vec<_>>();
+        let pieces = |asked| rest(asked).pieces().collect::<Vec<_>>();
         assert_eq!(pieces(100..100 + 3 * piece), []);
         let (start, middle, end) = (100, 100 + piece, 100 + 3 * piece);
         let two = [middle..middle + piece, middle + piece..end];
@@ -183,18 +185,18 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_given_where_nobody_gives_and_not_too_much_at_a_time() {
-        let gifts = Gifts::default();
-        assert!(!gifts.offer(gift(1)));
-        lock(&gifts.state).is_open = true;
+    fn without_a_pusher_nothing_is_queued_and_the_queue_has_an_end() {
+        let queue = PushQueue::default();
+        assert!(!queue.offer(rest(1)));
+        lock(&queue.state).is_open = true;
         for node in 0..WAITING_MAX as u64 {
-            assert!(gifts.offer(gift(node)), "{node}");
+            assert!(queue.offer(rest(node)), "{node}");
         }
-        assert!(!gifts.offer(gift(99)));
-        assert_eq!(gifts.take().unwrap().1, gift(0));
-        assert!(gifts.offer(gift(99)));
-        gifts.end();
-        assert!(gifts.take().is_none());
-        assert!(!gifts.offer(gift(1)));
+        assert!(!queue.offer(rest(99)));
+        assert_eq!(queue.take().unwrap().1, rest(0));
+        assert!(queue.offer(rest(99)));
+        queue.end();
+        assert!(queue.take().is_none());
+        assert!(!queue.offer(rest(1)));
     }
 }
