@@ -1,7 +1,7 @@
 //! What this machine takes to read, to decompress and to find: measured once, kept, and used by predictions.
 //!
 //! ```text
-//! the medium   direct reads: single, large, in order, many at once      medium.rs, direct.rs, tape.rs
+//! the medium   direct reads: single, large, in order, many at once      medium.rs, direct.rs, test_file.rs
 //! memory       copies out of the page cache, faults on it               memory.rs
 //! the reader   blocks of sample images in memory, filled one by one     reader.rs, sample.rs, lookup.rs
 //! figures      medians of repeats, and straight lines through them      fit.rs, stopwatch.rs
@@ -21,7 +21,7 @@ mod memory;
 mod reader;
 mod sample;
 mod stopwatch;
-mod tape;
+mod test_file;
 
 pub use calibration::{
     BlockTime, CalibratedMachine, Calibration, Decompression, MediumFigures, MemoryFigures,
@@ -33,4 +33,4 @@ pub use memory::measure_memory;
 pub use reader::measure_reader;
 pub use sample::Sample;
 pub use stopwatch::{Elapsed, Stopwatch, on_processor_s};
-pub use tape::Tape;
+pub use test_file::TestFile;

@@ -2,7 +2,7 @@
 //!
 //! The content is copied into a file without a name whose space was reserved at once, so that the file system could
 //! choose one place for all of it. When the copy is on the disk, has been read back and lies better, it takes the place
-//! of each name of the old file ([`Held::replace_with`]). Nothing of the old file is changed at any time.
+//! of each name of the old file ([`LeasedFile::replace_with`]). Nothing of the old file is changed at any time.
 
 mod copy;
 mod journal;
@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{Mode, OFlags};
 
-use crate::held::{Held, Refusal};
+use crate::leased_file::{LeasedFile, Refusal};
 use crate::{Error, Extents, Janitor};
 pub use names::{NamedFile, complete_names, named_files};
 pub use replace::relink;
@@ -69,7 +69,7 @@ pub fn defragment(
     janitor: &Janitor,
     progress: &mut dyn FnMut(u64) -> ControlFlow<()>,
 ) -> Result<Defragmented, Error> {
-    let held = Held::take(file.path())?;
+    let held = LeasedFile::take(file.path())?;
     held.check_names(&file.names)?;
     let before = Extents::of(held.file(), held.path())?;
     if before.beyond_one() == 0 {

@@ -23,7 +23,7 @@ impl fmt::Display for Holder {
 /// The processes that have a file open or mapped, by their numbers; at most `max` of them.
 ///
 /// Without root, only those of this user are found. What is found may have ended since, so this names culprits and
-/// proves nothing: [`crate::Held`] does.
+/// proves nothing: [`crate::LeasedFile`] does.
 ///
 /// * `device`, `inode`: of the file, as `stat(2)` tells them.
 ///

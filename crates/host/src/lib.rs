@@ -12,7 +12,7 @@
 //!   [`Console`];
 //! * the yardstick: [`measure_medium`], [`measure_memory`] and [`measure_reader`], whose figures a [`Calibration`] keeps;
 //! * plain files: where they lie on the disk ([`Extents`], [`seeks`]), and files put in the place of others that nobody
-//!   has open ([`Held`], [`defragment`]);
+//!   has open ([`LeasedFile`], [`defragment`]);
 //! * a program that is run for its own sake from an image: [`enter_own_namespaces`], [`mount_overlay`], [`bind`],
 //!   [`Foreground`];
 //! * the way out: [`enter_private_namespace`] makes mounts vanish with the process, loop devices
@@ -32,11 +32,11 @@ mod extents;
 mod file_system;
 mod fuse_connection;
 mod fuse_mount;
-mod held;
 mod holders;
 mod janitor;
 mod kernel_config;
 mod launch;
+mod leased_file;
 mod loop_device;
 mod machine;
 mod memory_file;
@@ -56,8 +56,8 @@ mod trial;
 pub use cache::{backing_disk, drop_caches, evict, resident_pages, write_back, write_back_all};
 pub use calibrate::{
     BlockTime, CalibratedMachine, Calibration, Decompression, Elapsed, MediumFigures,
-    MemoryFigures, NotACalibration, Pass, ReaderFigures, Sample, Stopwatch, Tape, measure_medium,
-    measure_memory, measure_reader, measure_throttled, on_processor_s,
+    MemoryFigures, NotACalibration, Pass, ReaderFigures, Sample, Stopwatch, TestFile,
+    measure_medium, measure_memory, measure_reader, measure_throttled, on_processor_s,
 };
 pub use cgroup::{Cgroup, Inside};
 pub use defrag::{Defragmented, NamedFile, complete_names, defragment, named_files, relink};
@@ -67,7 +67,6 @@ pub use extents::{Extent, Extents, FileSeeks, Laid, Place, Seeks, for_each_exten
 pub use file_system::FileSystem;
 pub use fuse_connection::{FuseConnection, FuseOptions, cannot_mount_fuse};
 pub use fuse_mount::FuseMount;
-pub use held::{Held, Refusal};
 pub use holders::{Holder, holders};
 pub use janitor::{Janitor, Leftover};
 pub use kernel_config::KernelConfig;
@@ -75,6 +74,7 @@ pub use launch::{
     Bus, Command, Display, Foreground, Outcome, Pattern, Ready, Running, Status, furnish_root,
     launch, start, wait_until,
 };
+pub use leased_file::{LeasedFile, Refusal};
 pub use loop_device::{Counters, LoopDevice};
 pub use machine::{Machine, machine};
 pub use memory_file::{memory_file, path_of_open};

@@ -11,11 +11,11 @@
 //! between processes and leaves stopped programs when it is killed; `strace`, which need not be there.
 
 mod calls;
+mod directory_index;
 mod filter;
 mod interpreter;
 mod listener;
 mod notes;
-mod sketch;
 mod walk;
 
 use std::fs;
@@ -30,10 +30,10 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use crate::launch::{Told, furnished, may_become_root, start_told};
 use crate::privileges::can_mount;
 use crate::{Cgroup, Command, Error, Running};
+use directory_index::DirectoryIndex;
 use listener::serve;
 use notes::Notes;
 pub use notes::Opens;
-use sketch::Sketch;
 
 /// A recorder of opens and lookups. Drop it after the program has ended: calls that nobody is told fail.
 #[derive(Debug)]
@@ -59,7 +59,7 @@ impl OpensRecorder {
     ///
     /// Looks at everything in it; some 100 bytes and a path for each, and no more however long the recording; one thread.
     pub fn new(directory: &Path) -> Result<Self, Error> {
-        let sketch = Sketch::new(directory)?;
+        let index = DirectoryIndex::new(directory)?;
         let (ours, theirs) = socketpair(
             AddressFamily::UNIX,
             SocketType::STREAM,
@@ -70,7 +70,7 @@ impl OpensRecorder {
             action: "make a socket",
             source: errno.into(),
         })?;
-        let notes = Arc::new(Mutex::new(Notes::new(sketch)));
+        let notes = Arc::new(Mutex::new(Notes::new(index)));
         let stop = Arc::new(AtomicBool::new(false));
         let shared = (Arc::clone(&notes), Arc::clone(&stop));
         // It must listen before the program is started: to become the program is a call that is told.

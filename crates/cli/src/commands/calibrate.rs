@@ -14,7 +14,7 @@ use anyhow::{Context as _, anyhow};
 use coldpress_bench::format_units::{bytes_per_s, count, seconds};
 use coldpress_format::Compressor;
 use coldpress_host::{
-    Calibration, Device, Error, Janitor, Machine, MediumFigures, ReaderFigures, Sample, Tape,
+    Calibration, Device, Error, Janitor, Machine, MediumFigures, ReaderFigures, Sample, TestFile,
     is_root, machine, measure_medium, measure_memory, measure_reader, measure_throttled,
 };
 
@@ -135,10 +135,10 @@ fn measure_throttle(
     let janitor = Janitor::start()?;
     let spinner = ui.step("reading", 0).about("a disk that is slowed down");
     let stop = &mut || ui.interrupt.is_pending();
-    let tape = tape(args, &time, stop)?;
+    let test_file = test_file(args, &time, stop)?;
     // Nothing else is measured, so all the time is for it.
     let (share, now) = (time.share(0.8), clock::now_unix_ms());
-    let found = measure_throttled(&tape, device, &janitor, share, now, stop)?;
+    let found = measure_throttled(&test_file, device, &janitor, share, now, stop)?;
     spinner.finish("");
     let more = excess(device, &found);
     if let Some(more) = &more {
@@ -182,10 +182,15 @@ fn measure_all(
     let time = Time::of(args);
     let spinner = ui.step("reading", 0).about("the disk");
     let stop = &mut || ui.interrupt.is_pending();
-    let tape = tape(args, &time, stop)?;
-    let medium = measure_medium(&tape, time.share(MEDIUM_SHARE), clock::now_unix_ms(), stop)?;
+    let test_file = test_file(args, &time, stop)?;
+    let medium = measure_medium(
+        &test_file,
+        time.share(MEDIUM_SHARE),
+        clock::now_unix_ms(),
+        stop,
+    )?;
     // Its file goes before memory is filled.
-    drop(tape);
+    drop(test_file);
     spinner.finish("");
     kept.media.insert(MEDIUM.to_owned(), medium);
     let memory = ui.task("memory", "Measure memory", || {
@@ -199,12 +204,16 @@ fn measure_all(
 }
 
 /// What is read: PATH, or a file there.
-fn tape(args: &CalibrateArgs, time: &Time, stop: &mut dyn FnMut() -> bool) -> anyhow::Result<Tape> {
+fn test_file(
+    args: &CalibrateArgs,
+    time: &Time,
+    stop: &mut dyn FnMut() -> bool,
+) -> anyhow::Result<TestFile> {
     // A directory is named by where it is, which a `.` in what is kept would not tell.
     let path = fs::canonicalize(&args.path);
     let path = path.with_context(|| format!("cannot find {}", quoted(&args.path)))?;
-    let tape = Tape::at(&path, time.share(WRITING), stop);
-    tape.map_err(|error| match error {
+    let test_file = TestFile::at(&path, time.share(WRITING), stop);
+    test_file.map_err(|error| match error {
         Error::NotMeasured { .. } => hint(
             error,
             "name a directory, a file or a block device of the disk that is to be measured",

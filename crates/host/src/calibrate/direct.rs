@@ -28,7 +28,7 @@ pub(super) struct Room {
 
 /// Random numbers: Steele, Lea and Flood, "Fast splittable pseudorandom number generators" (2014).
 #[derive(Debug, Clone)]
-pub(super) struct Dice(pub(super) u64);
+pub(super) struct RandomBytes(pub(super) u64);
 
 impl Direct {
     /// Opens something that is there, to be read.
@@ -62,9 +62,13 @@ impl Direct {
     }
 
     /// Fills the room from a random place.
-    pub(super) fn read_anywhere(&self, room: &mut Room, dice: &mut Dice) -> io::Result<Elapsed> {
+    pub(super) fn read_anywhere(
+        &self,
+        room: &mut Room,
+        random: &mut RandomBytes,
+    ) -> io::Result<Elapsed> {
         let pages = self.size_bytes.saturating_sub(room.len as u64) / ALIGN_BYTES as u64;
-        self.read(room, dice.below(pages + 1) * ALIGN_BYTES as u64)
+        self.read(room, random.below(pages + 1) * ALIGN_BYTES as u64)
     }
 }
 
@@ -86,7 +90,7 @@ impl Room {
     }
 }
 
-impl Dice {
+impl RandomBytes {
     pub(super) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -123,16 +127,16 @@ mod tests {
     }
 
     #[test]
-    fn dice_stay_below_their_limit_and_are_not_all_alike() {
-        let mut dice = Dice(1);
-        let thrown: Vec<u64> = (0..1000).map(|_| dice.below(7)).collect();
+    fn random_bytes_stay_below_their_limit_and_are_not_all_alike() {
+        let mut random = RandomBytes(1);
+        let thrown: Vec<u64> = (0..1000).map(|_| random.below(7)).collect();
         for face in 0..7 {
             assert!(thrown.contains(&face), "{face}");
         }
         assert!(thrown.iter().all(|face| *face < 7));
-        assert_eq!(dice.below(0), 0);
+        assert_eq!(random.below(0), 0);
         let mut bytes = [0; 4099];
-        dice.fill(&mut bytes);
+        random.fill(&mut bytes);
         let zeros = bytes.iter().map(|byte| u32::from(*byte == 0)).sum::<u32>();
         assert!(zeros < 64, "{zeros}");
     }

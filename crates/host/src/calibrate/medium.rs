@@ -6,9 +6,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::calibration::MediumFigures;
-use super::direct::{Dice, Direct, Room};
+use super::direct::{Direct, RandomBytes, Room};
 use super::fit::median;
-use super::tape::Tape;
+use super::test_file::TestFile;
 use crate::{Cgroup, Device, Error, Janitor, LoopDevice, Via, backing_disk};
 
 const SMALL_BYTES: usize = 4 << 10;
@@ -43,17 +43,17 @@ const SETTLED_MIN: Duration = Duration::from_millis(200);
 ///
 /// [`Error::Io`] if it cannot be read; [`Error::Stopped`].
 pub fn measure_medium(
-    tape: &Tape,
+    test_file: &TestFile,
     time: Duration,
     made_unix_ms: u64,
     stop: &mut dyn FnMut() -> bool,
 ) -> Result<MediumFigures, Error> {
-    measure(tape, time, Duration::ZERO, made_unix_ms, stop)
+    measure(test_file, time, Duration::ZERO, made_unix_ms, stop)
 }
 
 /// * `settling`: how long each batch reads before it counts.
 fn measure(
-    tape: &Tape,
+    test_file: &TestFile,
     time: Duration,
     settling: Duration,
     made_unix_ms: u64,
@@ -66,11 +66,11 @@ fn measure(
         share.max(SETTLED_MIN)
     };
     let mut session = Session {
-        direct: tape.direct(),
+        direct: test_file.direct(),
         settling,
         batch,
         stop,
-        dice: Dice(tape.direct().size_bytes()),
+        random: RandomBytes(test_file.direct().size_bytes()),
         next: 0,
     };
     let mut rounds = Rounds::default();
@@ -81,32 +81,32 @@ fn measure(
         match session.round(&mut rounds) {
             Ok(()) => {}
             Err(error) if error.kind() == io::ErrorKind::Interrupted => return Err(Error::Stopped),
-            Err(error) => return Err(Error::io("read", tape.named())(error)),
+            Err(error) => return Err(Error::io("read", test_file.named())(error)),
         }
     }
     let of = |values: &[f64]| median(values).unwrap_or(f64::NAN);
     Ok(MediumFigures {
         made_unix_ms,
-        path: tape.named().display().to_string(),
+        path: test_file.named().display().to_string(),
         request_s: of(&rounds.small),
         large_request_s: of(&rounds.large),
         huge_request_s: of(&rounds.huge),
         bandwidth_bytes_per_s: of(&rounds.in_order),
         reads_per_s: of(&rounds.together),
         reads_in_flight: THREADS,
-        read_ahead_bytes: tape.read_ahead_bytes(),
+        read_ahead_bytes: test_file.read_ahead_bytes(),
     })
 }
 
 /// Measures the throttle of a device, with this process in a cgroup of its own: what a start meets there.
 ///
-/// For [`Via::Partition`] a loop device over the tape is throttled and read, for [`Via::File`] the disk below the tape. Needs root.
+/// For [`Via::Partition`] a loop device over the test_file is throttled and read, for [`Via::File`] the disk below the test_file. Needs root.
 ///
 /// # Errors
 ///
 /// As [`measure_medium`]; those of [`LoopDevice::attach`], [`backing_disk`] and [`Cgroup::limit`].
 pub fn measure_throttled(
-    tape: &Tape,
+    test_file: &TestFile,
     device: &Device,
     janitor: &Janitor,
     time: Duration,
@@ -117,19 +117,19 @@ pub fn measure_throttled(
     janitor.watch(cgroup.leftover());
     let mut figures = match device.via {
         Via::File => {
-            cgroup.limit(backing_disk(tape.named())?, device)?;
+            cgroup.limit(backing_disk(test_file.named())?, device)?;
             let _inside = cgroup.enter()?;
-            measure(tape, time, SETTLING, made_unix_ms, stop)?
+            measure(test_file, time, SETTLING, made_unix_ms, stop)?
         }
         Via::Partition => {
-            let partition = LoopDevice::attach(&tape.path(), true)?;
+            let partition = LoopDevice::attach(&test_file.path(), true)?;
             cgroup.limit(partition.device_number(), device)?;
-            let seen = Tape::at(partition.path(), Duration::ZERO, stop)?;
+            let seen = TestFile::at(partition.path(), Duration::ZERO, stop)?;
             let _inside = cgroup.enter()?;
             measure(&seen, time, SETTLING, made_unix_ms, stop)?
         }
     };
-    figures.path = tape.named().display().to_string();
+    figures.path = test_file.named().display().to_string();
     Ok(figures)
 }
 
@@ -150,7 +150,7 @@ struct Session<'a> {
     /// What it may take then.
     batch: Duration,
     stop: &'a mut dyn FnMut() -> bool,
-    dice: Dice,
+    random: RandomBytes,
     /// Where the next read in order begins.
     next: u64,
 }
@@ -169,7 +169,7 @@ impl Session<'_> {
     fn anywhere(&mut self, len: usize) -> io::Result<f64> {
         let direct = self.direct;
         let mut room = Room::new(len);
-        self.mean(|dice| Ok(direct.read_anywhere(&mut room, dice)?.wall_s))
+        self.mean(|random| Ok(direct.read_anywhere(&mut room, random)?.wall_s))
     }
 
     /// Bytes per second of reads one behind the other.
@@ -192,7 +192,10 @@ impl Session<'_> {
 
     /// The mean of a batch: at least one read, until its time is over. A median of single reads would miss that throttled
     /// ones wait in bursts.
-    fn mean(&mut self, mut read: impl FnMut(&mut Dice) -> io::Result<f64>) -> io::Result<f64> {
+    fn mean(
+        &mut self,
+        mut read: impl FnMut(&mut RandomBytes) -> io::Result<f64>,
+    ) -> io::Result<f64> {
         let begun = Instant::now();
         let (mut count, mut sum_s) = (0_u32, 0.0);
         while count == 0 || (count < BATCH_MAX && begun.elapsed() < self.settling + self.batch) {
@@ -200,10 +203,10 @@ impl Session<'_> {
                 return Err(io::ErrorKind::Interrupted.into());
             }
             if begun.elapsed() < self.settling {
-                read(&mut self.dice)?;
+                read(&mut self.random)?;
                 continue;
             }
-            sum_s += read(&mut self.dice)?;
+            sum_s += read(&mut self.random)?;
             count += 1;
         }
         Ok(sum_s / f64::from(count))
@@ -219,13 +222,13 @@ impl Session<'_> {
         let count = thread::scope(|scope| {
             let readers: Vec<_> = (0..THREADS)
                 .map(|_| {
-                    let mut dice = Dice(self.dice.next());
+                    let mut random = RandomBytes(self.random.next());
                     scope.spawn(move || {
                         let mut room = Room::new(SMALL_BYTES);
                         let mut count = 0_u32;
                         while count == 0 || (count < BATCH_MAX && begun.elapsed() < end) {
                             let counts = begun.elapsed() >= settling;
-                            direct.read_anywhere(&mut room, &mut dice)?;
+                            direct.read_anywhere(&mut room, &mut random)?;
                             count += u32::from(counts);
                         }
                         Ok::<u32, io::Error>(count)

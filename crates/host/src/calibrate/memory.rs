@@ -5,7 +5,7 @@ use std::os::unix::fs::FileExt;
 use std::time::{Duration, Instant};
 
 use super::calibration::MemoryFigures;
-use super::direct::Dice;
+use super::direct::RandomBytes;
 use super::fit::median;
 use super::stopwatch::Stopwatch;
 use crate::syscall::{self, Touched};
@@ -41,10 +41,10 @@ pub fn measure_memory(time: Duration, made_unix_ms: u64) -> Result<MemoryFigures
 fn measure(time: Duration, made_unix_ms: u64) -> io::Result<Option<MemoryFigures>> {
     let file = memory_file().map_err(io::Error::other)?;
     let mut bytes = vec![0; READ_BYTES];
-    let mut dice = Dice(1);
+    let mut random = RandomBytes(1);
     let places = || (0..FILE_BYTES as u64).step_by(READ_BYTES);
     for place in places() {
-        dice.fill(&mut bytes);
+        random.fill(&mut bytes);
         file.write_all_at(&bytes, place)?;
     }
     let (mut copies, mut faults, mut spans) = (Vec::new(), Vec::new(), Vec::new());

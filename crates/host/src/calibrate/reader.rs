@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use rustix::fs::{Advice, Mode, OFlags, fadvise, openat};
 
 use super::calibration::ReaderFigures;
-use super::direct::{Dice, Direct, Room};
+use super::direct::{Direct, RandomBytes, Room};
 use super::fit::{Line, Pass, median};
 use super::lookup::look_up;
 use super::sample::Sample;
@@ -129,11 +129,11 @@ impl Measured {
     fn read_device(&mut self, device: &LoopDevice) -> Result<(), Error> {
         let fail = |error| Error::io("read", device.path())(error);
         let direct = Direct::open(device.path()).map_err(fail)?;
-        let mut dice = Dice(direct.size_bytes());
+        let mut random = RandomBytes(direct.size_bytes());
         for len in READ_BYTES {
             let mut room = Room::new(len);
             for _ in 0..READS {
-                let elapsed = direct.read_anywhere(&mut room, &mut dice).map_err(fail)?;
+                let elapsed = direct.read_anywhere(&mut room, &mut random).map_err(fail)?;
                 self.reads.push((len, elapsed.on_processor_s));
             }
         }

@@ -9,7 +9,7 @@ use rustix::fs::{Advice, FallocateFlags, SeekFrom, fadvise, fallocate};
 use rustix::io::Errno;
 
 use crate::extents::for_each_extent;
-use crate::held::{Held, Refusal};
+use crate::leased_file::{LeasedFile, Refusal};
 use crate::{Error, Place};
 
 /// Bytes that are read at once.
@@ -22,7 +22,7 @@ type Each<'a> = dyn FnMut(&[u8], u64) -> Result<(), Error> + 'a;
 ///
 /// With its holes, which are punched afterwards, so that all of it gets one place; without, if they are most of it or there
 /// is not so much space.
-pub(super) fn reserve(held: &Held, new: &File) -> Result<(), Error> {
+pub(super) fn reserve(held: &LeasedFile, new: &File) -> Result<(), Error> {
     let ranges = ranges(held)?;
     let size_bytes = held.metadata().len();
     let failed = |action| Error::io(action, held.path());
@@ -44,7 +44,7 @@ pub(super) fn reserve(held: &Held, new: &File) -> Result<(), Error> {
 }
 
 /// What a file has space for, without what lies in its inode; ranges that touch each other are one.
-fn ranges(held: &Held) -> Result<Vec<Range<u64>>, Error> {
+fn ranges(held: &LeasedFile) -> Result<Vec<Range<u64>>, Error> {
     let mut ranges: Vec<Range<u64>> = Vec::new();
     for_each_extent(held.file(), held.path(), &mut |extent| {
         let (start, end) = (extent.offset, extent.end());
@@ -81,7 +81,7 @@ fn allocate(new: &File, flags: FallocateFlags, range: &Range<u64>) -> io::Result
 
 /// Copies what was written. `copy_file_range(2)` would share the old blocks where the file system can.
 pub(super) fn copy(
-    held: &Held,
+    held: &LeasedFile,
     new: &File,
     progress: &mut dyn FnMut(u64) -> ControlFlow<()>,
 ) -> Result<(), Error> {
@@ -93,7 +93,7 @@ pub(super) fn copy(
 
 /// Compares what was written with what a new file holds on its disk.
 pub(super) fn compare(
-    held: &Held,
+    held: &LeasedFile,
     new: &File,
     progress: &mut dyn FnMut(u64) -> ControlFlow<()>,
 ) -> Result<(), Error> {
@@ -116,7 +116,7 @@ pub(super) fn compare(
 }
 
 /// Whether two files hold the same bytes.
-pub(super) fn is_same_content(held: &Held, other: &File) -> Result<bool, Error> {
+pub(super) fn is_same_content(held: &LeasedFile, other: &File) -> Result<bool, Error> {
     let mut is_same = other
         .metadata()
         .is_ok_and(|metadata| metadata.len() == held.metadata().len());
@@ -138,7 +138,7 @@ pub(super) fn is_same_content(held: &Held, other: &File) -> Result<bool, Error> 
 
 /// Calls `each` with all bytes that were written and their offsets.
 fn for_each_piece(
-    held: &Held,
+    held: &LeasedFile,
     progress: &mut dyn FnMut(u64) -> ControlFlow<()>,
     each: &mut Each<'_>,
 ) -> Result<(), Error> {
@@ -151,7 +151,7 @@ fn for_each_piece(
 }
 
 fn each_buffer(
-    held: &Held,
+    held: &LeasedFile,
     range: Range<u64>,
     progress: &mut dyn FnMut(u64) -> ControlFlow<()>,
     each: &mut Each<'_>,
@@ -180,7 +180,7 @@ fn each_buffer(
 }
 
 /// The next bytes that were written; `None` if there are none up to the end.
-fn written_behind(held: &Held, position: u64) -> Result<Option<Range<u64>>, Error> {
+fn written_behind(held: &LeasedFile, position: u64) -> Result<Option<Range<u64>>, Error> {
     let size_bytes = held.metadata().len();
     let seek = |from| match rustix::fs::seek(held.file(), from) {
         Ok(found) => Ok(Some(found)),

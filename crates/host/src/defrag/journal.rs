@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 use super::{directory, hidden};
 use crate::Error;
-use crate::held::Held;
+use crate::leased_file::LeasedFile;
 
 const FIRST_WORD: &[u8] = b"coldpress-links 1";
 
@@ -35,7 +35,7 @@ pub(super) struct Journal {
 
 impl Journal {
     /// Writes one beside the first name, and waits for the disk.
-    pub(super) fn write(old: &Held, new: &File, names: &[PathBuf]) -> Result<Self, Error> {
+    pub(super) fn write(old: &LeasedFile, new: &File, names: &[PathBuf]) -> Result<Self, Error> {
         let first = names.first().map_or(old.path(), PathBuf::as_path);
         let path = place(first);
         let metadata = new

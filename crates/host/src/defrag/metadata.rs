@@ -13,7 +13,7 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
-use crate::held::Held;
+use crate::leased_file::LeasedFile;
 use crate::{Error, syscall};
 
 /// The limits of the kernel for all names and for one value.
@@ -30,7 +30,7 @@ const KEPT_FLAGS: [IFlags; 6] = [
     IFlags::COMPRESSED,
 ];
 
-impl Held {
+impl LeasedFile {
     /// Gives an empty file the attributes and the project of this one; some can only be given before content is.
     ///
     /// # Errors

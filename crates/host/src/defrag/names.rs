@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::directory;
 use crate::Error;
-use crate::held::{Held, Refusal};
+use crate::leased_file::{LeasedFile, Refusal};
 
 /// A file, by names that were given or found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -95,7 +95,7 @@ pub fn complete_names(files: &mut [NamedFile], below: &Path) -> Result<(), Error
     Ok(())
 }
 
-impl Held {
+impl LeasedFile {
     /// Fails if the file has other names than these.
     pub(super) fn check_names(&self, names: &[PathBuf]) -> Result<(), Error> {
         let metadata = self

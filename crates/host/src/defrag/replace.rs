@@ -27,11 +27,11 @@ use rustix::io::Errno;
 
 use super::journal::Journal;
 use super::{copy, directory, hidden};
-use crate::held::{Held, Refusal};
+use crate::leased_file::{LeasedFile, Refusal};
 use crate::scratch::hidden_name;
 use crate::{Error, Janitor, Leftover};
 
-impl Held {
+impl LeasedFile {
     /// Puts a new file in the place of this one.
     ///
     /// * `new`: whole and on the disk, on the same file system; it may be without a name.
@@ -72,15 +72,15 @@ impl Held {
 /// # Errors
 ///
 /// [`Refusal::Diverged`] if one of the two files was changed since, so that nobody knows which is meant; those of
-/// [`Held::take`]; [`Error::Io`].
+/// [`LeasedFile::take`]; [`Error::Io`].
 pub fn relink(name: &Path, janitor: &Janitor) -> Result<usize, Error> {
     let Some(journal) = Journal::beside(name)? else {
         return Ok(0);
     };
     let (new_names, old_names) = journal.names();
     if let (Some(new_name), Some(old_name)) = (new_names.first(), old_names.first()) {
-        let new = Held::take(new_name)?;
-        let old = Held::take(old_name)?;
+        let new = LeasedFile::take(new_name)?;
+        let old = LeasedFile::take(old_name)?;
         let is_same = copy::is_same_content(&old, new.file())?
             && old
                 .has_metadata_of(new.file())
@@ -100,7 +100,7 @@ pub fn relink(name: &Path, janitor: &Janitor) -> Result<usize, Error> {
 }
 
 fn exchange(
-    old: &Held,
+    old: &LeasedFile,
     new: &File,
     names: &[PathBuf],
     kept: Option<&Path>,
@@ -160,7 +160,7 @@ impl Pair {
     }
 
     /// Whether a name in the directory stands for a file.
-    fn is(&self, name: &OsString, file: &Held) -> bool {
+    fn is(&self, name: &OsString, file: &LeasedFile) -> bool {
         let found = statat(&self.directory, name, AtFlags::SYMLINK_NOFOLLOW);
         let id = |metadata: &Metadata| (metadata.dev(), metadata.ino());
         found.is_ok_and(|found| (found.st_dev, found.st_ino) == id(file.metadata()))
@@ -179,7 +179,7 @@ struct Exchange<'a> {
 
 impl Exchange<'_> {
     /// Gives the new file a hidden name beside one of the old file.
-    fn link(&mut self, old: &Held, new: &File, path: &Path) -> Result<(), Error> {
+    fn link(&mut self, old: &LeasedFile, new: &File, path: &Path) -> Result<(), Error> {
         let hidden = hidden(path, &hidden_name());
         let pair = Pair {
             directory: self.directory(directory(path))?,
@@ -210,7 +210,7 @@ impl Exchange<'_> {
         Ok(open)
     }
 
-    fn all(&mut self, old: &Held) -> Result<(), Error> {
+    fn all(&mut self, old: &LeasedFile) -> Result<(), Error> {
         for pair in &self.pairs {
             old.check_alone()?;
             pair.swap().map_err(Error::errno(

@@ -13,9 +13,9 @@ use rustix::fs::{FileType, OFlags, fstat};
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
 
 use super::calls::{Call, Deed, EMPTY_PATH, NO_FOLLOW, find};
+use super::directory_index::Identity;
 use super::interpreter;
 use super::notes::{Moment, Notes};
-use super::sketch::Identity;
 use super::walk::{End, Start, open_of, walk};
 use crate::Error;
 use crate::syscall::{ToldCall, let_go, next_call, read_memory, take_turns};

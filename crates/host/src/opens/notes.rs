@@ -1,11 +1,11 @@
-//! What was opened and looked up, each thing once.
+//! What was opened and looked up, each entry once.
 
 use std::collections::HashSet;
 use std::time::Instant;
 
 use coldpress_trace::{Access, Event};
 
-use super::sketch::{Identity, Sketch};
+use super::directory_index::{DirectoryIndex, Identity};
 use crate::Error;
 
 /// What was recorded.
@@ -21,7 +21,7 @@ pub struct Opens {
 /// What is known of the recorded directory.
 #[derive(Debug)]
 pub(super) struct Notes {
-    pub(super) sketch: Sketch,
+    pub(super) index: DirectoryIndex,
     started: Option<Instant>,
     noted: HashSet<(Kind, usize)>,
     opens: Opens,
@@ -44,9 +44,9 @@ pub(super) struct Moment {
 }
 
 impl Notes {
-    pub(super) fn new(sketch: Sketch) -> Self {
+    pub(super) fn new(index: DirectoryIndex) -> Self {
         Self {
-            sketch,
+            index,
             started: None,
             noted: HashSet::new(),
             opens: Opens::default(),
@@ -64,7 +64,7 @@ impl Notes {
         for path in needed.iter().map(|path| path.as_bytes()) {
             let is_end = |end: &usize| path.get(*end).is_none_or(|byte| *byte == b'/');
             let above = (1..=path.len()).filter(is_end);
-            let steps = above.map(|end| self.sketch.identity_of(path.get(..end)?));
+            let steps = above.map(|end| self.index.identity_of(path.get(..end)?));
             // Nothing of a path is needed that leads nowhere.
             let steps: Option<Vec<_>> = steps.collect();
             for identity in steps.into_iter().flatten() {
@@ -97,9 +97,9 @@ impl Notes {
         }
     }
 
-    /// A thing was looked up. The directory itself is where an image would be mounted: nobody looks for it there.
+    /// A entry was looked up. The directory itself is where an image would be mounted: nobody looks for it there.
     pub(super) fn look(&mut self, moment: Moment, identity: Identity) {
-        if self.sketch.root() != Some(identity) {
+        if self.index.root() != Some(identity) {
             self.note(moment, Kind::Lookup, identity, |_| Some(Access::Lookup));
         }
     }
@@ -139,16 +139,16 @@ impl Notes {
         access: impl FnOnce(Option<u64>) -> Option<Access>,
     ) {
         let Some(started) = self.started else { return };
-        let Some(place) = self.sketch.find(identity) else {
+        let Some(place) = self.index.find(identity) else {
             return;
         };
         if !self.noted.insert((kind, place)) {
             return;
         }
-        let Some(thing) = self.sketch.thing(place) else {
+        let Some(entry) = self.index.entry(place) else {
             return;
         };
-        let Some(access) = access(thing.last_page) else {
+        let Some(access) = access(entry.last_page) else {
             return;
         };
         let since = moment.at.saturating_duration_since(started);
@@ -156,7 +156,7 @@ impl Notes {
             time_us: u64::try_from(since.as_micros()).unwrap_or(u64::MAX),
             pid: moment.thread,
             access,
-            path: thing.path.to_vec(),
+            path: entry.path.to_vec(),
         });
     }
 }

@@ -7,8 +7,8 @@ use std::os::unix::ffi::OsStrExt;
 
 use rustix::fs::{CWD, FileType, Mode, OFlags, fstat, fstatfs, openat, readlinkat};
 
+use super::directory_index::Identity;
 use super::notes::{Moment, Notes};
-use super::sketch::Identity;
 
 /// Links that the kernel follows in one path.
 const LINKS_MAX: usize = 40;
@@ -38,7 +38,7 @@ pub(super) struct End {
 /// Opens without reading or executing anything; a link itself.
 const FLAGS: OFlags = OFlags::PATH.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
-/// Walks a path, and notes each directory that is searched and each thing that is found on the way.
+/// Walks a path, and notes each directory that is searched and each entry that is found on the way.
 ///
 /// * `is_followed`: whether a link at its end is followed.
 ///

@@ -5,7 +5,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use coldpress_host::{
-    Device, Error, MediumFigures, Tape, measure_medium, measure_throttled, path_of_open,
+    Device, Error, MediumFigures, TestFile, measure_medium, measure_throttled, path_of_open,
 };
 
 use crate::stage::{Stage, have_all};
@@ -34,12 +34,12 @@ fn assert_possible(figures: &MediumFigures) {
 fn a_medium_is_measured_in_a_directory_and_by_a_file_of_it() {
     let directory = tempfile::tempdir_in("/var/tmp").unwrap();
     let stop = &mut || false;
-    let tape = match Tape::at(directory.path(), Duration::ZERO, stop) {
+    let test_file = match TestFile::at(directory.path(), Duration::ZERO, stop) {
         // A file system without direct reads.
         Err(Error::NotMeasured { .. }) => return,
-        tape => tape.unwrap(),
+        test_file => test_file.unwrap(),
     };
-    let figures = measure_medium(&tape, Duration::from_millis(300), 5, stop).unwrap();
+    let figures = measure_medium(&test_file, Duration::from_millis(300), 5, stop).unwrap();
     assert_possible(&figures);
     assert_eq!(figures.made_unix_ms, 5);
     assert_eq!(figures.path, directory.path().display().to_string());
@@ -47,8 +47,8 @@ fn a_medium_is_measured_in_a_directory_and_by_a_file_of_it() {
 
     let file = directory.path().join("file");
     fs::write(&file, vec![1; 5 << 20]).unwrap();
-    let tape = Tape::at(&file, Duration::ZERO, stop).unwrap();
-    let figures = measure_medium(&tape, Duration::from_millis(100), 5, stop).unwrap();
+    let test_file = TestFile::at(&file, Duration::ZERO, stop).unwrap();
+    let figures = measure_medium(&test_file, Duration::from_millis(100), 5, stop).unwrap();
     assert_possible(&figures);
     assert_eq!(fs::read(&file).unwrap(), vec![1; 5 << 20]);
 }
@@ -56,7 +56,7 @@ fn a_medium_is_measured_in_a_directory_and_by_a_file_of_it() {
 #[test]
 fn a_stop_ends_a_measurement() {
     let directory = tempfile::tempdir_in("/var/tmp").unwrap();
-    let Ok(tape) = Tape::at(directory.path(), Duration::ZERO, &mut || false) else {
+    let Ok(test_file) = TestFile::at(directory.path(), Duration::ZERO, &mut || false) else {
         return;
     };
     let mut reads = 0;
@@ -64,7 +64,7 @@ fn a_stop_ends_a_measurement() {
         reads += 1;
         reads > 3
     };
-    let stopped = measure_medium(&tape, Duration::from_mins(1), 5, stop);
+    let stopped = measure_medium(&test_file, Duration::from_mins(1), 5, stop);
     assert!(matches!(stopped, Err(Error::Stopped)), "{stopped:?}");
 }
 
@@ -87,13 +87,13 @@ fn throttled() {
     let stage = Stage::new(true, |source| fs::write(source.join("data"), "x").unwrap());
     let directory = stage.image.parent().unwrap();
     let stop = &mut || false;
-    let Ok(tape) = Tape::at(directory, Duration::ZERO, stop) else {
+    let Ok(test_file) = TestFile::at(directory, Duration::ZERO, stop) else {
         return;
     };
     let time = Duration::from_secs(2);
     for text in ["bw=16M,iops=400", "bw=16M,iops=400,via=file"] {
         let device = Device::parse(text).unwrap();
-        let figures = measure_throttled(&tape, &device, &stage.janitor, time, 5, stop);
+        let figures = measure_throttled(&test_file, &device, &stage.janitor, time, 5, stop);
         let figures = match figures {
             // Of a file system without a disk of its own.
             Err(Error::NotOnDisk { .. }) => continue,

@@ -1,7 +1,7 @@
 //! Merging: several orders to one.
 //!
 //! Recordings differ in how much they saw, so places in them are compared as fractions of their
-//! first accesses. The rank of a thing is the median of these: of the common ways to merge
+//! first accesses. The rank of an entry is the median of these: of the common ways to merge
 //! rankings it is the one that a recording which went astray moves least, and no order is much
 //! nearer to all recordings together (Fagin, Kumar, Sivakumar, "Efficient similarity search and
 //! classification via rank aggregation", 2003). The mean would follow the stray one, the least
@@ -36,7 +36,7 @@ struct Sheet {
 }
 
 /// Something that was touched, in the merged order.
-struct Thing<'a> {
+struct Entry<'a> {
     seen: Sighting,
     path: &'a [u8],
     access: Access,
@@ -53,7 +53,7 @@ impl Profile {
         Self::combine(&profiles)
     }
 
-    /// Merges profiles; each counts for as many recordings as saw a thing.
+    /// Merges profiles; each counts for as many recordings as saw an entry.
     ///
     /// - Everything that any of them touched is there. Pages are certain if they are so in any, and
     ///   are then ranked by those alone.
@@ -79,19 +79,19 @@ impl Profile {
         for profile in profiles {
             gather(profile, &mut sheets);
         }
-        let mut things = rank(sheets);
+        let mut entries = rank(sheets);
         // A chain of what one access implies has one rank; by path it is in order.
-        things.sort_by_key(|thing| (thing.seen.rank, thing.path, class(thing.access)));
-        let step = |thing: Thing<'_>| Step {
-            access: thing.access,
-            recordings: thing.seen.recordings,
-            path: thing.path.to_vec(),
+        entries.sort_by_key(|entry| (entry.seen.rank, entry.path, class(entry.access)));
+        let step = |entry: Entry<'_>| Step {
+            access: entry.access,
+            recordings: entry.seen.recordings,
+            path: entry.path.to_vec(),
         };
         let recordings = profiles.iter().map(|profile| profile.recordings);
         Self {
             recordings: recordings.fold(0, u32::saturating_add),
             header: header(profiles),
-            steps: folded(reduced(things.into_iter().map(step).collect())),
+            steps: folded(reduced(entries.into_iter().map(step).collect())),
             files: files(profiles),
         }
     }
@@ -156,14 +156,14 @@ fn note<'a>(known: &mut HashMap<&'a [u8], Sighting>, path: &'a [u8], seen: Sight
 }
 
 /// Ranks everything. What an access implies is never behind it.
-fn rank(sheets: BTreeMap<&[u8], Sheet>) -> Vec<Thing<'_>> {
-    let mut things = Vec::new();
+fn rank(sheets: BTreeMap<&[u8], Sheet>) -> Vec<Entry<'_>> {
+    let mut entries = Vec::new();
     let mut first_inside: HashMap<&[u8], u64> = HashMap::new();
     // From the end: a directory comes behind what is in it.
     for (path, sheet) in sheets.into_iter().rev() {
         let mut push = |access, mut seen: Sighting, limit: Option<u64>| {
             seen.rank = limit.map_or(seen.rank, |limit| limit.min(seen.rank));
-            things.push(Thing { seen, path, access });
+            entries.push(Entry { seen, path, access });
             seen.rank
         };
         let runs = pages::merged(sheet.runs).into_iter();
@@ -183,7 +183,7 @@ fn rank(sheets: BTreeMap<&[u8], Sheet>) -> Vec<Thing<'_>> {
             }
         }
     }
-    things
+    entries
 }
 
 /// The median of the ranks, the lower one of two, and how many recordings saw it.

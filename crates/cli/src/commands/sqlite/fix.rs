@@ -11,7 +11,7 @@ use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow, bail};
-use coldpress_host::{Held, Janitor, Scratch};
+use coldpress_host::{Janitor, LeasedFile, Scratch};
 use rusqlite::Connection;
 use rustix::fs::{CWD, FallocateFlags, Mode, OFlags, fallocate, openat};
 
@@ -114,7 +114,7 @@ fn settle(path: &Path) -> anyhow::Result<()> {
 }
 
 /// A database that nobody has open, and beside which nothing waits.
-fn hold(path: &Path) -> anyhow::Result<Held> {
+fn hold(path: &Path) -> anyhow::Result<LeasedFile> {
     let held = hold_any(path)?;
     if !Beside::of(path).is_settled() {
         bail!(
@@ -125,8 +125,8 @@ fn hold(path: &Path) -> anyhow::Result<Held> {
     Ok(held)
 }
 
-fn hold_any(path: &Path) -> anyhow::Result<Held> {
-    let held = Held::take(path).map_err(explained)?;
+fn hold_any(path: &Path) -> anyhow::Result<LeasedFile> {
+    let held = LeasedFile::take(path).map_err(explained)?;
     let links = held.metadata().nlink();
     if links > 1 {
         bail!(
@@ -139,7 +139,7 @@ fn hold_any(path: &Path) -> anyhow::Result<Held> {
 
 /// The new file takes the name, and the old one gets another if it is to be kept.
 fn put_in_place(
-    held: &Held,
+    held: &LeasedFile,
     new: &File,
     kept: Option<&Path>,
     janitor: &Janitor,
@@ -191,7 +191,12 @@ impl Workshop {
     }
 
     /// Makes the new file of the copy, and makes sure of it.
-    fn vacuum(&self, held: &Held, before: &Survey, settings: &Settings) -> anyhow::Result<File> {
+    fn vacuum(
+        &self,
+        held: &LeasedFile,
+        before: &Survey,
+        settings: &Settings,
+    ) -> anyhow::Result<File> {
         let old = open(&self.inside.join("old"))?;
         demand_sound(&old, "it")?;
         let page_size_bytes = settings.page_size_bytes.unwrap_or(before.page_size_bytes());
@@ -211,7 +216,7 @@ impl Workshop {
 
     /// Copies what was vacuumed, as only now it is known how much space it takes. `std::io::copy` would share blocks where
     /// the file system can.
-    fn in_reserved_space(&self, held: &Held, chunk_bytes: u64) -> anyhow::Result<File> {
+    fn in_reserved_space(&self, held: &LeasedFile, chunk_bytes: u64) -> anyhow::Result<File> {
         let path = self.inside.join("vacuumed");
         let vacuumed = File::open(&path)?;
         let size_bytes = vacuumed.metadata()?.len();

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use coldpress_trace::{Access, Event};
 
-use super::super::sketch::Sketch;
+use super::super::directory_index::DirectoryIndex;
 use super::*;
 
 /// A directory with links of every kind, which is the root of whoever walks.
@@ -28,7 +28,7 @@ fn open_place(path: &Path) -> OwnedFd {
 
 /// What is noted of a walk, and whether it has an end.
 fn walked(root: &Path, from: &str, path: &str, is_followed: bool) -> (Vec<String>, bool) {
-    let mut notes = Notes::new(Sketch::new(root).unwrap());
+    let mut notes = Notes::new(DirectoryIndex::new(root).unwrap());
     notes.begin(&[]);
     let start = Start {
         root: open_place(root),
@@ -143,7 +143,7 @@ fn what_is_outside_is_walked_without_a_note() {
     fs::create_dir_all(inside.join("below/there")).unwrap();
     fs::write(inside.join("file"), "x").unwrap();
     symlink("inside", directory.path().join("link")).unwrap();
-    let mut notes = Notes::new(Sketch::new(&inside).unwrap());
+    let mut notes = Notes::new(DirectoryIndex::new(&inside).unwrap());
     notes.begin(&["/file", "/none", "/below/none", "/below/there"]);
     let start = Start {
         root: open_place(directory.path()),
@@ -163,7 +163,7 @@ fn what_is_outside_is_walked_without_a_note() {
 #[test]
 fn nothing_is_believed_that_stands_below_proc() {
     let directory = tempfile::tempdir().unwrap();
-    let mut notes = Notes::new(Sketch::new(directory.path()).unwrap());
+    let mut notes = Notes::new(DirectoryIndex::new(directory.path()).unwrap());
     let start = Start {
         root: open_place(Path::new("/")),
         directory: None,

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use rustix::fs::{Mode, OFlags, fstatfs};
 use rustix::io::Errno;
 
-use super::direct::{ALIGN_BYTES, Dice, Direct, Room};
+use super::direct::{ALIGN_BYTES, Direct, RandomBytes, Room};
 use crate::scratch::hidden_name;
 use crate::{Error, path_of_open};
 
@@ -30,13 +30,13 @@ const IN_MEMORY: [u64; 2] = [0x0102_1994, 0x8584_58f6];
 
 /// Something on a medium that is read directly.
 #[derive(Debug)]
-pub struct Tape {
+pub struct TestFile {
     direct: Direct,
     /// What it was asked for by.
     named: PathBuf,
 }
 
-impl Tape {
+impl TestFile {
     /// A block device or a regular file of at least 4 MiB is read itself. On the file system of a directory a file without a
     /// name is written, of 16 to 128 MiB of random bytes and at most a quarter of the free space; it is gone when this
     /// is dropped or the process ends, in whatever way.
@@ -136,7 +136,7 @@ fn write(
     }
     // In one piece where that is possible; where it is not, the writes make the pieces.
     let _ = rustix::fs::fallocate(&file, rustix::fs::FallocateFlags::empty(), 0, size_bytes);
-    let mut dice = Dice(seed());
+    let mut random = RandomBytes(seed());
     let mut room = Room::new(CHUNK_BYTES);
     let started = Instant::now();
     let mut end = 0;
@@ -147,7 +147,7 @@ fn write(
         if end >= WRITTEN_MIN_BYTES && started.elapsed() > limit {
             break;
         }
-        dice.fill(room.bytes_mut());
+        random.fill(room.bytes_mut());
         file.write_all_at(room.bytes_mut(), end)
             .map_err(|error| not_direct(error, directory))?;
         end += CHUNK_BYTES as u64;
@@ -206,8 +206,8 @@ mod tests {
     use super::*;
 
     fn refused(path: &Path) -> String {
-        let tape = Tape::at(path, Duration::ZERO, &mut || false);
-        tape.unwrap_err().to_string()
+        let test_file = TestFile::at(path, Duration::ZERO, &mut || false);
+        test_file.unwrap_err().to_string()
     }
 
     #[test]
@@ -231,10 +231,10 @@ mod tests {
     #[test]
     fn nothing_is_seen_of_what_is_written_and_a_stop_is_heard() {
         let directory = tempfile::tempdir_in("/var/tmp").unwrap();
-        let tape = Tape::at(directory.path(), Duration::ZERO, &mut || false).unwrap();
-        assert_eq!(tape.direct().size_bytes(), WRITTEN_MIN_BYTES);
+        let test_file = TestFile::at(directory.path(), Duration::ZERO, &mut || false).unwrap();
+        assert_eq!(test_file.direct().size_bytes(), WRITTEN_MIN_BYTES);
         assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
-        let stopped = Tape::at(directory.path(), Duration::ZERO, &mut || true);
+        let stopped = TestFile::at(directory.path(), Duration::ZERO, &mut || true);
         assert!(matches!(stopped, Err(Error::Stopped)));
         assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
     }

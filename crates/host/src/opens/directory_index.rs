@@ -19,7 +19,7 @@ pub(super) struct Identity {
 
 /// Something in the directory.
 #[derive(Debug)]
-pub(super) struct Thing {
+pub(super) struct Entry {
     identity: Identity,
     /// Below the directory, which is `/`.
     pub(super) path: Box<[u8]>,
@@ -29,20 +29,20 @@ pub(super) struct Thing {
 
 /// Everything in a directory before the program starts. What the program adds is none of it.
 #[derive(Debug)]
-pub(super) struct Sketch {
-    things: Vec<Thing>,
+pub(super) struct DirectoryIndex {
+    entries: Vec<Entry>,
     places: HashMap<Identity, usize>,
 }
 
-impl Sketch {
+impl DirectoryIndex {
     /// Looks at everything, in the order of names; a file of several names has the first.
     ///
     /// # Errors
     ///
     /// [`Error::Io`] if the directory cannot be listed. What cannot be listed below it the program cannot use either.
     pub(super) fn new(directory: &Path) -> Result<Self, Error> {
-        let mut sketch = Self {
-            things: Vec::new(),
+        let mut index = Self {
+            entries: Vec::new(),
             places: HashMap::new(),
         };
         fs::read_dir(directory).map_err(Error::io("list", directory))?;
@@ -51,7 +51,7 @@ impl Sketch {
             let Ok(metadata) = fs::symlink_metadata(&path) else {
                 continue;
             };
-            sketch.add(directory, &path, &metadata);
+            index.add(directory, &path, &metadata);
             if metadata.is_dir() {
                 let entries = fs::read_dir(&path).into_iter().flatten().flatten();
                 let mut below: Vec<_> = entries.map(|entry| entry.path()).collect();
@@ -60,7 +60,7 @@ impl Sketch {
                 rest.extend(below);
             }
         }
-        Ok(sketch)
+        Ok(index)
     }
 
     fn add(&mut self, directory: &Path, path: &Path, metadata: &fs::Metadata) {
@@ -68,10 +68,10 @@ impl Sketch {
         let path = [b"/", below.as_os_str().as_bytes()].concat();
         let pages = metadata.len().div_ceil(PAGE_SIZE_BYTES);
         let last_page = pages.checked_sub(1).filter(|_| metadata.is_file());
-        let place = self.things.len();
+        let place = self.entries.len();
         let identity = Identity::from(metadata);
         self.places.entry(identity).or_insert(place);
-        self.things.push(Thing {
+        self.entries.push(Entry {
             identity,
             path: path.into(),
             last_page,
@@ -80,22 +80,22 @@ impl Sketch {
 
     /// The directory itself.
     pub(super) fn root(&self) -> Option<Identity> {
-        self.things.first().map(|thing| thing.identity)
+        self.entries.first().map(|entry| entry.identity)
     }
 
-    /// The place of a thing of the directory; nothing for anything else.
+    /// The place of an entry of the directory; nothing for anything else.
     pub(super) fn find(&self, identity: Identity) -> Option<usize> {
         self.places.get(&identity).copied()
     }
 
     /// What a path of the directory is known by.
     pub(super) fn identity_of(&self, path: &[u8]) -> Option<Identity> {
-        let mut things = self.things.iter();
-        Some(things.find(|thing| *thing.path == *path)?.identity)
+        let mut entries = self.entries.iter();
+        Some(entries.find(|entry| *entry.path == *path)?.identity)
     }
 
-    pub(super) fn thing(&self, place: usize) -> Option<&Thing> {
-        self.things.get(place)
+    pub(super) fn entry(&self, place: usize) -> Option<&Entry> {
+        self.entries.get(place)
     }
 }
 

@@ -31,7 +31,7 @@ const VERITY: u32 = 0x0010_0000;
 
 /// A regular file that nobody else has open; who opens it waits until this is dropped.
 #[derive(Debug)]
-pub struct Held {
+pub struct LeasedFile {
     file: File,
     path: PathBuf,
     metadata: Metadata,
@@ -116,7 +116,7 @@ impl fmt::Display for Refusal {
     }
 }
 
-impl Held {
+impl LeasedFile {
     /// Opens a file if nobody else has it open. Needs its owner's rights.
     ///
     /// # Errors
