@@ -22,10 +22,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use coldpress_history::{Contestant, Facts, Figures, Kind, Origin, Run, State, Study};
 use coldpress_host::{Accelerator, Device, DiskBus, Emulator, Guest, GuestKernel};
+use coldpress_report::units::as_f64;
 use regex::Regex;
 
 use crate::Error;
-use crate::format_units::as_f64;
 pub use chart::{BootChart, ChartLine, ChartSample, Span};
 pub use drawing::boot_chart_svg;
 

@@ -4,10 +4,10 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use coldpress_history::{Facts, Figures};
+use coldpress_report::text::printable;
 use serde::{Deserialize, Serialize};
 
 use crate::run::Run;
-use crate::text::printable;
 
 /// Readahead of every loop device before it is mounted, in KiB: the default of the kernel. A loop device whose limits
 /// were set anew can have 4096, which moved 19 % more bytes for the same start; so it is set, and

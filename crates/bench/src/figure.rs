@@ -4,8 +4,7 @@
 //! the list here is shown as well, under its own name.
 
 use coldpress_history::{Unit, stem};
-
-pub(crate) use crate::format_units::figure as formatted;
+use coldpress_report::units::{bytes, count, ratio, seconds, whole};
 
 /// Titles, in the order of the columns of tables.
 const TITLES: [(&str, &str); 21] = [
@@ -53,6 +52,18 @@ pub(crate) fn title(name: &str) -> String {
 pub(crate) fn place(name: &str) -> usize {
     let place = TITLES.iter().position(|(known, _)| *known == name);
     place.unwrap_or(TITLES.len())
+}
+
+/// Formats a figure with the unit that its name ends with: `1.23 s` for `cold_s`.
+pub fn formatted(name: &str, value: f64) -> String {
+    match Unit::of(name) {
+        Unit::Seconds => seconds(value),
+        Unit::Bytes => bytes(whole(value)),
+        Unit::Percent => format!("{value:.1} %"),
+        Unit::Cores => format!("{value:.1}"),
+        Unit::Count if value.fract() == 0.0 || value >= 100.0 => count(whole(value)),
+        Unit::Count => ratio(value),
+    }
 }
 
 /// The unit in which values up to `max` read well, and what to multiply them by.
@@ -105,5 +116,21 @@ mod tests {
     fn what_is_not_known_stands_last() {
         assert!(place("size_bytes") < place("cold_s"));
         assert!(place("mount_read_bytes") < place("first_frame_s"));
+    }
+
+    #[test]
+    fn figures_have_the_unit_in_their_name() {
+        for (name, value, expected) in [
+            ("cold_s", 1.234, "1.23 s"),
+            ("size_bytes", 326_107_136.0, "311 MiB"),
+            ("size_percent", 47.06, "47.1 %"),
+            ("used_cores", 7.94, "7.9"),
+            ("reads", 3330.0, "3,330"),
+            ("reads", 3330.5, "3,331"),
+            ("reads", 2.5, "2.50"),
+            ("read_bytes", -1.0, "0 B"),
+        ] {
+            assert_eq!(formatted(name, value), expected);
+        }
     }
 }

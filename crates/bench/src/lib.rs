@@ -17,7 +17,7 @@
 //! * [`differences`] and [`Condition`]: a study beside an older one, and when that is a failure.
 //! * [`build_study`]: how long it takes to make and to unpack images, by tool and setting.
 //! * [`Report`]: studies of any kind, from here or from others, as one page.
-//! * [`format_units`]: numbers with their units.
+//! * [`figure()`]: a figure with the unit in its name.
 
 mod boot;
 pub mod build_study;
@@ -29,7 +29,6 @@ mod error;
 #[cfg(test)]
 mod example;
 mod figure;
-pub mod format_units;
 mod odd_trees;
 mod pareto;
 mod proof;
@@ -58,12 +57,13 @@ pub use comparison::{
 pub use condition::{Condition, ConditionError};
 pub use difference::{Difference, differences, unmatched};
 pub use error::Error;
+pub use figure::formatted as figure;
 pub use pareto::pareto_front;
 pub use proof::Proof;
 pub use relation::{Evidence, Relation};
 pub use report::{
-    Exhibit, FileSizes, HeatMap, Report, Scatter, ScatterLine, ScatterSpot, Section, Table,
-    TaskSpan, Timeline, TimelineSpot, Waterfall, report_html,
+    Exhibit, FileSizes, HeatMap, Report, Scatter, ScatterLine, ScatterSpot, Section, TaskSpan,
+    Timeline, TimelineSpot, Waterfall, report_html,
 };
 pub use rows::{Row, Versus};
 pub use run::{Coldness, Excluded, Exit, Run};

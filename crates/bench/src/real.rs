@@ -12,13 +12,13 @@ use coldpress_host::{
     Cgroup, Device, Janitor, Leftover, drop_caches, evict, hidden_name, resident_pages, start,
     write_back_all,
 };
+use coldpress_report::text::printable;
 
 use self::stand::Stand;
 use crate::comparison::{Scenario, What};
 use crate::error::Error;
 use crate::run::Exit;
 use crate::runner::{Laboratory, Start};
-use crate::text::printable;
 use crate::tree::{self, Walk};
 
 const PAGE_SIZE_BYTES: u64 = 4096;

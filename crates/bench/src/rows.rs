@@ -1,7 +1,8 @@
 //! One row of figures for each contestant: what the terminal, the report and the charts show.
 
+use coldpress_report::units::as_f64;
+
 use crate::comparison::Comparison;
-use crate::format_units::as_f64;
 use crate::run::Run;
 use crate::stats::{Ratio, Summary, ratio};
 

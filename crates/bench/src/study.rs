@@ -1,9 +1,9 @@
 //! A comparison as a study, to be kept, compared and drawn like any other.
 
 use coldpress_history::{Contestant, Facts, Figures, Kind, Origin, Run as StudyRun, State, Study};
+use coldpress_report::units::{as_f64, bytes, bytes_per_s, count};
 
 use crate::comparison::{Comparison, ContestantFacts, DeviceFacts, ViaFacts};
-use crate::format_units::{as_f64, bytes, bytes_per_s, count};
 use crate::run::Run;
 
 impl Comparison {

@@ -6,8 +6,9 @@ pub(crate) use answer::{COLD_START, Deed, answer};
 
 use std::fmt::Write as _;
 
+use coldpress_report::units::{bytes, change, count, ratio, seconds};
+
 use crate::comparison::Comparison;
-use crate::format_units::{bytes, change, count, ratio, seconds};
 use crate::rows::{Row, Versus};
 use crate::run::Excluded;
 use crate::stats::{Interval, Ratio, Summary, Verdict};
@@ -182,24 +183,6 @@ pub fn interval_of_ratio(interval: &Interval) -> String {
         ratio(interval.low),
         ratio(interval.high)
     )
-}
-
-/// Text that is safe to show: bytes that are not UTF-8 and control characters are written `\xNN`.
-pub fn printable(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(bytes.len());
-    for chunk in bytes.utf8_chunks() {
-        for c in chunk.valid().chars() {
-            if c.is_control() && c != '\n' && c != '\t' {
-                let _ = write!(text, "\\x{:02x}", u32::from(c));
-            } else {
-                text.push(c);
-            }
-        }
-        for byte in chunk.invalid() {
-            let _ = write!(text, "\\x{byte:02x}");
-        }
-    }
-    text
 }
 
 pub(crate) fn plural(count: usize, one: &str, many: &str) -> String {

@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use coldpress_build::Output;
 use coldpress_host::Calibration;
+use coldpress_report::failure::hint;
+use coldpress_report::text::quoted;
 
-use crate::failure::hint;
-use crate::text::quoted;
 use crate::{state, steps};
 
 /// By which name the medium is kept that was measured as it is.

@@ -10,11 +10,11 @@ use anyhow::{Context as _, bail};
 use coldpress_build::Error;
 use coldpress_build::pack_file::PackFile;
 use coldpress_build::pseudo::{Commands, Lookup, Pseudo, parse_directory};
+use coldpress_report::failure::hint;
+use coldpress_report::text::quoted;
 
 use crate::args::DescribedArgs;
-use crate::failure::hint;
 use crate::names;
-use crate::text::quoted;
 use crate::work_dir;
 
 /// What stands for no source, and for standard input.

@@ -8,10 +8,10 @@ mod speeds;
 use anyhow::anyhow;
 use coldpress_cost::{Decompressors, Machine, Medium, Reader};
 use coldpress_host::{Calibration, Device, MediumFigures, ReaderFigures, Via, machine};
+use coldpress_report::failure::hint;
+use coldpress_report::text::quoted;
 
 use crate::calibration::{self, MEDIUM};
-use crate::failure::hint;
-use crate::text::quoted;
 use crate::ui::Ui;
 
 /// Several threads that are so many times as fast as one are not kept waiting by a single decompressor.
@@ -54,7 +54,7 @@ impl Target {
             }
             Ok(None) => None,
             Err(error) => {
-                ui.warn(&crate::failure::sentence(&error));
+                ui.warn(&coldpress_report::failure::sentence(&error));
                 None
             }
         };

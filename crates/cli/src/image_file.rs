@@ -6,10 +6,10 @@ use std::sync::Arc;
 use anyhow::anyhow;
 use coldpress_format::{Corrupt, Part, Rule, SUPERBLOCK_SIZE};
 use coldpress_image::{Error, Image, Offset, Prefix, ReadAt, find_images, is_sif, open_file};
+use coldpress_report::failure::hint;
+use coldpress_report::text::quoted;
 
 use crate::args::{ImageOffset, PlaceArgs};
-use crate::failure::hint;
-use crate::text::quoted;
 
 /// The bytes of an image, and what they are.
 pub(crate) struct Opened {
@@ -199,7 +199,7 @@ pub(crate) fn why_no_image(corrupt: &Corrupt, place: &PlaceArgs) -> Option<Strin
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::failure::{hint_of, sentence};
+    use coldpress_report::failure::{hint_of, sentence};
 
     #[test]
     fn a_build_without_urls_says_what_to_do() {

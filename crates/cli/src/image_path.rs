@@ -2,8 +2,7 @@
 
 use coldpress_format::{Body, Inode, InodeRef};
 use coldpress_image::Image;
-
-use crate::text::base_name;
+use coldpress_report::text::base_name;
 
 /// The kernel follows 40 links in one path (`MAXSYMLINKS`).
 const LINKS_MAX: usize = 40;

@@ -8,11 +8,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow};
 use coldpress_build::{Input, TarDefaults, TarInput, TarOrigin, is_tar};
+use coldpress_report::failure::hint;
+use coldpress_report::text;
 
 use crate::args::{DescribedArgs, TarArgs};
-use crate::failure::hint;
 use crate::ui::Ui;
-use crate::{text, work_dir};
+use crate::work_dir;
 
 /// The source that is standard input.
 const STDIN: &str = "-";

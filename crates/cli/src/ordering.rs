@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use coldpress_build::{Input, Rules, Source};
 use coldpress_layout::{Dialect, Finding, NodeId, Plan, SortFile, Tree};
+use coldpress_report::text::quoted;
 
 use crate::args::BuildArgs;
 use crate::profiles::OrderingProfile;
 use crate::resolve::ImageSettings;
 use crate::steps;
-use crate::text::quoted;
 use crate::ui::Ui;
 
 /// How many findings are printed before the rest is only counted.

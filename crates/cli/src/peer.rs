@@ -4,8 +4,8 @@ use std::env;
 use std::ffi::OsString;
 use std::path::Path;
 
-use coldpress_bench::text::printable;
 use coldpress_host::{Command, Outcome, Ready, launch};
+use coldpress_report::text::printable;
 
 use crate::ui::Ui;
 

@@ -20,7 +20,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use coldpress_bench::format_units;
+use coldpress_report::units;
 
 pub(crate) use bytes::read_bytes;
 pub(crate) use pace::{Limits, Why};
@@ -51,9 +51,9 @@ pub(crate) struct Fetched {
 impl Fetched {
     /// What was done, as a sentence.
     pub(crate) fn sentence(&self) -> String {
-        let read = format_units::bytes(self.read_bytes);
-        let wanted = format_units::bytes(self.wanted_bytes);
-        let took = format_units::seconds(self.took.as_secs_f64());
+        let read = units::bytes(self.read_bytes);
+        let wanted = units::bytes(self.wanted_bytes);
+        let took = units::seconds(self.took.as_secs_f64());
         match self.given_up {
             None => format!("read ahead {read} in {took}"),
             Some(why) => format!("read ahead {read} of {wanted} in {took}, then gave up: {why}"),

@@ -2,8 +2,8 @@
 
 use anyhow::anyhow;
 use coldpress_host::{enter_private_namespace, missing_privileges};
+use coldpress_report::failure::hint;
 
-use crate::failure::hint;
 use crate::ui::Ui;
 
 /// What to do about missing privileges.

@@ -3,16 +3,16 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{anyhow, bail};
-use coldpress_bench::format_units::count;
 use coldpress_build::{Output, Rules, Source};
 use coldpress_format::BlockSize;
 use coldpress_layout::{Matching, Plan, match_profile};
+use coldpress_report::failure::hint;
+use coldpress_report::text::{plural, quoted, some_of};
+use coldpress_report::units::count;
 use coldpress_trace::{ContentHash, Profile};
 
 use crate::args::{OrderingProfileArgs, StalenessArgs};
-use crate::failure::hint;
 use crate::steps;
-use crate::text::{plural, quoted, some_of};
 use crate::ui::Ui;
 
 /// A profile that an image is ordered by.

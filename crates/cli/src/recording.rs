@@ -25,6 +25,8 @@ use anyhow::anyhow;
 use coldpress_build::Source;
 use coldpress_format::BlockSize;
 use coldpress_host::{Cgroup, Command, Error, Janitor, Outcome, Ready, Running, machine};
+use coldpress_report::failure::hint;
+use coldpress_report::text::quoted;
 use coldpress_trace::{Header, PAGE_SIZE_BYTES, Trace};
 
 pub(crate) use choice::choose;
@@ -32,9 +34,7 @@ pub(crate) use cost::Cost;
 pub(crate) use mounted::{Until, record_mounted};
 
 use crate::args::RecorderName;
-use crate::failure::hint;
 use crate::resolve::ImageSettings;
-use crate::text::quoted;
 use crate::ui::Ui;
 use crate::work_dir::WorkDir;
 
@@ -218,7 +218,7 @@ pub(crate) fn check(outcome: &Outcome, command: &Command) -> anyhow::Result<()> 
         (_, _, Some(signal)) => format!("was killed by signal {signal}"),
         _ => "ended in an unknown way".to_owned(),
     };
-    let said = coldpress_bench::text::printable(outcome.stderr_tail.trim_ascii());
+    let said = coldpress_report::text::printable(outcome.stderr_tail.trim_ascii());
     let said = if said.is_empty() {
         "it said nothing".to_owned()
     } else {

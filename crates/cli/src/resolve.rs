@@ -22,11 +22,12 @@ use coldpress_codec::Settings;
 use coldpress_format::BlockSize;
 use coldpress_image::ReadLimits;
 use coldpress_layout::{Group, Tails, Tree};
+use coldpress_report::text;
 use coldpress_tune::Candidate;
 
 use crate::args::{ImageArgs, ReadingArgs, SourceArgs};
 use crate::described::Described;
-use crate::{memory, steps, text};
+use crate::{memory, steps};
 
 /// How an image is to be written, checked.
 #[derive(Debug)]

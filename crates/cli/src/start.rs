@@ -9,12 +9,12 @@ use coldpress_cost::{Demand, Geometry, Medium, Reader, predict};
 use coldpress_explain::{executable_pages, note_executables};
 use coldpress_format::BlockSize;
 use coldpress_layout::Plan;
+use coldpress_report::text::{plural, quoted, some_of};
 use coldpress_trace::{Access, Header, PAGE_SIZE_BYTES, Profile, Trace};
 use coldpress_tune::FileCode;
 
 use crate::device::Target;
 use crate::image_file::Opened;
-use crate::text::{plural, quoted, some_of};
 use crate::ui::Ui;
 
 /// Program headers stand right behind the header of a file.

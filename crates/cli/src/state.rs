@@ -9,9 +9,8 @@ use std::path::{Path, PathBuf, absolute};
 use anyhow::{Context as _, anyhow};
 use coldpress_history::{Error, History};
 use coldpress_host::ProcessId;
-
-use crate::failure::hint;
-use crate::text::quoted;
+use coldpress_report::failure::hint;
+use coldpress_report::text::quoted;
 
 /// The file of the history, if it is to be another one.
 const VARIABLE: &str = "COLDPRESS_HISTORY";

@@ -9,17 +9,17 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use anyhow::{Context as _, anyhow};
-use coldpress_bench::format_units;
 use coldpress_build::{
     Error as BuildError, Input, Options, Output, Progress, Reuse, Source, Summary, Warning,
 };
 use coldpress_image::{Image, Offset};
 use coldpress_layout::{Order, Plan};
+use coldpress_report::failure::hint;
+use coldpress_report::text::{NAMED_MAX, plural, quoted, some_of};
+use coldpress_report::units;
 
 use crate::described;
-use crate::failure::hint;
 use crate::resolve::ImageSettings;
-use crate::text::{NAMED_MAX, plural, quoted, some_of};
 use crate::ui::{Step, Ui};
 
 pub(crate) use alike::{compare, find_duplicates, sketch};
@@ -160,7 +160,7 @@ pub(crate) fn write(
     options: &Options,
     ui: &Ui,
 ) -> anyhow::Result<Summary> {
-    let bytes = format_units::bytes(source.content_bytes());
+    let bytes = units::bytes(source.content_bytes());
     let inodes = plural(source.tree.nodes.len() as u64, "inode", "inodes");
     let about = format!("{bytes} of content, {inodes}");
     let mut step = ui.step(label, source.content_bytes()).about(&about);
@@ -244,11 +244,11 @@ pub(crate) fn verify(
 
 /// `311 MiB, 0.341 of 911 MiB`, as every summary states a size.
 pub(crate) fn size_and_ratio(image_bytes: u64, content_bytes: u64) -> String {
-    let size = format_units::bytes(image_bytes);
+    let size = units::bytes(image_bytes);
     match ratio(image_bytes, content_bytes) {
         Some(ratio) => {
-            let content = format_units::bytes(content_bytes);
-            format!("{size}, {} of {content}", format_units::ratio(ratio))
+            let content = units::bytes(content_bytes);
+            format!("{size}, {} of {content}", units::ratio(ratio))
         }
         None => size,
     }

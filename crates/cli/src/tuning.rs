@@ -1,22 +1,22 @@
 //! The image to build for a start: samples, predictions, and the choice between them.
 
 use anyhow::{Context as _, anyhow};
-use coldpress_bench::format_units::{bytes, seconds};
 use coldpress_build::{Metadata, Source};
 use coldpress_format::BlockSize;
 use coldpress_host::on_processor_s;
 use coldpress_layout::Plan;
+use coldpress_report::failure::hint;
+use coldpress_report::text::plural;
+use coldpress_report::units::{bytes, seconds};
 use coldpress_tune::{
     Budget, Candidate, FieldOptions, Limits, Outcome, Rivals, Row, Sampled, Search, Unmet,
     defaults_today, field, front, recommend,
 };
 
 use crate::device::Target;
-use crate::failure::hint;
 use crate::resolve::ImageSettings;
 use crate::start::{Start, code};
 use crate::steps::advance;
-use crate::text::plural;
 use crate::ui::Ui;
 
 /// Better known, what was chosen may be beaten by another, of which more is to be known then.
@@ -240,7 +240,7 @@ fn unmet(unmet: Unmet) -> anyhow::Error {
 
 #[cfg(test)]
 mod tests {
-    use crate::failure::{hint_of, sentence};
+    use coldpress_report::failure::{hint_of, sentence};
 
     use super::*;
 

@@ -3,6 +3,7 @@
 mod stdout;
 mod step;
 
+use coldpress_report::failure::{hint_of, sentence};
 pub(crate) use stdout::Stdout;
 pub(crate) use step::Step;
 use step::Unit;
@@ -13,7 +14,6 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use crate::failure;
 use crate::interrupt::Interrupt;
 use crate::timing::{Running, Timing};
 
@@ -92,8 +92,8 @@ impl Ui {
 
     /// Tells why the command could not run, with its hint.
     pub(crate) fn fail(&self, error: &anyhow::Error) {
-        self.error(&failure::sentence(error));
-        if let Some(hint) = failure::hint_of(error) {
+        self.error(&sentence(error));
+        if let Some(hint) = hint_of(error) {
             talk(&format!("\n{}: {hint}", self.label("hint", "36")));
         }
     }

@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use coldpress_host::{Janitor, Leftover, hidden_name};
-
-use crate::text::quoted;
+use coldpress_report::text::quoted;
 
 /// A program that is started from the mount point may give up root's rights on the way, and has to
 /// find its files all the same. Others only pass through.

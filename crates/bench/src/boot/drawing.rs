@@ -2,14 +2,14 @@
 
 use std::io;
 
+use coldpress_report::text::printable;
+use coldpress_report::units::{as_f64, seconds};
 use plotters::coord::Shift;
 use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::chart::{BootChart, Span};
-use crate::format_units::{as_f64, seconds};
-use crate::text::printable;
 
 const WIDTH_PX: u32 = 1000;
 const MARGIN_PX: u32 = 12;

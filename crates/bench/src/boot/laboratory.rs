@@ -4,13 +4,13 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use coldpress_host::{Counters, Guest, Heard, VirtualMachine};
+use coldpress_report::units::as_f64;
 use regex::Regex;
 
 use super::chart::{ChartLine, ChartSample};
 use super::processes;
 use super::watch::{Sign, Watch};
 use crate::Error;
-use crate::format_units::as_f64;
 
 /// Between two looks at disk and processors: ten a second draw a curve, and disturb nobody.
 const SAMPLE_PAUSE: Duration = Duration::from_millis(100);

@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 
 use coldpress_history::{Figures, Run, Study};
+use coldpress_report::units::as_f64;
 
 use super::BootProgress;
 use super::chart::BootChart;
@@ -10,7 +11,6 @@ use super::laboratory::{Boot, End, Laboratory};
 use super::order::order;
 use super::processes::processes;
 use crate::Error;
-use crate::format_units::as_f64;
 
 /// Processor time is counted in steps of 10 ms, at both ends of a boot.
 const CPU_EXACT_TO_S: f64 = 0.02;

@@ -4,10 +4,10 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use coldpress_host::{Cgroup, Command, Error as HostError, Outcome, Ready, launch, write_back};
+use coldpress_report::text::printable;
 
 use crate::error::Error;
 use crate::run::Exit;
-use crate::text::printable;
 
 /// What `{root}` in the words of a tool is replaced by: itself, as the paths of users may contain it.
 const NO_ROOT: &str = "{root}";

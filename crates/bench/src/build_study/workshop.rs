@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use coldpress_history::Figures;
 use coldpress_host::{Cgroup, Janitor, Outcome, remove_tree};
+use coldpress_report::units::as_f64;
 
 use super::field::{Build, Unpack};
 use super::programs::{Ended, Programs};
@@ -14,7 +15,6 @@ use super::survey::look_at;
 use super::tools::{Making, Unpacking};
 use super::{BuildStudy, io_error};
 use crate::error::Error;
-use crate::format_units::as_f64;
 
 pub(super) struct RealWorkshop<'a> {
     study: &'a BuildStudy,

@@ -1,10 +1,10 @@
 //! The answer, in sentences with verdicts.
 
 use coldpress_history::Kind;
+use coldpress_report::units::seconds;
 
 use super::page::Page;
 use super::view::{Finding, View};
-use crate::format_units::seconds;
 use crate::stats::Verdict;
 use crate::text::{COLD_START, Deed, answer, interval_of_seconds, plural};
 

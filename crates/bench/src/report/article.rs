@@ -3,11 +3,11 @@
 use std::io;
 
 use coldpress_history::{Kind, Origin, State, Study};
+use coldpress_report::units::{count, date};
 
 use super::page::Page;
 use super::view::View;
 use super::{answers, conditions, file_sizes, fronts, losses, results, samples, times};
-use crate::format_units::{count, date};
 
 /// Writes all that a study shows.
 pub(super) fn write(page: &mut Page, index: usize, view: &View) -> io::Result<()> {

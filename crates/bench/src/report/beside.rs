@@ -1,11 +1,11 @@
 //! Published figures beside our own, contestant by contestant.
 
 use coldpress_history::{Contestant, Kind};
+use coldpress_report::units::ratio;
 
 use super::page::Page;
 use super::view::View;
 use crate::figure;
-use crate::format_units::ratio;
 
 /// What can be compared between studies of a kind: ratios, since the machines differ.
 const FIGURES: [&str; 7] = [

@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 
 use coldpress_history::Kind;
+use coldpress_report::units::seconds;
 
 use super::page::Page;
 use super::view::{Finding, View};
-use crate::format_units::seconds;
 
 const COLUMNS: [&str; 7] = [
     "boots",

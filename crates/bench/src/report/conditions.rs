@@ -1,13 +1,13 @@
 //! What the figures rest on: runs that do not count, outliers, facts, method.
 
 use coldpress_history::{Kind, Run};
+use coldpress_report::units::count;
 
 use super::answers::subjects;
 use super::file_sizes::FileSizes;
 use super::page::Page;
 use super::view::View;
 use crate::figure;
-use crate::format_units::count;
 use crate::stats::{RESAMPLES, TURNS_FOR_VERDICT};
 
 /// More are counted; they are all in the table of samples.

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::io;
 
+use coldpress_report::units::{as_f64, bytes, count};
+
 use super::charts::{Step, curve, series};
 use super::page::Page;
 use super::view::View;
-use crate::format_units::{as_f64, bytes, count};
 
 /// Numbers and bytes of files, in classes that end at powers of two.
 ///

@@ -1,11 +1,11 @@
 //! What got worse.
 
 use coldpress_history::Kind;
+use coldpress_report::units::ratio;
 
 use super::answers::subjects;
 use super::page::Page;
 use super::view::View;
-use crate::format_units::ratio;
 use crate::stats::Verdict;
 use crate::text::{Deed, interval_of_ratio};
 

@@ -25,7 +25,7 @@ mod waterfall;
 
 pub use file_sizes::FileSizes;
 pub use sections::{
-    Exhibit, HeatMap, Scatter, ScatterLine, ScatterSpot, Section, Table, Timeline, TimelineSpot,
+    Exhibit, HeatMap, Scatter, ScatterLine, ScatterSpot, Section, Timeline, TimelineSpot,
 };
 pub use waterfall::{TaskSpan, Waterfall};
 

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::text::printable;
+use coldpress_report::text::printable;
 
 /// The page asks nobody for anything, whatever stands in it. `blob:` and `data:` are its own bytes.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src blob: data:";

@@ -1,12 +1,12 @@
 //! The table of results: medians, intervals, ratios and verdicts.
 
 use coldpress_history::Contestant;
+use coldpress_report::units::{change, ratio};
 
 use super::charts::series;
 use super::page::Page;
 use super::view::{Finding, View};
 use crate::figure;
-use crate::format_units::{change, ratio};
 use crate::stats::Verdict;
 
 /// Figures that stand with the samples only: they explain a run, and are no result.

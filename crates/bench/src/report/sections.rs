@@ -3,6 +3,8 @@
 use std::fmt::Write as _;
 use std::io;
 
+use coldpress_report::Table;
+
 use super::charts::{heat_map, scatter, series, timeline};
 use super::page::{Page, escape};
 
@@ -34,15 +36,6 @@ pub enum Exhibit {
     Timeline(Timeline),
     /// Counts over time.
     HeatMap(HeatMap),
-}
-
-/// A table; the first column names its row.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Table {
-    /// What the columns are called.
-    pub columns: Vec<String>,
-    /// As many cells as there are columns, each.
-    pub rows: Vec<Vec<String>>,
 }
 
 /// Two figures of several things against each other.

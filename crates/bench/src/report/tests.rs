@@ -1,4 +1,5 @@
 use coldpress_history::{Contestant, Facts, Figures, Kind, Origin, Run, State, Study};
+use coldpress_report::Table;
 
 use super::*;
 use crate::example;

@@ -2,11 +2,12 @@
 
 use std::io;
 
+use coldpress_report::units::change;
+
 use super::charts::{Bar, DOTS_MAX, Lane, bars, boxes};
 use super::page::Page;
 use super::view::{Finding, View};
 use crate::figure;
-use crate::format_units::change;
 
 /// Times, and the headings of their charts.
 const TIMES: [(&str, &str); 6] = [

@@ -1,8 +1,7 @@
 //! The tasks of a change, as they are drawn.
 
 use coldpress_history::{Change, Task};
-
-use crate::format_units::as_f64;
+use coldpress_report::units::as_f64;
 
 /// The tasks of one change.
 #[derive(Clone, Debug, Default, PartialEq)]

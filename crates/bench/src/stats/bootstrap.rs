@@ -19,12 +19,12 @@
 
 use std::fmt;
 
+use coldpress_report::units::as_f64;
 use serde::{Deserialize, Serialize};
 
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
 use super::quantile;
-use crate::format_units::as_f64;
 
 /// How often samples are redrawn: the ends of an interval rest on the outermost 250 or less.
 pub const RESAMPLES: usize = 10_000;

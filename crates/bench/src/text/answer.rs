@@ -1,7 +1,8 @@
 //! One sentence about two contestants, for the terminal and the report alike.
 
+use coldpress_report::units::{ratio as three_digits, seconds};
+
 use super::{interval_of_ratio, plural};
-use crate::format_units::{ratio as three_digits, seconds};
 use crate::stats::{Ratio, TURNS_FOR_VERDICT, Verdict};
 
 /// What a time says of a contestant.

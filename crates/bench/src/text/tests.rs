@@ -130,16 +130,3 @@ fn runs_that_do_not_count_are_told_by_contestant_and_reason() {
     ];
     assert_eq!(comparison.exclusions(), expected);
 }
-
-#[test]
-fn hostile_bytes_become_printable() {
-    let cases: [(&[u8], &str); 4] = [
-        (b"plain text", "plain text"),
-        (b"a\xff\xfeb", r"a\xff\xfeb"),
-        (b"\x1b[2Jgone\r\n", "\\x1b[2Jgone\\x0d\n"),
-        ("\u{e9}\u{9b}".as_bytes(), "\u{e9}\\x9b"),
-    ];
-    for (bytes, expected) in cases {
-        assert_eq!(printable(bytes), expected);
-    }
-}

@@ -4,10 +4,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use coldpress_bench::{
-    Exhibit, FileSizes, HeatMap, Report, Section, Table, TaskSpan, Timeline, TimelineSpot,
-    Waterfall, report_html,
+    Exhibit, FileSizes, HeatMap, Report, Section, TaskSpan, Timeline, TimelineSpot, Waterfall,
+    report_html,
 };
 use coldpress_history::{Contestant, Facts, Figures, Kind, Origin, Run, State, Study};
+use coldpress_report::Table;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 

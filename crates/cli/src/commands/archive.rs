@@ -7,14 +7,14 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::anyhow;
-use coldpress_bench::format_units;
 use coldpress_build::Output;
 use coldpress_image::{Archived, Error, Image, LeftOut, TarOptions, write_tar};
+use coldpress_report::failure::hint;
+use coldpress_report::text::{escaped_path, image_path, plural, quoted, quoted_bytes};
+use coldpress_report::units;
 
 use crate::args::ArchiveArgs;
 use crate::exit::Exit;
-use crate::failure::hint;
-use crate::text::{escaped_path, image_path, plural, quoted, quoted_bytes};
 use crate::ui::Ui;
 use crate::{resolve, steps};
 
@@ -104,8 +104,8 @@ fn to_file(
     output.commit()?;
     let entries = plural(archived.entries, "entry", "entries");
     let (size, seconds) = (
-        format_units::bytes(archived.bytes),
-        format_units::seconds(started.elapsed().as_secs_f64()),
+        units::bytes(archived.bytes),
+        units::seconds(started.elapsed().as_secs_f64()),
     );
     ui.say(&format!(
         "{}: {entries}, {size}; {seconds}",

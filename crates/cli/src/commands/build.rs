@@ -3,19 +3,19 @@
 use std::time::{Duration, Instant};
 
 use anyhow::anyhow;
-use coldpress_bench::format_units;
 use coldpress_build::{Input, Metadata, Output, Summary, Warning};
+use coldpress_report::failure::hint;
+use coldpress_report::text::plural;
+use coldpress_report::units;
 use serde::Serialize;
 
 use crate::args::BuildArgs;
 use crate::described;
 use crate::exit::Exit;
-use crate::failure::hint;
 use crate::inputs;
 use crate::ordering::Ordering;
 use crate::resolve::{self, ImageSettings};
 use crate::steps;
-use crate::text::plural;
 use crate::ui::Ui;
 
 /// What was built, for `--json`.
@@ -143,11 +143,11 @@ fn refuse(args: &BuildArgs, warning: Option<&Warning>) -> anyhow::Result<()> {
 fn summary_line(image: &str, args: &BuildArgs, summary: &Summary, time: Duration) -> String {
     let size = steps::size_and_ratio(summary.image_bytes, summary.data_bytes);
     let inodes = plural(summary.inode_count.into(), "inode", "inodes");
-    let seconds = format_units::seconds(time.as_secs_f64());
+    let seconds = units::seconds(time.as_secs_f64());
     let bytes_per_s = u128::from(summary.data_bytes) * 1000 / time.as_millis().max(1);
-    let speed = format_units::bytes(u64::try_from(bytes_per_s).unwrap_or(u64::MAX));
+    let speed = units::bytes(u64::try_from(bytes_per_s).unwrap_or(u64::MAX));
     let copied = if summary.copied_bytes > 0 {
-        format!("; {} copied", format_units::bytes(summary.copied_bytes))
+        format!("; {} copied", units::bytes(summary.copied_bytes))
     } else {
         String::new()
     };

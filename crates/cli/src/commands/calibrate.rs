@@ -11,20 +11,21 @@ use std::io::Write as _;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, anyhow};
-use coldpress_bench::format_units::{bytes_per_s, count, seconds};
 use coldpress_format::Compressor;
 use coldpress_host::{
     Calibration, Device, Error, Janitor, Machine, MediumFigures, ReaderFigures, Sample, TestFile,
     is_root, machine, measure_medium, measure_memory, measure_reader, measure_throttled,
 };
+use coldpress_report::failure::hint;
+use coldpress_report::text::quoted;
+use coldpress_report::units::{bytes_per_s, count, seconds};
 
 use crate::args::CalibrateArgs;
 use crate::calibration::{self, MEDIUM};
 use crate::doctor::kernel::{self, Means};
 use crate::doctor::reader::{COMPRESSORS, Known};
 use crate::exit::Exit;
-use crate::failure::{hint, unless_stdout_closed};
-use crate::text::quoted;
+use crate::failure::unless_stdout_closed;
 use crate::ui::Ui;
 use crate::{clock, state};
 
@@ -104,7 +105,7 @@ fn kept(machine: &Machine, ui: &Ui) -> Calibration {
             quoted(&path)
         )),
         Ok(None) => {}
-        Err(error) => ui.warn(&crate::failure::sentence(&error)),
+        Err(error) => ui.warn(&coldpress_report::failure::sentence(&error)),
     }
     Calibration::of(machine)
 }

@@ -5,11 +5,12 @@ use std::ops::Range;
 
 use coldpress_format::Body;
 use coldpress_image::{Image, ReadLimits};
+use coldpress_report::failure::sentence;
+use coldpress_report::text::{image_path, quoted_bytes};
 
 use crate::args::CatArgs;
 use crate::exit::Exit;
 use crate::image_path::resolve;
-use crate::text::{image_path, quoted_bytes};
 use crate::ui::{Stdout, Ui};
 use crate::{contents, failure, resolve as settings, steps};
 
@@ -39,7 +40,7 @@ pub(super) fn run(args: &CatArgs, ui: &Ui) -> anyhow::Result<Exit> {
             }
             // What was read of it before the damage stands before the message.
             printing.out.flush()?;
-            ui.error(&failure::sentence(
+            ui.error(&sentence(
                 &error.context(format!("cannot print {}", quoted_bytes(&path))),
             ));
             wrong = true;

@@ -4,14 +4,14 @@ use std::collections::HashSet;
 use std::io::Write as _;
 use std::time::Instant;
 
-use coldpress_bench::format_units;
 use coldpress_image::{Error, Image, Problem, Severity};
+use coldpress_report::text::{escaped_path, plural};
+use coldpress_report::units;
 use serde::Serialize;
 
 use crate::args::CheckArgs;
 use crate::exit::Exit;
 use crate::image_file;
-use crate::text::{escaped_path, plural};
 use crate::ui::Ui;
 
 /// The result for `--json`.
@@ -110,9 +110,9 @@ pub(super) fn run(args: &CheckArgs, ui: &Ui) -> anyhow::Result<Exit> {
     } else {
         plural(errors, "error", "errors")
     };
-    let seconds = format_units::seconds(started.elapsed().as_secs_f64());
+    let seconds = units::seconds(started.elapsed().as_secs_f64());
     let checked = size_bytes.map_or_else(String::new, |size_bytes| {
-        format!("; {} in {seconds}", format_units::bytes(size_bytes))
+        format!("; {} in {seconds}", units::bytes(size_bytes))
     });
     ui.say(&format!(
         "{}: {verdict}{besides}{checked}",

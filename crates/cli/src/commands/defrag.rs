@@ -3,17 +3,18 @@
 use std::io::ErrorKind;
 
 use anyhow::anyhow;
-use coldpress_bench::format_units::count;
 use coldpress_host::{
     Defragmented, Error, Janitor, NamedFile, Refusal, complete_names, defragment, named_files,
     relink,
 };
+use coldpress_report::failure::hint;
+use coldpress_report::text::{escaped_path, plural, quoted};
+use coldpress_report::units::count;
 use serde::Serialize;
 
 use crate::args::DefragArgs;
 use crate::exit::Exit;
-use crate::failure::{hint, unless_stdout_closed};
-use crate::text::{escaped_path, plural, quoted};
+use crate::failure::unless_stdout_closed;
 use crate::ui::Ui;
 
 /// A file that was looked at or rewritten, for `--json`.

@@ -11,13 +11,13 @@ use std::path::Path;
 
 use anyhow::{anyhow, bail};
 use coldpress_image::{Comparison, DiffError, DiffOptions, Image, diff, first_difference};
+use coldpress_report::failure::hint;
+use coldpress_report::text::{escaped, plural, quoted};
 use serde::Serialize;
 
 use crate::args::{DiffArgs, PlaceArgs};
 use crate::exit::Exit;
-use crate::failure::hint;
 use crate::image_file;
-use crate::text::{escaped, plural, quoted};
 use crate::ui::Ui;
 
 use extract::Differing;

@@ -8,6 +8,7 @@ use std::path::Path;
 
 use anyhow::Context as _;
 use coldpress_image::{Demands, Error, Image};
+use coldpress_report::text::{escaped, quoted, quoted_bytes};
 use serde::Serialize;
 
 use crate::args::{DoctorArgs, PlaceArgs};
@@ -17,7 +18,6 @@ use crate::doctor::rules::{self, Finding, Subject, Verdict};
 use crate::doctor::{remedy, targets};
 use crate::exit::Exit;
 use crate::image_file;
-use crate::text::{escaped, quoted, quoted_bytes};
 use crate::ui::Ui;
 
 use abilities::Abilities;

@@ -8,12 +8,12 @@ use std::ops::ControlFlow;
 
 use anyhow::anyhow;
 use coldpress_image::{DumpOptions, DumpRange, Error, dump};
+use coldpress_report::failure::sentence;
+use coldpress_report::text::{image_path, plural, quoted, quoted_bytes};
 
 use crate::args::DumpArgs;
 use crate::exit::Exit;
-use crate::failure;
 use crate::image_file;
-use crate::text::{image_path, plural, quoted, quoted_bytes};
 use crate::ui::{Stdout, Ui};
 
 pub(super) fn run(args: &DumpArgs, ui: &Ui) -> anyhow::Result<Exit> {
@@ -47,7 +47,7 @@ pub(super) fn run(args: &DumpArgs, ui: &Ui) -> anyhow::Result<Exit> {
         error => image_file::not_opened(&args.image, &args.place, error),
     })?;
     for error in &dumped.lost {
-        ui.error(&failure::sentence(&anyhow!("{error}")));
+        ui.error(&sentence(&anyhow!("{error}")));
     }
     let is_told = damaged > 0 || !dumped.lost.is_empty();
     if !is_told && dumped.broken_rules > 0 {

@@ -19,11 +19,11 @@ use coldpress_bench::report_html;
 use coldpress_build::Output;
 use coldpress_explain::{Account, ElfCost, Explanation, ImageMap, Start};
 use coldpress_image::Image;
+use coldpress_report::text::quoted;
 
 use crate::args::ExplainArgs;
 use crate::exit::Exit;
 use crate::failure::unless_stdout_closed;
-use crate::text::quoted;
 use crate::ui::Ui;
 use crate::{image_file, resolve, steps};
 use programs::Explained;

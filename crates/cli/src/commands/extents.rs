@@ -8,12 +8,12 @@ use std::fs;
 use std::io::Write as _;
 
 use anyhow::Context as _;
+use coldpress_report::text::{quoted, wrapped};
 use coldpress_trace::Trace;
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
 use crate::args::ExtentsArgs;
 use crate::exit::Exit;
-use crate::text::{quoted, wrapped};
 use crate::ui::Ui;
 use rows::Report;
 

@@ -10,13 +10,13 @@ use anyhow::anyhow;
 use coldpress_build::{Descent, Fate};
 use coldpress_format::Body;
 use coldpress_image::{Choice, Error, ExtractOptions, Visited};
+use coldpress_report::failure::hint;
+use coldpress_report::text::{base_name, image_path, quoted, quoted_bytes};
 
 use crate::args::ExtractArgs;
 use crate::exit::Exit;
-use crate::failure::hint;
 use crate::resolve::{self, Extraction};
 use crate::steps;
-use crate::text::{base_name, image_path, quoted, quoted_bytes};
 use crate::ui::Ui;
 
 use report::Report;

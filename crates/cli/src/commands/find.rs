@@ -6,13 +6,14 @@ use std::io::Write as _;
 
 use anyhow::bail;
 use coldpress_image::{Image, Visited, Walker};
+use coldpress_report::failure::sentence;
+use coldpress_report::text::{image_path, quoted_bytes};
 
 use super::ls::printer::Printer;
 use super::ls::row::Row;
 use crate::args::FindArgs;
 use crate::exit::Exit;
 use crate::image_path::{Found, resolve_as_listed};
-use crate::text::{image_path, quoted_bytes};
 use crate::ui::Ui;
 use crate::{failure, steps};
 
@@ -45,7 +46,7 @@ pub(super) fn run(args: &FindArgs, ui: &Ui) -> anyhow::Result<Exit> {
                 return Err(error);
             }
             let error = error.context(format!("cannot search {}", quoted_bytes(path)));
-            ui.error(&failure::sentence(&error));
+            ui.error(&sentence(&error));
             wrong = true;
         }
     }
@@ -96,7 +97,11 @@ impl Search<'_> {
             self.printer.out.write_all(b"\0")?;
             return Ok(());
         }
-        writeln!(self.printer.out, "{}", crate::text::escaped(visited.path))?;
+        writeln!(
+            self.printer.out,
+            "{}",
+            coldpress_report::text::escaped(visited.path)
+        )?;
         Ok(())
     }
 }

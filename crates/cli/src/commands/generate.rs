@@ -6,10 +6,10 @@ use std::io::Write as _;
 use anyhow::Context as _;
 use clap::CommandFactory as _;
 use clap_mangen::Man;
+use coldpress_report::text::{escaped_path, quoted};
 
 use crate::args::{Cli, CompletionsArgs, ManArgs};
 use crate::exit::Exit;
-use crate::text::{escaped_path, quoted};
 use crate::ui::Ui;
 
 pub(super) fn man(args: &ManArgs, ui: &Ui) -> anyhow::Result<Exit> {

@@ -8,12 +8,12 @@ pub(super) mod show;
 use anyhow::anyhow;
 use coldpress_history::{History, Listed, State, Study, StudyId};
 use coldpress_host::ProcessId;
+use coldpress_report::failure::hint;
+use coldpress_report::text::plural;
 
 use crate::args::{ForgetArgs, HistoryArgs, HistoryVerb};
 use crate::exit::Exit;
-use crate::failure::hint;
 use crate::state;
-use crate::text::plural;
 use crate::ui::Ui;
 
 pub(super) fn run(args: &HistoryArgs, ui: &Ui) -> anyhow::Result<Exit> {

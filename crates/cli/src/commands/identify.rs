@@ -3,18 +3,18 @@
 use std::io::Write as _;
 
 use anyhow::{Context as _, anyhow};
-use coldpress_bench::format_units;
 use coldpress_build::{Error as BuildError, Identity, Numbering, identify};
 use coldpress_codec::{Recipe, Tuning};
 use coldpress_format::Flags;
 use coldpress_image::{Image, ReadAt as _};
+use coldpress_report::text::{escaped, fields, quoted};
+use coldpress_report::units;
 use serde::Serialize;
 
 use crate::args::IdentifyArgs;
 use crate::exit::Exit;
 use crate::image_file::{self, Opened};
 use crate::remake;
-use crate::text::{escaped, fields, quoted};
 use crate::ui::Ui;
 
 /// What was found.
@@ -135,7 +135,7 @@ fn table(report: &Report, flags: Flags) -> String {
         ("image", escaped(report.image.as_bytes())),
         ("tool", report.tool.to_owned()),
         ("compressor", compressor(report, flags)),
-        ("block size", format_units::bytes(report.block_size.into())),
+        ("block size", units::bytes(report.block_size.into())),
         ("flags", report.flags.join(" ")),
     ];
     rows.extend(

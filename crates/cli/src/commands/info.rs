@@ -9,8 +9,9 @@ mod survey;
 
 use std::io::Write as _;
 
-use coldpress_bench::format_units::{bytes, count};
 use coldpress_format::{CompressorOptions, Superblock};
+use coldpress_report::text::{escaped, iso_utc, quoted};
+use coldpress_report::units::{bytes, count};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -18,7 +19,6 @@ use crate::args::InfoArgs;
 use crate::exit::Exit;
 use crate::image_file::{self, Opened};
 use crate::steps;
-use crate::text::{escaped, iso_utc, quoted};
 use crate::ui::Ui;
 
 use blocks::Blocks;
@@ -55,7 +55,7 @@ pub(super) fn run(args: &InfoArgs, ui: &Ui) -> anyhow::Result<Exit> {
         Ok(survey) => Some(survey),
         Err(error) => {
             let error = error.context(format!("cannot count the files of {}", quoted(&args.image)));
-            ui.error(&crate::failure::sentence(&error));
+            ui.error(&coldpress_report::failure::sentence(&error));
             None
         }
     };

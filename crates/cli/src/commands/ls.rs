@@ -8,11 +8,12 @@ use std::collections::HashSet;
 use anyhow::{anyhow, bail};
 use coldpress_format::{Body, Directory, InodeRef};
 use coldpress_image::Image;
+use coldpress_report::failure::sentence;
+use coldpress_report::text::{image_path, quoted_bytes};
 
 use crate::args::LsArgs;
 use crate::exit::Exit;
 use crate::image_path::{Found, child, resolve_as_listed};
-use crate::text::{image_path, quoted_bytes};
 use crate::ui::Ui;
 use crate::{failure, steps};
 
@@ -45,7 +46,7 @@ pub(super) fn run(args: &LsArgs, ui: &Ui) -> anyhow::Result<Exit> {
                 return Err(error);
             }
             let error = error.context(format!("cannot list {}", quoted_bytes(path)));
-            ui.error(&failure::sentence(&error));
+            ui.error(&sentence(&error));
             wrong = true;
         }
     }

@@ -14,16 +14,16 @@ use std::sync::Arc;
 use anyhow::{Context as _, anyhow, bail};
 use coldpress_host::{FuseConnection, cannot_mount_fuse};
 use coldpress_mount::{FileSystem, Prefetch, Server};
+use coldpress_report::failure::hint;
+use coldpress_report::text::quoted;
 
 use self::log::Log;
 use self::notice::Notice;
 use self::settings::Settings;
 use crate::args::MountArgs;
 use crate::exit::Exit;
-use crate::failure::hint;
 use crate::image_file;
 use crate::privileges::FUSE_ADVICE;
-use crate::text::quoted;
 use crate::ui::Ui;
 
 pub(super) fn run(args: &MountArgs, ui: &Ui) -> anyhow::Result<Exit> {

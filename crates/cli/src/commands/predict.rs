@@ -6,6 +6,7 @@ use std::path::Path;
 
 use anyhow::Context as _;
 use coldpress_cost::{Demand, Prediction, Reader, predict};
+use coldpress_report::text::quoted;
 
 use crate::args::{PredictArgs, ReaderName};
 use crate::device::Target;
@@ -13,7 +14,6 @@ use crate::exit::Exit;
 use crate::failure::unless_stdout_closed;
 use crate::image_file::Opened;
 use crate::start::{Start, geometry, warn_of_missing};
-use crate::text::quoted;
 use crate::ui::Ui;
 use crate::{image_file, steps};
 

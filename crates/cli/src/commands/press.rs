@@ -9,10 +9,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
 use coldpress_bench::Proof;
-use coldpress_bench::format_units::seconds;
 use coldpress_build::{Input, Metadata, Output, Source, Summary};
 use coldpress_host::{Command, Device, Janitor};
 use coldpress_layout::{Plan, Tails};
+use coldpress_report::failure::hint;
+use coldpress_report::text::{escaped_path, quoted};
+use coldpress_report::units::seconds;
 use coldpress_trace::{Profile, Trace};
 use coldpress_tune::{Budget, FieldOptions, Limits};
 
@@ -20,12 +22,10 @@ use super::record;
 use crate::args::PressArgs;
 use crate::device::Target;
 use crate::exit::Exit;
-use crate::failure::hint;
 use crate::profiles::{self, OrderingProfile};
 use crate::recording::{self, Recorder, Stage};
 use crate::resolve::{self, ImageSettings};
 use crate::start::Start;
-use crate::text::{escaped_path, quoted};
 use crate::tuning::Question;
 use crate::ui::Ui;
 use crate::work_dir::{self, WorkDir};

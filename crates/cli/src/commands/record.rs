@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use coldpress_build::{Input, Output};
 use coldpress_host::{Command, Janitor};
+use coldpress_report::text::plural;
 use coldpress_trace::{Trace, WorkingSet};
 
 use self::in_common::in_common;
@@ -20,7 +21,6 @@ use crate::program;
 use crate::recording::{self, Cost, Recorder, Stage};
 use crate::resolve::{self, ImageSettings};
 use crate::steps;
-use crate::text::plural;
 use crate::ui::Ui;
 use crate::work_dir::{self, WorkDir};
 

@@ -6,15 +6,16 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context as _, anyhow};
-use coldpress_bench::{FileSizes, Proof, Report, Waterfall, format_units, report_html};
+use coldpress_bench::{FileSizes, Proof, Report, Waterfall, report_html};
 use coldpress_build::Output;
 use coldpress_history::{Origin, Study, read_studies};
+use coldpress_report::failure::hint;
+use coldpress_report::text::{plural, quoted};
+use coldpress_report::units;
 
 use super::history;
 use crate::args::ReportArgs;
 use crate::exit::Exit;
-use crate::failure::hint;
-use crate::text::{plural, quoted};
 use crate::ui::Ui;
 use crate::{resolve, state, steps};
 
@@ -40,7 +41,7 @@ pub(super) fn run(args: &ReportArgs, ui: &Ui) -> anyhow::Result<Exit> {
         "{}: {}, {}",
         quoted(&args.output),
         plural(report.studies.len() as u64, "study", "studies"),
-        format_units::bytes(html.len() as u64)
+        units::bytes(html.len() as u64)
     ));
     Ok(Exit::Done)
 }

@@ -6,12 +6,12 @@ mod write;
 
 use std::io::Write as _;
 
+use coldpress_report::text::{escaped, fields};
 use serde::Serialize;
 
 use crate::args::{ResquashArgs, RulesName};
 use crate::exit::Exit;
 use crate::image_file;
-use crate::text::{escaped, fields};
 use crate::ui::Ui;
 use job::{Found, Job, Verdict};
 

@@ -19,6 +19,7 @@ use std::time::Instant;
 
 use anyhow::bail;
 use coldpress_host::{Janitor, bind, furnish_root};
+use coldpress_report::failure::hint;
 
 use self::ahead::Ahead;
 use self::mounted::Mounted;
@@ -26,7 +27,6 @@ use self::stage::Stage;
 use self::trial::Trial;
 use crate::args::RunArgs;
 use crate::exit::Exit;
-use crate::failure::hint;
 use crate::ui::Ui;
 use crate::{image_file, steps};
 

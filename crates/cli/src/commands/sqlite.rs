@@ -8,14 +8,14 @@ mod survey;
 
 use std::io::Write as _;
 
-use coldpress_bench::format_units::{bytes, count};
 use coldpress_host::Janitor;
+use coldpress_report::text::{fields, plural, quoted};
+use coldpress_report::units::{bytes, count};
 use serde::Serialize;
 
 use crate::args::SqliteArgs;
 use crate::exit::Exit;
 use crate::failure::unless_stdout_closed;
-use crate::text::{fields, plural, quoted};
 use crate::ui::Ui;
 use survey::{Integrity, Survey};
 

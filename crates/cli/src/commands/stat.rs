@@ -8,11 +8,12 @@ use std::io::Write as _;
 
 use anyhow::bail;
 use coldpress_image::Image;
+use coldpress_report::failure::sentence;
+use coldpress_report::text::{image_path, quoted_bytes};
 
 use crate::args::StatArgs;
 use crate::exit::Exit;
 use crate::image_path::resolve;
-use crate::text::{image_path, quoted_bytes};
 use crate::ui::{Stdout, Ui};
 use crate::{failure, steps};
 
@@ -35,7 +36,7 @@ pub(super) fn run(args: &StatArgs, ui: &Ui) -> anyhow::Result<Exit> {
             }
             printer.out.flush()?;
             let error = error.context(format!("cannot look at {}", quoted_bytes(&path)));
-            ui.error(&failure::sentence(&error));
+            ui.error(&sentence(&error));
             wrong = true;
         }
     }

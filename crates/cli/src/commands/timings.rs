@@ -6,16 +6,16 @@ use std::io::{self, Read as _, Write as _};
 use std::path::Path;
 
 use anyhow::{Context as _, anyhow};
-use coldpress_bench::format_units;
 use coldpress_history::{Change, ChangeId, History, Origin, TaskList, parse_task_list};
+use coldpress_report::failure::{hint, sentence};
+use coldpress_report::text::{escaped, iso_utc, quoted};
+use coldpress_report::units;
 use serde::Serialize;
 
 use crate::args::TimingsArgs;
 use crate::clock::now_unix_ms;
 use crate::exit::Exit;
-use crate::failure::{self, hint};
 use crate::state;
-use crate::text::{escaped, iso_utc, quoted};
 use crate::ui::Ui;
 
 /// More is read of no file: one byte above what a listing may have.
@@ -119,7 +119,7 @@ fn import(path: &Path, ui: &Ui) -> anyhow::Result<Row> {
         Some(_) => match state::open().and_then(keep) {
             Ok(id) => Some(id),
             Err(error) => {
-                ui.warn(&format!("it is not kept: {}", failure::sentence(&error)));
+                ui.warn(&format!("it is not kept: {}", sentence(&error)));
                 None
             }
         },
@@ -185,5 +185,5 @@ fn began(change: &Change) -> String {
 fn took(change: &Change) -> Option<String> {
     #[expect(clippy::cast_precision_loss, reason = "three digits are shown of it")]
     let seconds = change.took_us.map(|took_us| took_us as f64 / 1e6);
-    seconds.map(format_units::seconds)
+    seconds.map(units::seconds)
 }

@@ -7,12 +7,13 @@ use std::io::Write;
 use anyhow::bail;
 use coldpress_format::Body;
 use coldpress_image::{Image, Visited, Walker};
+use coldpress_report::failure::sentence;
+use coldpress_report::text::{base_name, escaped, image_path, plural, quoted_bytes};
 
 use super::ls::row::size_bytes;
 use crate::args::TreeArgs;
 use crate::exit::Exit;
 use crate::image_path::resolve_as_listed;
-use crate::text::{base_name, escaped, image_path, plural, quoted_bytes};
 use crate::ui::Ui;
 use crate::{failure, steps};
 
@@ -47,7 +48,7 @@ pub(super) fn run(args: &TreeArgs, ui: &Ui) -> anyhow::Result<Exit> {
     }
     out.flush()?;
     let error = error.context(format!("cannot show {}", quoted_bytes(&path)));
-    ui.error(&failure::sentence(&error));
+    ui.error(&sentence(&error));
     Ok(Exit::Wrong)
 }
 

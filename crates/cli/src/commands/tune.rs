@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 
 use coldpress_bench::report_html;
 use coldpress_build::{Input, Output};
+use coldpress_report::text::quoted;
 use coldpress_tune::{Budget, Equivalent, equivalents};
 
 use crate::args::TuneArgs;
@@ -22,7 +23,6 @@ use crate::exit::Exit;
 use crate::failure::unless_stdout_closed;
 use crate::resolve::{self, ImageSettings};
 use crate::steps;
-use crate::text::quoted;
 use crate::tuning::{Question, Tuned};
 use crate::ui::Ui;
 use build_line::build_line;

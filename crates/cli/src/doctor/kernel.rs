@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use coldpress_host::KernelConfig;
+use coldpress_report::text::quoted;
 
 use super::reader::{COMPRESSORS, FILTERS, Known, Reader};
 use super::trial;
-use crate::text::quoted;
 
 /// How the abilities of this kernel were found out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

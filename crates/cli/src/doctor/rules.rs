@@ -5,11 +5,11 @@
 
 use coldpress_format::Compressor;
 use coldpress_image::Demands;
+use coldpress_report::text::quoted_bytes;
 use serde::Serialize;
 
 use super::reader::{FILTERS, Known, Reader};
 use super::snap;
-use crate::text::quoted_bytes;
 
 /// A loop device shows whole sectors only.
 const SECTOR_BYTES: u64 = 512;

@@ -8,11 +8,11 @@ use std::path::Path;
 use anyhow::Context as _;
 use coldpress_format::Compressor::{self, Gzip, Lz4, Lzo, Xz, Zstd};
 use coldpress_host::KernelConfig;
+use coldpress_report::failure::hint;
+use coldpress_report::text::quoted;
 
 use super::kernel;
 use super::reader::{COMPRESSORS, FILTERS, Known, Reader};
-use crate::failure::hint;
-use crate::text::quoted;
 
 const ALL: &[Compressor] = &[Gzip, Lzo, Lz4, Xz, Zstd];
 

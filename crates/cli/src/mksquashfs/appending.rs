@@ -11,12 +11,12 @@ use coldpress_build::{Appending, Error, Output};
 use coldpress_codec::Settings;
 use coldpress_format::{Flags, Superblock};
 use coldpress_layout::Tails;
+use coldpress_report::failure::hint;
+use coldpress_report::text::{escaped, quoted};
 
 use super::request::{Request, Uncompressed, Xattrs};
-use crate::failure::hint;
 use crate::squashfs_tools::{Tool, print};
 use crate::steps;
-use crate::text::{escaped, quoted};
 use crate::ui::Ui;
 
 /// Where the image is written.

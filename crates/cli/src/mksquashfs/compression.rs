@@ -7,8 +7,8 @@ use coldpress_codec::{
     Choice, Choices, Dictionary, GzipTuning, Lz4Tuning, Settings, Tuning, XzTuning,
 };
 use coldpress_format::{BlockSize, Compressor};
+use coldpress_report::failure::hint;
 
-use crate::failure::hint;
 use crate::squashfs_tools::Value;
 
 /// Which compressors have an option.

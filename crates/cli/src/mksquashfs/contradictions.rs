@@ -1,9 +1,9 @@
 //! Options that cannot stand together, and the times that they settle.
 
 use anyhow::{anyhow, bail};
+use coldpress_report::failure::hint;
 
 use super::request::{Input, Patterns, Request, Time, Times};
-use crate::failure::hint;
 
 /// Checks what no single option can.
 ///

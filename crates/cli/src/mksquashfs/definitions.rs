@@ -7,10 +7,10 @@ use std::path::Path;
 
 use anyhow::Context as _;
 use coldpress_build::pseudo::{Commands, Pseudo, parse_directory};
+use coldpress_report::text::quoted;
 
 use super::request::{Definitions, Request};
 use crate::described::LOOKUP;
-use crate::text::quoted;
 use crate::work_dir;
 
 /// Reads the definitions; `None` if there are none.

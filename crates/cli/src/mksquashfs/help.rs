@@ -2,11 +2,11 @@
 
 use anyhow::anyhow;
 use coldpress_format::Compressor;
+use coldpress_report::failure::hint;
 
 use super::compression::options_of;
 use super::options::SECTIONS;
 use super::request::{Print, Request};
-use crate::failure::hint;
 use crate::memory;
 use crate::squashfs_tools::{Tool, help};
 

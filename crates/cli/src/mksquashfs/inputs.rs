@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow};
 use coldpress_build::{Input as BuildInput, TarDefaults, TarInput, TarOrigin};
+use coldpress_report::text::{quoted, quoted_bytes};
 use rustix::process::{getgid, getuid};
 
 use super::request::{Input, Request};
-use crate::text::{quoted, quoted_bytes};
 use crate::ui::Ui;
 use crate::work_dir;
 

@@ -7,13 +7,13 @@
 use std::ffi::{OsStr, OsString};
 
 use anyhow::{anyhow, bail};
+use coldpress_report::failure::hint;
+use coldpress_report::text;
 
 use super::options::SECTIONS;
 use super::request::{Excludes, Request};
-use crate::failure::hint;
 use crate::squashfs_tools::Tool;
 use crate::squashfs_tools::words::{is_option, missing, option};
-use crate::text;
 
 /// Reads the words behind the name of the program.
 ///

@@ -12,9 +12,10 @@ use std::num::NonZeroUsize;
 use coldpress_build::{Options, Source, Summary, TableSize};
 use coldpress_format::{METADATA_BLOCK_SIZE, SUPERBLOCK_SIZE};
 use coldpress_layout::{Kind, NodeId, Tails};
+use coldpress_report::text;
 
 use super::request::Request;
-use crate::{names, text};
+use crate::names;
 
 /// `Parallel mksquashfs: Using 2 processors`
 pub(crate) fn processors(threads: NonZeroUsize) -> String {

@@ -9,6 +9,7 @@ use anyhow::{Context as _, bail};
 use coldpress_build::{Options, Source, Warning};
 use coldpress_format::BlockSize;
 use coldpress_layout::{Kind, Node, NodeId, Tails};
+use coldpress_report::text::quoted;
 
 use super::appending::{self, Destination};
 use super::contradictions::{self, SettledTimes};
@@ -17,7 +18,6 @@ use super::request::{Info, Request, Time};
 use super::settle::{self, Settled};
 use super::sort;
 use crate::squashfs_tools::{Pace, Shown, print};
-use crate::text::quoted;
 use crate::timing::{Deed, kept};
 use crate::ui::Ui;
 

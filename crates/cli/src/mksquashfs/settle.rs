@@ -12,11 +12,11 @@ use coldpress_build::{
     SourceOptions, SyntheticRoot, Times, Uncompressed, Xattrs, exclude_file_lines,
 };
 use coldpress_layout::Group;
+use coldpress_report::text::quoted;
 
 use super::contradictions::SettledTimes;
 use super::request::{Boundary, Excludes, Patterns, Request, Time};
 use super::{definitions, inputs};
-use crate::text::quoted;
 use crate::ui::Ui;
 use crate::{memory, resolve};
 

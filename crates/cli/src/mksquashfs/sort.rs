@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use coldpress_build::{Input, Source};
 use coldpress_layout::{Dialect, NodeId, Plan, SortEntry, SortFile};
+use coldpress_report::text::quoted;
 
 use super::request::Request;
 use super::settle::Settled;
-use crate::text::quoted;
 
 /// The order of the data that is asked for; the default one without sort files.
 ///

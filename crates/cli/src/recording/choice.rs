@@ -2,10 +2,10 @@
 
 use anyhow::anyhow;
 use coldpress_host::{enter_private_namespace, is_root};
+use coldpress_report::failure::hint;
 
 use super::{RECORDERS, Recorder};
 use crate::args::RecorderName;
-use crate::failure::hint;
 use crate::ui::Ui;
 
 /// Chooses, and says why no better one was possible. What is mounted from here on is seen by nobody else.

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use coldpress_bench::{format_units, stats};
+use coldpress_bench::stats;
+use coldpress_report::units;
 use coldpress_trace::Trace;
 
 use super::{Recorder, Stage};
@@ -59,12 +60,12 @@ impl Cost {
         let ratio = stats::ratio(&pairs)?;
         Some(format!(
             "recording cost {} ({} to {}, {} turns): {} recorded, {} not",
-            format_units::change(ratio.value),
-            format_units::change(ratio.interval.low),
-            format_units::change(ratio.interval.high),
+            units::change(ratio.value),
+            units::change(ratio.interval.low),
+            units::change(ratio.interval.high),
             ratio.turns,
-            format_units::seconds(stats::median(recorded_s)?),
-            format_units::seconds(stats::median(unrecorded_s)?),
+            units::seconds(stats::median(recorded_s)?),
+            units::seconds(stats::median(unrecorded_s)?),
         ))
     }
 }

@@ -12,12 +12,12 @@ use anyhow::{Context as _, anyhow};
 use coldpress_host::{FuseConnection, FuseOptions, cannot_mount_fuse, is_root, start};
 use coldpress_image::Image;
 use coldpress_mount::{FileSystem, Options, Recorder, Server, ServerOptions};
+use coldpress_report::failure::hint;
+use coldpress_report::text::plural;
 use coldpress_trace::Trace;
 
 use super::{About, FIRST_IMAGE, Stage, kernel};
-use crate::failure::hint;
 use crate::steps;
-use crate::text::plural;
 
 pub(super) const TITLE: &str = "fuse: requests of a mount in user space, without readahead";
 /// For decompressed blocks: pages are asked for one by one, and most of those of a block sooner or later.

@@ -17,13 +17,13 @@ use coldpress_host::{
 };
 use coldpress_image::MetadataMap;
 use coldpress_layout::Plan;
+use coldpress_report::failure::hint;
+use coldpress_report::text::plural;
 use coldpress_trace::Trace;
 
 use super::events::{Recorded, events};
 use super::{About, FIRST_IMAGE, Stage};
-use crate::failure::hint;
 use crate::steps;
-use crate::text::plural;
 
 pub(super) const TITLE: &str =
     "kernel: tracefs filemap events, lookups from reads of the loop device";

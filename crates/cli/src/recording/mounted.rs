@@ -17,13 +17,13 @@ use coldpress_host::{
     missing_privileges, start, wait_until,
 };
 use coldpress_image::{Image, MetadataMap};
+use coldpress_report::failure::hint;
+use coldpress_report::text::{plural, quoted};
 use coldpress_trace::Trace;
 
 use super::events::{Recorded, events};
 use super::{About, check, header};
-use crate::failure::hint;
 use crate::steps;
-use crate::text::{plural, quoted};
 use crate::ui::Ui;
 
 const TITLE: &str = "kernel: tracefs filemap events of a mounted image; lookups are not known";

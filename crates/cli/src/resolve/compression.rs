@@ -5,9 +5,9 @@ use coldpress_build::Uncompressed;
 use coldpress_codec::{GzipTuning, Lz4Tuning, Settings, Tuning, XzTuning};
 use coldpress_format::{BlockSize, Compressor, CompressorOptions};
 use coldpress_layout::{Group, Tails};
+use coldpress_report::failure::hint;
 
 use crate::args::{CompressorName, GroupName, ImageArgs, PartName, TailsName, TuningArgs};
-use crate::failure::hint;
 
 /// The compressor that is asked for; `None` for none.
 pub(super) fn compression(

@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow, bail};
+use coldpress_report::failure::hint;
+use coldpress_report::text;
 
-use crate::failure::hint;
-use crate::{text, work_dir};
+use crate::work_dir;
 
 /// Checks that the source of a recording is there and a directory, and that a program can live in
 /// it.

@@ -8,10 +8,10 @@ use coldpress_build::{
     Exclusions, FileContexts, Matching, Mode, Mounts, Overrides, Owners, Rules, Selection, Time,
     Times, Xattrs, exclude_file_lines,
 };
+use coldpress_report::failure::hint;
+use coldpress_report::text::quoted;
 
 use crate::args::{MetadataArgs, OtherFileSystems, SourceArgs, Syntax};
-use crate::failure::hint;
-use crate::text::quoted;
 
 /// What is selected of `sources`.
 ///

@@ -3,10 +3,10 @@
 use std::fmt::Write as _;
 
 use anyhow::bail;
+use coldpress_report::text;
 
 use super::table::{Row, Section, Treatment};
 use super::{Tool, UNDERSTOOD};
-use crate::text;
 
 /// Columns of a remark, indented by six.
 const WIDTH: usize = 74;

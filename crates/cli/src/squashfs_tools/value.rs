@@ -8,8 +8,9 @@ use std::path::PathBuf;
 use anyhow::{Context as _, anyhow};
 use coldpress_build::{Mode, Time};
 use coldpress_format::{BlockSize, is_legal_name};
+use coldpress_report::text;
 
-use crate::{names, text};
+use crate::names;
 
 /// What follows an option.
 #[derive(Clone, Copy, Debug)]

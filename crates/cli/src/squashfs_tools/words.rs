@@ -3,11 +3,11 @@
 use std::ffi::{OsStr, OsString};
 
 use anyhow::{anyhow, bail};
+use coldpress_report::failure::hint;
+use coldpress_report::text;
 
 use super::table::{self, Section, Treatment};
 use super::{Tool, UNDERSTOOD, Value};
-use crate::failure::hint;
-use crate::text;
 
 /// Obeys one option; returns the words behind it and its values.
 ///

@@ -4,11 +4,11 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt as _;
 
 use anyhow::{anyhow, bail};
+use coldpress_report::failure::hint;
+use coldpress_report::text::escaped;
 
 use super::table::{Treatment, find};
 use crate::args::MountOption;
-use crate::failure::hint;
-use crate::text::escaped;
 
 /// What one option asks for; nothing if it has no effect.
 ///
@@ -86,7 +86,7 @@ pub(super) fn split(list: &[u8]) -> Vec<Vec<u8>> {
 mod tests {
     use super::*;
     use crate::args::ImageOffset;
-    use crate::failure::sentence;
+    use coldpress_report::failure::sentence;
 
     #[test]
     fn lists_are_split_as_libfuse_splits_them() {

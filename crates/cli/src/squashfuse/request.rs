@@ -9,12 +9,12 @@ use std::path::PathBuf;
 
 use anyhow::{anyhow, bail};
 use clap::Parser as _;
+use coldpress_report::failure::hint;
+use coldpress_report::text::escaped;
 
 use super::{is_option, options};
 use crate::args::{Cli, MountOption, PlaceArgs, Verb};
-use crate::failure::hint;
 use crate::image_file;
-use crate::text::escaped;
 
 /// What a command line asks for.
 #[derive(Debug)]
@@ -125,7 +125,7 @@ impl Mounting {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::failure::sentence;
+    use coldpress_report::failure::sentence;
 
     fn parse(words: &[&str]) -> anyhow::Result<Request> {
         let words: Vec<OsString> = words.iter().map(OsString::from).collect();

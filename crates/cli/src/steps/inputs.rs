@@ -8,12 +8,12 @@ use anyhow::Context as _;
 use coldpress_build::{Input, Source, SourceOptions};
 use coldpress_image::Image;
 use coldpress_layout::Plan;
+use coldpress_report::text::quoted;
 use coldpress_trace::{Profile, Trace};
 
 use crate::args::PlaceArgs;
 use crate::image_file;
 use crate::resolve;
-use crate::text::quoted;
 use crate::ui::Ui;
 
 /// Opens an image that begins where its file does.

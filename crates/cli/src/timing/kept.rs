@@ -1,9 +1,9 @@
 //! Changes in the history: stated before they begin, so that a kill leaves a trace of them.
 
 use coldpress_history::{ChangeId, History, Status};
+use coldpress_report::failure::sentence;
 
 use super::{Deed, status};
-use crate::failure;
 use crate::state;
 use crate::ui::Ui;
 
@@ -20,7 +20,7 @@ pub(crate) fn kept<T>(
     act: impl FnOnce() -> anyhow::Result<T>,
 ) -> anyhow::Result<T> {
     let warn = |error: anyhow::Error| {
-        let sentence = failure::sentence(&error);
+        let sentence = sentence(&error);
         ui.warn(&format!(
             "the timings are not kept: {sentence} (`COLDPRESS_HISTORY=off` keeps none)"
         ));

@@ -6,12 +6,12 @@ use std::path::Path;
 
 use anyhow::{Context as _, anyhow};
 use coldpress_build::Output;
+use coldpress_report::failure::{hint, sentence};
+use coldpress_report::text::quoted;
 
 use super::status;
 use crate::exit::Exit;
-use crate::failure::{self, hint};
 use crate::steps;
-use crate::text::quoted;
 use crate::ui::Ui;
 
 /// How every such file begins, and nothing else that somebody keeps.
@@ -36,7 +36,7 @@ pub(crate) fn traced(
     let written = write(path, &outcome, ui);
     match (&outcome, written) {
         (Ok(_), written) => written?,
-        (Err(_), Err(error)) => ui.warn(&failure::sentence(&error)),
+        (Err(_), Err(error)) => ui.warn(&sentence(&error)),
         (Err(_), Ok(())) => {}
     }
     outcome

@@ -6,12 +6,13 @@ use std::os::unix::ffi::OsStrExt as _;
 use anyhow::bail;
 use coldpress_format::{Body, InodeKind};
 use coldpress_image::{Image, ReadLimits};
+use coldpress_report::failure::sentence;
+use coldpress_report::text::quoted_bytes;
 
 use super::expand::{Finder, LastLink, Match};
 use super::image::read_limits;
 use super::request::Request;
 use crate::exit::Exit;
-use crate::text::quoted_bytes;
 use crate::ui::{Stdout, Ui};
 use crate::{contents, failure};
 
@@ -86,7 +87,7 @@ impl Printing<'_> {
             self.out.flush()?;
             return Err(error);
         }
-        self.problem(&failure::sentence(&error))
+        self.problem(&sentence(&error))
     }
 
     /// Tells what is wrong, behind what was printed before.

@@ -2,10 +2,10 @@
 
 use coldpress_format::Body;
 use coldpress_image::Visited;
+use coldpress_report::text::base_name;
 
 use super::path_tree::{NodeId, PathTree};
 use super::selection::Selection;
-use crate::text::base_name;
 
 /// What becomes of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

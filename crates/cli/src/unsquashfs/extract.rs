@@ -10,6 +10,8 @@ use coldpress_format::{Body, Inode};
 use coldpress_image::{
     Attribute, Choice, ExtractOptions, Extracted, Image, Metadata, ReadLimits, Visited, walk_chosen,
 };
+use coldpress_report::failure::{hint, sentence, without_os_number};
+use coldpress_report::text::{base_name, quoted};
 use rustix::process::geteuid;
 
 use super::counts::{self, Work};
@@ -19,9 +21,8 @@ use super::request::Request;
 use super::selection::Selection;
 use super::{listing, xattrs};
 use crate::exit::Exit;
-use crate::failure::{self, hint};
+use crate::failure;
 use crate::squashfs_tools::{Pace, Shown, print};
-use crate::text::{base_name, quoted};
 use crate::ui::Ui;
 
 /// How many things that could not be restored are told.
@@ -178,8 +179,8 @@ fn tell(request: &Request, extracted: Extracted, ui: &Ui) -> anyhow::Result<Exit
     let not_restored = extracted.not_restored.iter();
     let not_restored = not_restored.filter(|lack| lack.what != Attribute::SetIdBits);
     let lacks: Vec<String> = left_out
-        .map(|error| failure::sentence(&anyhow!(error)))
-        .chain(not_restored.map(|lack| failure::without_os_number(&lack.to_string())))
+        .map(|error| sentence(&anyhow!(error)))
+        .chain(not_restored.map(|lack| without_os_number(&lack.to_string())))
         .collect();
     for lack in lacks.iter().take(TOLD_MAX) {
         ui.error(lack);

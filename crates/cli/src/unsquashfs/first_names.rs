@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use coldpress_format::Body;
 use coldpress_image::Visited;
+use coldpress_report::text::base_name;
 
 use crate::image_path::child;
-use crate::text::base_name;
 
 /// The paths of a walk, and the first of each inode that may have several.
 #[derive(Debug, Default)]

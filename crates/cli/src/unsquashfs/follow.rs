@@ -2,9 +2,9 @@
 
 use coldpress_format::{Body, Entry, InodeKind, InodeRef};
 use coldpress_image::{Error, Image};
+use coldpress_report::text::base_name;
 
 use crate::image_path::child;
-use crate::text::base_name;
 
 /// The kernel follows as many links in one path (`MAXSYMLINKS`).
 const LINKS_MAX: usize = 40;

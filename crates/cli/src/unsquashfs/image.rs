@@ -6,11 +6,11 @@ use std::os::unix::fs::FileTypeExt as _;
 use anyhow::{Context as _, anyhow, bail};
 use coldpress_format::SUPERBLOCK_SIZE;
 use coldpress_image::{Error, Image, Offset, ReadAt as _, ReadLimits};
+use coldpress_report::failure::hint;
+use coldpress_report::text::quoted;
 
 use super::request::Request;
 use crate::args::PlaceArgs;
-use crate::failure::hint;
-use crate::text::quoted;
 use crate::{image_file, memory, resolve};
 
 /// Bytes of a superblock up to the version, which all versions of the format have in this place.

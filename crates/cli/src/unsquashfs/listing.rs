@@ -4,13 +4,13 @@ use std::io::{self, IsTerminal as _, Write};
 
 use coldpress_format::{Body, DeviceNumber, InodeKind};
 use coldpress_image::{Image, Visited, walk_chosen};
+use coldpress_report::text;
 
 use super::cursor::Verdict;
 use super::owner_names::OwnerNames;
 use super::request::Request;
 use super::selection::Selection;
 use crate::local_time::LocalTime;
-use crate::text;
 use crate::ui::Ui;
 
 /// Columns of owners, size and the spaces between them, unless the owners take more.

@@ -17,6 +17,7 @@ use anyhow::{Context as _, bail};
 use coldpress_build::{Output, Progress, Xattrs};
 use coldpress_format::{Body, InodeRef};
 use coldpress_image::{Image, Visited, walk_chosen};
+use coldpress_report::text::{quoted, quoted_bytes};
 
 use super::cursor::Verdict;
 use super::first_names::FirstNames;
@@ -27,7 +28,6 @@ use super::{definition, xattrs};
 use crate::contents;
 use crate::exit::Exit;
 use crate::squashfs_tools::{Pace, Shown};
-use crate::text::{quoted, quoted_bytes};
 use crate::ui::Ui;
 
 /// What stands between the definitions and the data.

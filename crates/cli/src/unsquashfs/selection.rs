@@ -10,13 +10,13 @@ use std::path::Path;
 use anyhow::{Context as _, anyhow, bail};
 use coldpress_build::exclude_file_lines;
 use coldpress_image::Image;
+use coldpress_report::text::{quoted, quoted_bytes};
 
 use super::cursor::Cursor;
 use super::expand::{Finder, LastLink, Match};
 use super::name_match::NameMatch;
 use super::path_tree::PathTree;
 use super::request::{Filter, Patterns, Request};
-use crate::text::{quoted, quoted_bytes};
 use crate::ui::Ui;
 
 /// What is taken of an image.

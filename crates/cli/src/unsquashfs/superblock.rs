@@ -11,11 +11,11 @@ use coldpress_format::{
     Superblock, XattrTable,
 };
 use coldpress_image::{Error, Offset, ReadAt as _};
+use coldpress_report::text::quoted;
 
 use super::image;
 use super::request::Request;
 use crate::local_time::LocalTime;
-use crate::text::quoted;
 use crate::ui::Ui;
 
 /// Prints the time of the image, or all that the superblock says. Nothing else of the image has to

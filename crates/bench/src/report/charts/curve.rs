@@ -2,8 +2,9 @@
 
 use std::io;
 
+use coldpress_report::units::bytes;
+
 use super::frame::{Axis, Frame, WIDE_PX, tick};
-use crate::format_units::bytes;
 
 const HEIGHT_PX: u32 = 300;
 

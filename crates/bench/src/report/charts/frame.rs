@@ -3,13 +3,13 @@
 use std::io;
 use std::ops::Range;
 
+use coldpress_report::text::printable;
+use coldpress_report::units::as_f64;
 use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::marks::{self, GRID, Marks, TEXT, placeholder};
-use crate::format_units::as_f64;
-use crate::text::printable;
 
 /// For charts that need a whole row of the page.
 pub(super) const WIDE_PX: u32 = 880;

@@ -2,8 +2,9 @@
 
 use std::io;
 
+use coldpress_report::units::{as_f64, count};
+
 use super::frame::{Axis, Frame, WIDE_PX, tick};
-use crate::format_units::{as_f64, count};
 use crate::report::HeatMap;
 
 const HEIGHT_PX: u32 = 380;

@@ -2,9 +2,10 @@
 
 use std::io;
 
+use coldpress_report::units::seconds;
+
 use super::frame::{Axis, Frame, WIDE_PX, lane_top, lanes_px, tick};
 use crate::figure;
-use crate::format_units::seconds;
 use crate::report::TaskSpan;
 
 const LANE_PX: u32 = 40;

@@ -11,6 +11,7 @@ use anyhow::Context as _;
 use coldpress_bench::{BootContestant, Error, boot, boot_rows};
 use coldpress_history::{State, Study};
 use coldpress_host::backing_disk;
+use coldpress_report::text::quoted;
 
 use super::kept::{create_report, write_report};
 use crate::args::BootArgs;
@@ -18,7 +19,6 @@ use crate::exit::Exit;
 use crate::failure::unless_stdout_closed;
 use crate::resolve;
 use crate::study::machine_facts;
-use crate::text::quoted;
 use crate::ui::Ui;
 use watcher::Watcher;
 

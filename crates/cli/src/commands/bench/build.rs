@@ -14,16 +14,17 @@ use coldpress_bench::build_study::{
 };
 use coldpress_history::{Kind, Origin, State, Study};
 use coldpress_host::{Janitor, Scratch};
+use coldpress_report::failure::hint;
+use coldpress_report::text::{escaped, quoted};
 use serde_json::json;
 
 use super::kept::{Kept, create_report, write_report};
 use crate::args::BenchBuildArgs;
 use crate::clock::now_unix_ms;
 use crate::exit::Exit;
-use crate::failure::{hint, unless_stdout_closed};
+use crate::failure::unless_stdout_closed;
 use crate::resolve::check_source;
 use crate::study::{machine_facts, seed};
-use crate::text::{escaped, quoted};
 use crate::ui::Ui;
 use resolve::{Tools, check_places, lists};
 

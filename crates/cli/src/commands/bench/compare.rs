@@ -13,12 +13,13 @@ use anyhow::{Context as _, anyhow, bail};
 use coldpress_bench::{Difference, differences, unmatched};
 use coldpress_build::Output;
 use coldpress_history::{Study, StudyId, read_studies};
+use coldpress_report::failure::hint;
+use coldpress_report::text::{escaped, plural, quoted};
 use serde::Serialize;
 
 use crate::args::CompareArgs;
 use crate::exit::Exit;
-use crate::failure::{self, hint};
-use crate::text::{escaped, plural, quoted};
+use crate::failure;
 use crate::ui::Ui;
 use crate::{state, steps};
 

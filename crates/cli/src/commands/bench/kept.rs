@@ -4,9 +4,9 @@ use anyhow::Context as _;
 use coldpress_bench::{Report, report_html};
 use coldpress_build::Output;
 use coldpress_history::{Error, History, Run, Study, StudyId, write_json};
+use coldpress_report::text::{plural, quoted};
 
 use crate::args::StudyArgs;
-use crate::text::{plural, quoted};
 use crate::ui::Ui;
 use crate::{state, steps};
 

@@ -11,12 +11,12 @@ use anyhow::Context as _;
 use coldpress_bench::{Comparison, Error, Scenario, compare};
 use coldpress_history::{State, Study};
 use coldpress_host::{Device, Janitor, Scratch};
+use coldpress_report::text::escaped;
 
 use super::kept::{create_report, write_report};
 use crate::args::BenchLaunchArgs;
 use crate::exit::Exit;
 use crate::failure::unless_stdout_closed;
-use crate::text::escaped;
 use crate::ui::Ui;
 use crate::{privileges, program, recording, resolve, study};
 use contestants::Contestants;

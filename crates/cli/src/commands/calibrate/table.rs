@@ -1,15 +1,14 @@
 //! A calibration as people read it.
 
-use coldpress_bench::format_units::{bytes, bytes_per_s, count, ratio, whole};
 use coldpress_host::{Calibration, Decompression, MediumFigures, MemoryFigures, ReaderFigures};
+use coldpress_report::text::{escaped, fields, iso_utc};
+use coldpress_report::units::{bytes, bytes_per_s, count, ratio, whole};
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
-
-use crate::text::{escaped, fields, iso_utc};
 
 /// The whole text.
 pub(super) fn text(calibration: &Calibration) -> String {
     let machine = &calibration.machine;
-    let cores = crate::text::plural(machine.cores.into(), "core", "cores");
+    let cores = coldpress_report::text::plural(machine.cores.into(), "core", "cores");
     let mut rows = vec![
         ("machine", format!("{}, {cores}", machine.cpu_model)),
         (

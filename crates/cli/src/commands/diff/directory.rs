@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use coldpress_build::{Difference, Input, Progress, SourceOptions, What, verify};
 use coldpress_image::Side;
+use coldpress_report::text::{escaped, iso_utc};
 
 use super::tree::{bare, both, one, only_in};
 use super::{KEPT_MAX, Report, Row};
 use crate::args::{DiffArgs, PlaceArgs};
-use crate::text::{escaped, iso_utc};
 use crate::ui::Ui;
 use crate::{resolve, steps};
 

@@ -7,11 +7,11 @@ use std::time::Instant;
 
 use anyhow::anyhow;
 use coldpress_image::{Contrast, ExtractOptions, Image, Side, TreeDifference};
+use coldpress_report::failure::hint;
+use coldpress_report::text::quoted;
 
 use crate::commands::extract::report::Report;
-use crate::failure::hint;
 use crate::resolve;
-use crate::text::quoted;
 use crate::ui::Ui;
 
 /// The paths of each image that are extracted, with all that is below them.

@@ -2,8 +2,7 @@
 
 use coldpress_format::Superblock;
 use coldpress_image::{Comparison, Image};
-
-use crate::text::{plural, quoted_bytes};
+use coldpress_report::text::{plural, quoted_bytes};
 
 /// The causes that were found, one on each line.
 pub(super) fn causes(left: &Image, right: &Image, comparison: &Comparison) -> Vec<String> {

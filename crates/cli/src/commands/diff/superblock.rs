@@ -2,10 +2,10 @@
 
 use coldpress_format::{CompressorOptions, Superblock};
 use coldpress_image::Image;
+use coldpress_report::text::iso_utc;
 
 use super::Row;
 use super::tree::both;
-use crate::text::iso_utc;
 
 /// The fields that differ, but for the positions of tables, which follow from the rest.
 pub(super) fn rows(left: &Image, right: &Image) -> Vec<Row> {

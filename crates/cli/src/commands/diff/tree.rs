@@ -4,9 +4,9 @@ use std::fmt::Display;
 
 use coldpress_format::InodeKind;
 use coldpress_image::{Contrast, Side, TreeDifference};
+use coldpress_report::text::{escaped, iso_utc};
 
 use super::Row;
-use crate::text::{escaped, iso_utc};
 
 /// A difference of two images.
 pub(super) fn row(difference: TreeDifference) -> Row {

@@ -3,9 +3,8 @@
 use std::io::{self, Write};
 
 use coldpress_image::{DumpField, DumpOwner, DumpRange, DumpRecord, DumpValue, Stored};
+use coldpress_report::text::hex;
 use serde::Serialize;
-
-use crate::text::hex;
 
 #[derive(Serialize)]
 struct Range<'a> {
@@ -146,7 +145,7 @@ impl Field {
             DumpValue::Meaning(number, text) => (Value::Number(*number), Some(text.clone())),
             DumpValue::Mode(mode) => (Value::Number((*mode).into()), Some(format!("{mode:04o}"))),
             DumpValue::Time(time_s) => {
-                let text = crate::text::iso_utc(*time_s);
+                let text = coldpress_report::text::iso_utc(*time_s);
                 (Value::Number((*time_s).into()), Some(text))
             }
             DumpValue::Text(text) => {

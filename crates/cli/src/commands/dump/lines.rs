@@ -4,8 +4,7 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use coldpress_image::{DumpField, DumpOwner, DumpRange, DumpRecord, DumpValue, Stored};
-
-use crate::text::{hex, iso_utc, quoted_bytes};
+use coldpress_report::text::{hex, iso_utc, quoted_bytes};
 
 /// Bytes of a field that are printed in hexadecimal.
 const SHOWN_BYTES: usize = 16;

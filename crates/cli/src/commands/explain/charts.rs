@@ -1,8 +1,8 @@
 //! What is told of a start, drawn.
 
-use coldpress_bench::format_units::{as_f64, bytes};
 use coldpress_bench::{HeatMap, Timeline, TimelineSpot};
 use coldpress_explain::{ReadKind, ReadMark};
+use coldpress_report::units::{as_f64, bytes};
 
 use super::Told;
 use super::tables::{self, ms};

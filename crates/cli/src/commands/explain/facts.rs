@@ -1,11 +1,11 @@
 //! Sums as sentences, on the terminal and on the page.
 
-use coldpress_bench::format_units::{bytes, count, ratio, seconds};
 use coldpress_explain::Totals;
+use coldpress_report::text::{escaped, plural};
+use coldpress_report::units::{bytes, count, ratio, seconds};
 
 use super::Told;
 use super::recorded::Origin;
-use crate::text::{escaped, plural};
 
 /// Names and what they mean for this start.
 pub(super) fn facts(told: &Told) -> Vec<(&'static str, String)> {

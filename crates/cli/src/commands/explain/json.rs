@@ -4,11 +4,11 @@ use coldpress_explain::{
     AreaCost, BlockKind, ElfCost, FileCost, Reason, RepeatSum, RepeatedBlock, Totals,
 };
 use coldpress_host::machine;
+use coldpress_report::text::escaped_path;
 use serde::Serialize;
 
 use super::recorded::Origin;
 use super::{Told, tables};
-use crate::text::escaped_path;
 
 /// All of it. Paths are escaped as `ls` prints them.
 #[derive(Serialize)]

@@ -1,13 +1,14 @@
 //! What is told of a start, as a page.
 
-use coldpress_bench::format_units::bytes;
-use coldpress_bench::{Exhibit, Report, Section, Table};
+use coldpress_bench::{Exhibit, Report, Section};
 use coldpress_explain::{ElfCost, Initializer};
 use coldpress_host::machine;
+use coldpress_report::Table;
+use coldpress_report::text::{escaped, escaped_path, plural, quoted};
+use coldpress_report::units::bytes;
 
 use super::recorded::Origin;
 use super::{Told, charts, facts, tables};
-use crate::text::{escaped, escaped_path, plural, quoted};
 
 /// Rows of a table: a page is searched, not read to its end.
 const ROWS_MAX: usize = 100;

@@ -11,13 +11,13 @@ use coldpress_host::{
     Cgroup, Command, Counters, Device, Janitor, LoopDevice, Mount, Outcome, RawEvent, Recorder,
     Recording, Via, backing_disk, drop_caches, evict, machine, resident_pages, start,
 };
+use coldpress_report::failure::hint;
+use coldpress_report::text::{escaped, plural, quoted};
 
 use crate::args::ExplainArgs;
 use crate::device::Target;
-use crate::failure::hint;
 use crate::image_file::Opened;
 use crate::start::{Start, geometry, warn_of_missing};
-use crate::text::{escaped, plural, quoted};
 use crate::ui::Ui;
 use crate::work_dir::WorkDir;
 use crate::{privileges, program, recording, steps};

@@ -2,9 +2,9 @@
 
 use std::io::Write as _;
 
+use coldpress_report::text::fields;
+
 use super::{Told, facts, tables};
-use crate::drawn::drawn;
-use crate::text::fields;
 use crate::ui::Ui;
 
 /// Prints sums and tables.
@@ -24,7 +24,7 @@ pub(super) fn print(told: &Told, ui: &Ui) -> anyhow::Result<()> {
     let mut out = ui.out();
     write!(out, "{}", fields(&facts::facts(told)))?;
     for (table, all) in tables.iter().filter(|(table, _)| !table.rows.is_empty()) {
-        writeln!(out, "\n{}", drawn(table))?;
+        writeln!(out, "\n{}", table.drawn())?;
         let more = all.saturating_sub(table.rows.len());
         if more > 0 {
             writeln!(out, "... and {more} more; `--top N` lists them")?;

@@ -4,11 +4,11 @@ use std::path::Path;
 
 use coldpress_build::Output;
 use coldpress_explain::{ElfCost, ImageMap};
+use coldpress_report::text::{plural, quoted, quoted_bytes};
 
 use super::Told;
 use crate::args::{Linker, SymbolOrder};
 use crate::steps;
-use crate::text::{plural, quoted, quoted_bytes};
 use crate::ui::Ui;
 
 /// The orders that are asked for, with the files that they are written to.

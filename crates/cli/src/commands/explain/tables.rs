@@ -1,11 +1,11 @@
 //! What is told in columns, on the terminal and on the page.
 
-use coldpress_bench::Table;
-use coldpress_bench::format_units::{bytes, count, ratio};
 use coldpress_explain::{BlockKind, ElfCost, FileCost, ImageMap, RepeatedBlock, SectionCost};
+use coldpress_report::Table;
+use coldpress_report::text::escaped;
+use coldpress_report::units::{bytes, count, ratio};
 
 use super::Told;
-use crate::text::escaped;
 
 /// Nothing to say.
 const NONE: &str = "-";

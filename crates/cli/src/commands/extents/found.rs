@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 use coldpress_host::{Error, Extents};
+use coldpress_report::failure::sentence;
+use coldpress_report::text::quoted;
 use rustix::fs::{Mode, OFlags};
 
 use super::rows::{Report, Row};
-use crate::failure;
-use crate::text::quoted;
 use crate::ui::Ui;
 
 /// Looks at all of them; returns whether any could not be looked at.
@@ -122,7 +122,7 @@ impl Search<'_> {
 
     fn tell(&mut self, looked: anyhow::Result<()>) {
         if let Err(error) = looked {
-            self.ui.error(&failure::sentence(&error));
+            self.ui.error(&sentence(&error));
             self.is_wrong = true;
         }
     }

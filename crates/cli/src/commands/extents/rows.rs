@@ -2,11 +2,10 @@
 
 use std::path::Path;
 
-use coldpress_bench::format_units::{bytes, count};
 use coldpress_host::{Extents, Seeks};
+use coldpress_report::text::{escaped_path, plural};
+use coldpress_report::units::{bytes, count};
 use serde::Serialize;
-
-use crate::text::{escaped_path, plural};
 
 const COLUMNS: [&str; 5] = ["extents", "mean", "size", "holes", "path"];
 const COLUMNS_OF_START: [&str; 9] = [

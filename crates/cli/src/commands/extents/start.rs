@@ -9,12 +9,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow};
 use coldpress_host::{Extents, Laid, seeks};
+use coldpress_report::failure::{hint, sentence};
+use coldpress_report::text::{plural, quoted};
 use coldpress_trace::Trace;
 use rustix::fs::{Mode, OFlags, ResolveFlags};
 
 use super::rows::{InStart, Report, Row};
-use crate::failure::{self, hint};
-use crate::text::{plural, quoted};
 use crate::ui::Ui;
 
 /// A file that was touched and is there.
@@ -43,7 +43,7 @@ pub(super) fn look(trace: &Trace, roots: &[PathBuf], ui: &Ui) -> anyhow::Result<
         let found = find(&roots, &file.path).transpose();
         let looked = found.map(|found| found.and_then(|(path, file)| lie(path, &file)));
         let looked = looked.transpose().unwrap_or_else(|error| {
-            ui.error(&failure::sentence(&error));
+            ui.error(&sentence(&error));
             is_wrong = true;
             None
         });

@@ -4,12 +4,12 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::anyhow;
-use coldpress_bench::format_units;
 use coldpress_image::Extracted;
+use coldpress_report::failure::{sentence, without_os_number};
+use coldpress_report::text::{escaped, plural};
+use coldpress_report::units;
 use serde::Serialize;
 
-use crate::failure;
-use crate::text::{escaped, plural};
 use crate::ui::Ui;
 
 /// What was extracted, for `--json`.
@@ -53,10 +53,10 @@ impl Report {
             hard_links: extracted.hard_links,
             bytes: extracted.bytes,
             not_restored: not_restored
-                .map(|sentence| failure::without_os_number(&sentence))
+                .map(|sentence| without_os_number(&sentence))
                 .collect(),
             not_restored_count: extracted.not_restored_count,
-            left_out: left_out.map(|error| failure::sentence(&error)).collect(),
+            left_out: left_out.map(|error| sentence(&error)).collect(),
             left_out_count: extracted.left_out_count,
             time_s: started.elapsed().as_secs_f64(),
         }
@@ -73,8 +73,8 @@ impl Report {
     pub(in crate::commands) fn summary_line(&self) -> String {
         let files = plural(self.files, "file", "files");
         let directories = plural(self.directories, "directory", "directories");
-        let bytes = format_units::bytes(self.bytes);
-        let seconds = format_units::seconds(self.time_s);
+        let bytes = units::bytes(self.bytes);
+        let seconds = units::seconds(self.time_s);
         let not_restored = match self.not_restored_count {
             0 => String::new(),
             count => format!("; {} not restored", plural(count, "thing", "things")),

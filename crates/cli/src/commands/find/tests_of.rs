@@ -7,11 +7,11 @@ use anyhow::{Context as _, anyhow};
 use coldpress_build::{Pattern, parse_time};
 use coldpress_format::{Body, InodeKind};
 use coldpress_image::{Image, Visited};
+use coldpress_report::text::base_name;
 
 use crate::args::{Amount, ModeTest, TestArgs, TypeLetter};
 use crate::commands::ls::row::size_bytes;
 use crate::names;
-use crate::text::base_name;
 
 /// Tests, of which all must hold.
 pub(super) struct Tests {

@@ -4,12 +4,12 @@ use std::io::Write;
 
 use coldpress_build::Output;
 use coldpress_history::{Study, StudyId, write_csv, write_json, write_parquet};
+use coldpress_report::text::{plural, quoted};
 
 use crate::args::{ExportArgs, ExportFormat};
 use crate::exit::Exit;
 use crate::state;
 use crate::steps;
-use crate::text::{plural, quoted};
 use crate::ui::Ui;
 
 pub(super) fn run(args: &ExportArgs, ui: &Ui) -> anyhow::Result<Exit> {

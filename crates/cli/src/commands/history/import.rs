@@ -5,12 +5,12 @@ use std::path::Path;
 
 use anyhow::Context as _;
 use coldpress_history::{Imported, Study, read_studies};
+use coldpress_report::text::{escaped, quoted};
 use serde::Serialize;
 
 use crate::args::ImportArgs;
 use crate::exit::Exit;
 use crate::state;
-use crate::text::{escaped, quoted};
 use crate::ui::Ui;
 
 /// What became of a study, for `--json`.

@@ -2,15 +2,15 @@
 
 use std::io::Write as _;
 
-use coldpress_bench::format_units::count;
 use coldpress_history::{Listed, Origin};
+use coldpress_report::text::escaped;
+use coldpress_report::units::count;
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use serde::Serialize;
 
 use crate::exit::Exit;
 use crate::local_time::LocalTime;
 use crate::state;
-use crate::text::escaped;
 use crate::ui::Ui;
 
 const COLUMNS: [&str; 8] = [

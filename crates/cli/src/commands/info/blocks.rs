@@ -1,7 +1,7 @@
 //! The data and fragment blocks of an image, and what files share.
 
-use coldpress_bench::format_units::{bytes, count};
 use coldpress_format::{BlockSize, File, Fragment};
+use coldpress_report::units::{bytes, count};
 use serde::Serialize;
 
 use super::survey::Shares;

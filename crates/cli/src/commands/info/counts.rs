@@ -1,7 +1,7 @@
 //! How many files of each type an image has, and how long they are.
 
-use coldpress_bench::format_units::{bytes, count};
 use coldpress_format::{Body, File, Inode};
+use coldpress_report::units::{bytes, count};
 use serde::Serialize;
 
 /// The files of an image. A file with several names counts once.

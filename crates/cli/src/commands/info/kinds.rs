@@ -2,11 +2,10 @@
 
 use std::collections::HashMap;
 
-use coldpress_bench::format_units::{bytes, count};
+use coldpress_report::text::base_name;
+use coldpress_report::units::{bytes, count};
 use serde::{Serialize, Serializer};
 use serde_json::json;
-
-use crate::text::base_name;
 
 /// The most extensions that are told apart: a hostile image has any number.
 const EXTENSIONS_MAX: usize = 4096;

@@ -1,6 +1,6 @@
 //! How long files are.
 
-use coldpress_bench::format_units::{bytes, count};
+use coldpress_report::units::{bytes, count};
 use serde::{Serialize, Serializer};
 
 /// Lengths below which files are counted together, in bytes; what is longer comes last.

@@ -2,8 +2,9 @@
 
 use std::io::Write;
 
+use coldpress_report::text::{escaped, iso_utc, permissions};
+
 use super::row::Row;
-use crate::text::{escaped, iso_utc, permissions};
 use crate::ui::Stdout;
 
 /// Prints rows.

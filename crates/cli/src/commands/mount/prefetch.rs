@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, bail};
 use coldpress_format::Body;
 use coldpress_image::Image;
+use coldpress_report::failure::sentence;
+use coldpress_report::text::quoted;
 use coldpress_trace::{Profile, WorkingSet};
 
 use crate::args::MountArgs;
-use crate::failure;
 use crate::steps;
-use crate::text::quoted;
 use crate::ui::Ui;
 
 /// Recordings that needed something, as a share: what fewer needed is seldom needed.
@@ -45,7 +45,7 @@ pub(super) fn working_set(
         within(image).context("the profile in the image, `/.coldpress.profile`, is not used")
     };
     if let Err(error) = &found {
-        ui.warn(&failure::sentence(error));
+        ui.warn(&sentence(error));
     }
     Ok(found.unwrap_or_default().map(set))
 }

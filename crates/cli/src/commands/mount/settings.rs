@@ -11,10 +11,10 @@ use coldpress_format::Body;
 use coldpress_host::{FuseOptions, is_root};
 use coldpress_image::Image;
 use coldpress_mount::{Options, PrefetchLimits, ServerOptions};
+use coldpress_report::text::{image_path as absolute, quoted_bytes};
 
 use crate::args::{MountArgs, MountOption, PlaceArgs};
 use crate::image_path;
-use crate::text::{image_path as absolute, quoted_bytes};
 
 /// Threads unless told otherwise: one may be decompressing a large block.
 const THREADS_MIN: usize = 2;

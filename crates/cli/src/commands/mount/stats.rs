@@ -4,13 +4,13 @@ use std::sync::Arc;
 use std::thread;
 
 use anyhow::Context as _;
-use coldpress_bench::format_units::count;
 use coldpress_mount::{CacheCounts, FileSystem, PrefetchCounts, PrefetchStage, Stats};
+use coldpress_report::text::plural;
+use coldpress_report::units::count;
 use signal_hook::consts::SIGUSR1;
 use signal_hook::iterator::Signals;
 
 use super::log::Log;
-use crate::text::plural;
 
 /// Tells at SIGUSR1 how the mount was used so far.
 ///

@@ -3,12 +3,12 @@
 use anyhow::anyhow;
 use coldpress_build::Output;
 use coldpress_layout::{Loss, Plan, SortFile, Tails};
+use coldpress_report::failure::hint;
+use coldpress_report::text::{plural, quoted, quoted_bytes};
 
 use super::{Names, dialect};
 use crate::args::ConvertArgs;
 use crate::exit::Exit;
-use crate::failure::hint;
-use crate::text::{plural, quoted, quoted_bytes};
 use crate::ui::Ui;
 use crate::{ordering, resolve, steps};
 

@@ -5,13 +5,13 @@ use std::io::Write as _;
 
 use anyhow::Context as _;
 use coldpress_layout::{Dialect, Finding, Plan, SortFile};
+use coldpress_report::text::{escaped, plural, quoted};
 use serde::Serialize;
 
 use super::{Names, dialect};
 use crate::args::LintArgs;
 use crate::exit::Exit;
 use crate::ordering;
-use crate::text::{escaped, plural, quoted};
 use crate::ui::Ui;
 
 /// The result for `--json`.

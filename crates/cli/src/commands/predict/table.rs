@@ -2,12 +2,12 @@
 
 use std::io::Write as _;
 
-use coldpress_bench::format_units::{bytes, seconds};
 use coldpress_cost::{Causes, Prediction, Reader};
+use coldpress_report::text::{escaped, escaped_path, fields, plural};
+use coldpress_report::units::{bytes, seconds};
 use serde::Serialize;
 
 use super::{Predicted, Warm};
-use crate::text::{escaped, escaped_path, fields, plural};
 use crate::ui::Ui;
 
 /// Prints sums, and the time by cause.

@@ -6,11 +6,11 @@ use std::io::Write as _;
 use std::path::absolute;
 
 use anyhow::Context as _;
+use coldpress_report::systemd::escaped;
 
 use crate::args::{ImageOffset, PrefetchArgs};
 use crate::exit::Exit;
 use crate::ui::Ui;
-use crate::unit_text::escaped;
 
 /// Prints it.
 pub(super) fn print(args: &PrefetchArgs, ui: &Ui) -> anyhow::Result<Exit> {

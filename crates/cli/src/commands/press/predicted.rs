@@ -2,17 +2,18 @@
 
 use std::path::Path;
 
-use coldpress_bench::format_units::{bytes, count, figure, seconds};
+use coldpress_bench::figure;
 use coldpress_bench::{Contestant, ContestantFacts, Row};
 use coldpress_build::Source;
 use coldpress_cost::{Demand, Geometry, Prediction, predict};
 use coldpress_history::Figures;
+use coldpress_report::text::quoted;
+use coldpress_report::units::{bytes, count, seconds};
 
 use super::Press;
 use crate::args::PlaceArgs;
 use crate::image_file;
 use crate::start::{Start, geometry};
-use crate::text::quoted;
 
 const TIME: &str = "predicted_s";
 const READS: &str = "predicted_reads";

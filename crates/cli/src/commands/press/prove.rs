@@ -4,17 +4,18 @@ use std::ops::ControlFlow;
 use std::time::Instant;
 
 use anyhow::Context as _;
-use coldpress_bench::{Contestant, Progress, Proof, Scenario, Step, compare, format_units};
+use coldpress_bench::{Contestant, Progress, Proof, Scenario, Step, compare};
 use coldpress_build::{Metadata, Output, Source, Summary};
 use coldpress_history::Study;
 use coldpress_layout::{Plan, PlanItem};
+use coldpress_report::failure::hint;
+use coldpress_report::text::plural;
+use coldpress_report::units;
 
 use super::{Press, rival};
-use crate::failure::hint;
 use crate::recording;
 use crate::start::Start;
 use crate::steps;
-use crate::text::plural;
 use crate::{state, study};
 
 /// The image of the same settings without the plan, in the work directory.
@@ -128,7 +129,7 @@ impl Press<'_> {
         let options = self.settings.build_options(&source.tree, Metadata::Dense);
         steps::write("for comparison", source, &order, &output, &options, self.ui)?;
         steps::commit(output, self.ui)?;
-        let time = format_units::seconds(started.elapsed().as_secs_f64());
+        let time = units::seconds(started.elapsed().as_secs_f64());
         notes.push((
             "unplanned".to_owned(),
             format!("same settings, built in {time}"),
@@ -167,8 +168,8 @@ fn plan_notes(plan: &Plan, built: &Summary) -> Vec<(String, String)> {
     );
     let content = format!(
         "{} of {} files' content; {}",
-        format_units::bytes(built.image_bytes),
-        format_units::bytes(built.data_bytes),
+        units::bytes(built.image_bytes),
+        units::bytes(built.data_bytes),
         "verified against the source: names, metadata, content"
     );
     vec![

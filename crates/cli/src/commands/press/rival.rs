@@ -5,14 +5,14 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use anyhow::anyhow;
-use coldpress_bench::format_units;
-use coldpress_bench::text::printable;
 use coldpress_layout::Tails;
+use coldpress_report::failure::hint;
+use coldpress_report::text::printable;
+use coldpress_report::units;
 use coldpress_tune::mksquashfs_words;
 
 use super::Press;
 use super::prove::RIVAL_IMAGE;
-use crate::failure::hint;
 use crate::peer;
 use crate::resolve::ImageSettings;
 
@@ -56,7 +56,7 @@ pub(super) fn build(press: &Press) -> anyhow::Result<Result<Rival, &'static str>
         let error = anyhow!("mksquashfs, built for comparison, failed: {said}");
         return Err(hint(error, PROOF_IS_MISSING));
     }
-    let time = format_units::seconds(started.elapsed().as_secs_f64());
+    let time = units::seconds(started.elapsed().as_secs_f64());
     let note = format!(
         "{}, options {}, built in {time}",
         peer::version(PROGRAM, "-version", press.ui)?,

@@ -4,10 +4,10 @@ use std::io::Write as _;
 
 use coldpress_bench::Proof;
 use coldpress_bench::text::{COLUMNS, Cell};
+use coldpress_report::text::wrapped;
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
 use super::predicted;
-use crate::text::wrapped;
 use crate::ui::Ui;
 
 /// What a name may take, so that three images fit in 80 characters: as much as the longest verdict.

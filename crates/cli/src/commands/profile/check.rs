@@ -4,8 +4,9 @@ mod moves;
 
 use std::io::Write as _;
 
-use coldpress_bench::format_units;
 use coldpress_layout::{How, Matched, Matching};
+use coldpress_report::text::{escaped, escaped_path, fields, plural};
+use coldpress_report::units;
 use coldpress_trace::PAGE_SIZE_BYTES;
 use serde::Serialize;
 
@@ -14,7 +15,6 @@ use crate::args::ProfileCheckArgs;
 use crate::exit::Exit;
 use crate::profiles::OrderingProfile;
 use crate::steps;
-use crate::text::{escaped, escaped_path, fields, plural};
 use crate::ui::Ui;
 
 /// How many moves are printed; all of what is stale is.
@@ -132,7 +132,7 @@ fn print(report: &Report, ui: &Ui) -> anyhow::Result<()> {
         stale_byte_percent,
         ..
     } = report;
-    let [touched, stale] = [report.touched_bytes, report.stale_bytes].map(format_units::bytes);
+    let [touched, stale] = [report.touched_bytes, report.stale_bytes].map(units::bytes);
     let rows = [
         (
             "paths",
@@ -173,7 +173,7 @@ fn print(report: &Report, ui: &Ui) -> anyhow::Result<()> {
         writeln!(out, "\nstale:")?;
     }
     for row in &report.stale {
-        let bytes = format_units::bytes(row.stale_bytes);
+        let bytes = units::bytes(row.stale_bytes);
         writeln!(out, "  {}: {}, {bytes}", row.path, row.reason)?;
     }
     out.flush()?;

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use coldpress_build::Output;
 use coldpress_format::BlockSize;
 use coldpress_layout::{Dialect, Plan, PlanItem, SortFile, Tree, plan};
+use coldpress_report::text::{plural, quoted_bytes};
 use coldpress_trace::export::{self, Format};
 use coldpress_trace::{Profile, WorkingSet};
 
@@ -14,7 +15,6 @@ use crate::commands::plan::warn_of_losses;
 use crate::exit::Exit;
 use crate::resolve;
 use crate::steps;
-use crate::text::{plural, quoted_bytes};
 use crate::ui::Ui;
 
 /// How many of many alike things are named.

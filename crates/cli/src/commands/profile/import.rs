@@ -9,6 +9,8 @@ use anyhow::{Context as _, anyhow};
 use coldpress_build::Output;
 use coldpress_image::{Image, MetadataMap};
 use coldpress_layout::{Dialect, SortFile, SortFlag, Tree};
+use coldpress_report::failure::hint;
+use coldpress_report::text::{escaped_path, plural, quoted};
 use coldpress_trace::import::{self, Device, Format, Imported, Inodes, PATH_BYTES_MAX, Settled};
 use coldpress_trace::{Header, PAGE_SIZE_BYTES, Trace};
 
@@ -17,10 +19,8 @@ use super::settle::settle;
 use crate::args::ProfileImportArgs;
 use crate::commands::record;
 use crate::exit::Exit;
-use crate::failure::hint;
 use crate::resolve;
 use crate::steps;
-use crate::text::{escaped_path, plural, quoted};
 use crate::ui::Ui;
 
 /// The major number of loop devices, on which images are mounted.

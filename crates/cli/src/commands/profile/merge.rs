@@ -1,11 +1,11 @@
 //! `coldpress profile merge`.
 
 use coldpress_build::Output;
+use coldpress_report::text::{escaped_path, plural};
 use coldpress_trace::{Profile, WorkingSet};
 
 use crate::args::ProfileMergeArgs;
 use crate::exit::Exit;
-use crate::text::{escaped_path, plural};
 use crate::ui::Ui;
 use crate::{profiles, resolve, steps};
 

@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow};
 use coldpress_layout::{Dialect, SortFile};
+use coldpress_report::failure::hint;
+use coldpress_report::text::quoted;
 use coldpress_trace::import::{self, Format, Part};
 
 use crate::args::RecordingName;
-use crate::failure::hint;
-use crate::text::quoted;
 
 /// How much of a text is looked at to tell whether it is a sort file.
 const LOOK_BYTES: usize = 64 << 10;

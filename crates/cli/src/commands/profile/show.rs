@@ -3,14 +3,14 @@
 use std::collections::HashMap;
 use std::io::Write as _;
 
-use coldpress_bench::format_units;
+use coldpress_report::text::{escaped, fields, hex};
+use coldpress_report::units;
 use coldpress_trace::{FileAccess, PAGE_SIZE_BYTES, Profile, WorkingSet};
 use serde::Serialize;
 
 use crate::args::ProfileShowArgs;
 use crate::exit::Exit;
 use crate::steps;
-use crate::text::{escaped, fields, hex};
 use crate::ui::Ui;
 
 /// A profile for `--json`.
@@ -60,7 +60,7 @@ pub(super) fn run(args: &ProfileShowArgs, ui: &Ui) -> anyhow::Result<Exit> {
         )?;
     }
     for row in &report.files {
-        let [read, maybe] = [row.read_bytes, row.maybe_bytes].map(format_units::bytes);
+        let [read, maybe] = [row.read_bytes, row.maybe_bytes].map(units::bytes);
         let share = format!("{} of {}", row.recordings, report.recordings);
         writeln!(out, "{read:>9}  {maybe:>9}  {share:>10}  {}", row.path)?;
     }
@@ -117,11 +117,11 @@ fn touched_bytes(file: &FileAccess, certain: bool) -> u64 {
 
 /// The lines above the files.
 fn head(report: &Report) -> Vec<(&str, String)> {
-    let count = |count: usize| format_units::count(count as u64);
+    let count = |count: usize| units::count(count as u64);
     let bytes = format!(
         "{}, and maybe {}",
-        format_units::bytes(report.read_bytes),
-        format_units::bytes(report.maybe_bytes)
+        units::bytes(report.read_bytes),
+        units::bytes(report.maybe_bytes)
     );
     let mut rows = vec![("recordings", report.recordings.to_string())];
     let header = report.header.iter();

@@ -6,14 +6,14 @@ use std::path::{Path, absolute};
 
 use anyhow::{Context as _, anyhow};
 use coldpress_build::Output;
+use coldpress_report::failure::hint;
+use coldpress_report::systemd::escaped;
+use coldpress_report::text::quoted;
 
 use crate::args::RecordArgs;
 use crate::exit::Exit;
-use crate::failure::hint;
 use crate::steps;
-use crate::text::quoted;
 use crate::ui::Ui;
-use crate::unit_text::escaped;
 
 const RECORD_UNIT: &str = "coldpress-record.service";
 const END_UNIT: &str = "coldpress-record-end.service";

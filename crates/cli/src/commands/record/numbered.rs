@@ -7,9 +7,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
 use coldpress_build::Output;
-
-use crate::failure::hint;
-use crate::text::quoted;
+use coldpress_report::failure::hint;
+use coldpress_report::text::quoted;
 
 /// Stands for the number of the recording in the name of its file.
 const NUMBER: &[u8] = b"{}";

@@ -7,8 +7,7 @@ use std::path::Path;
 
 use anyhow::Context as _;
 use coldpress_bench::FileSizes;
-
-use crate::text::quoted;
+use coldpress_report::text::quoted;
 
 /// Counts the regular files of a tree by size, on its file system, and each once however many names it has.
 ///

@@ -7,6 +7,7 @@ use anyhow::Context as _;
 use coldpress_build::{Identity, Input, Tool};
 use coldpress_host::{Janitor, Scratch};
 use coldpress_image::{Image, ReadAt as _};
+use coldpress_report::text::quoted;
 use serde::Serialize;
 
 use super::{rules, write};
@@ -15,7 +16,6 @@ use crate::commands::{diff, identify};
 use crate::image_file::Opened;
 use crate::peer;
 use crate::remake::{self, squashfs_tools_ng};
-use crate::text::quoted;
 use crate::ui::Ui;
 
 /// How it ended.

@@ -6,14 +6,14 @@ use std::io::BufWriter;
 use std::path::Path;
 
 use anyhow::{Context as _, anyhow};
-use coldpress_bench::text::printable;
 use coldpress_build::{Identity, Input, Progress, SourceOptions};
 use coldpress_image::{ExtractOptions, Image, ReadLimits, TarOptions, write_tar};
 use coldpress_layout::{Plan, Tails};
+use coldpress_report::failure::without_os_number;
+use coldpress_report::text::{plural, printable, quoted};
 
-use crate::text::{plural, quoted};
 use crate::ui::Ui;
-use crate::{failure, memory, peer, remake, resolve};
+use crate::{memory, peer, remake, resolve};
 
 /// Writes what an image holds as coldpress does without a plan, with every block compressed anew.
 ///
@@ -72,7 +72,7 @@ pub(super) fn extracted(
     let lost = &extracted.not_restored;
     Ok(lost.first().map(|first| {
         let things = plural(lost.len() as u64, "thing", "things");
-        let first = failure::without_os_number(&first.to_string());
+        let first = without_os_number(&first.to_string());
         format!("{things} of it could not be extracted, as root could: {first}")
     }))
 }

@@ -9,12 +9,12 @@ use std::thread;
 use anyhow::{Context as _, bail};
 use coldpress_host::{FuseConnection, FuseOptions, LoopDevice, Mount, is_root};
 use coldpress_mount::{FileSystem, Options, Server, ServerOptions};
+use coldpress_report::text::quoted;
 use rustix::process::{getegid, geteuid};
 
 use super::stage::Stage;
 use crate::args::RunArgs;
 use crate::image_file::Opened;
-use crate::text::quoted;
 
 /// Through FUSE, answered by threads of this process, or through the kernel.
 pub(super) enum Mounted {

@@ -11,11 +11,11 @@ use anyhow::{Context as _, anyhow, bail};
 use coldpress_host::{
     Janitor, cannot_mount_fuse, detach, enter_own_namespaces, is_root, mount_empty, mount_overlay,
 };
+use coldpress_report::failure::hint;
+use coldpress_report::text::quoted;
 
 use crate::args::{OverlayArg, RunArgs};
-use crate::failure::hint;
 use crate::privileges::FUSE_ADVICE;
-use crate::text::quoted;
 use crate::work_dir::WorkDir;
 
 const NAMESPACE_ADVICE: &str = "the kernel must let everyone have user namespaces: see \

@@ -6,17 +6,17 @@
 use std::path::{Path, absolute};
 use std::time::Duration;
 
-use coldpress_bench::format_units;
 use coldpress_bench::stats::{Ratio, unpaired_ratio};
 use coldpress_history::{
     Contestant, Facts, Figures, History, Kind, Origin, Run, State, Study, StudyId,
 };
+use coldpress_report::text::{escaped, escaped_path};
+use coldpress_report::units;
 
 use crate::args::RunArgs;
 use crate::clock::now_unix_ms;
 use crate::image_file::Opened;
 use crate::state;
-use crate::text::{escaped, escaped_path};
 use crate::ui::Ui;
 
 /// Launches of each kind, after which it is decided: an effect of some percent shows by then, if launches are alike.
@@ -61,7 +61,7 @@ impl Trial {
             "not reading ahead"
         };
         let [value, low, high] =
-            [ratio.value, ratio.interval.low, ratio.interval.high].map(format_units::ratio);
+            [ratio.value, ratio.interval.low, ratio.interval.high].map(units::ratio);
         ui.say(&format!(
             "{outcome}: launches with it took {value} ({low} to {high}) of the time of those without; \
              `coldpress history forget {}` tries again",

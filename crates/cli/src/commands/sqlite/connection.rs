@@ -5,9 +5,8 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::time::Duration;
 
+use coldpress_report::text::escaped;
 use rusqlite::{Connection, OpenFlags};
-
-use crate::text::escaped;
 
 /// How long a lock of somebody else is waited for.
 const PATIENCE: Duration = Duration::from_secs(1);

@@ -12,6 +12,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow, bail};
 use coldpress_host::{Janitor, LeasedFile, Scratch};
+use coldpress_report::failure::hint;
+use coldpress_report::text::quoted;
 use rusqlite::Connection;
 use rustix::fs::{CWD, FallocateFlags, Mode, OFlags, fallocate, openat};
 
@@ -22,8 +24,6 @@ use super::header::is_page_size;
 use super::survey::{Beside, Integrity, Survey, beside, integrity};
 use crate::args::SqliteArgs;
 use crate::commands::defrag::explained;
-use crate::failure::hint;
-use crate::text::quoted;
 use crate::ui::Ui;
 
 /// Space is reserved up to the next multiple of this unless something else is asked for.

@@ -7,14 +7,14 @@ use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow};
-use coldpress_bench::format_units::{bytes, count};
 use coldpress_host::{Error, Extents};
+use coldpress_report::text::{escaped_path, quoted};
+use coldpress_report::units::{bytes, count};
 use rusqlite::ErrorCode;
 use serde::Serialize;
 
 use super::connection::{findings, open_to_read};
 use super::header::{HEADER_BYTES, Header};
-use crate::text::{escaped_path, quoted};
 use crate::ui::Ui;
 
 /// A database as it was found.

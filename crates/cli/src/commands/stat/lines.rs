@@ -2,11 +2,11 @@
 
 use std::io::Write;
 
-use coldpress_bench::format_units::count;
+use coldpress_report::text::{escaped, iso_utc, permissions};
+use coldpress_report::units::count;
 
 use super::data::{Data, Extent};
 use super::facts::{Facts, Listing, Place};
-use crate::text::{escaped, iso_utc, permissions};
 
 pub(super) fn print(out: &mut impl Write, facts: &Facts) -> anyhow::Result<()> {
     let row = &facts.row;

@@ -4,11 +4,11 @@ use std::io::Write;
 
 use coldpress_format::{Body, DeviceNumber};
 use coldpress_image::Visited;
+use coldpress_report::text::base_name;
 use serde::Serialize;
 
 use super::{Counts, Print};
 use crate::commands::ls::row::{hex_unless_utf8, lossy, size_bytes, type_name};
-use crate::text::base_name;
 
 /// A file without its contents.
 #[derive(Debug, Serialize)]

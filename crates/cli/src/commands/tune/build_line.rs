@@ -4,9 +4,8 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
 use coldpress_layout::{Group, Tails};
+use coldpress_report::text::shell_word;
 use coldpress_tune::{Candidate, OrderBy};
-
-use crate::text::shell_word;
 
 /// The command, with names for what is not known: `coldpress build SOURCE IMAGE -c zstd -l 15 -b 128K --plan PLAN`.
 pub(super) fn build_line(candidate: &Candidate, source: &Path, plan: Option<&Path>) -> String {

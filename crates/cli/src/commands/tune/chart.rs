@@ -1,7 +1,7 @@
 //! What there is to choose from, by start and size.
 
-use coldpress_bench::format_units::as_f64;
 use coldpress_bench::{Scatter, ScatterLine, ScatterSpot, pareto_front};
+use coldpress_report::units::as_f64;
 use coldpress_tune::{OrderBy, Row};
 
 use super::Told;

@@ -1,9 +1,9 @@
 //! What a choice was made for.
 
-use coldpress_bench::format_units::{bytes, seconds};
+use coldpress_report::text::escaped_path;
+use coldpress_report::units::{bytes, seconds};
 
 use super::Told;
-use crate::text::escaped_path;
 
 /// Names and values.
 pub(super) fn facts(told: &Told) -> Vec<(&'static str, String)> {

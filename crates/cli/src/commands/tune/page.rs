@@ -1,9 +1,10 @@
 //! A choice as a page.
 
-use coldpress_bench::{Exhibit, Report, Section, Table};
+use coldpress_bench::{Exhibit, Report, Section};
+use coldpress_report::Table;
+use coldpress_report::text::quoted;
 
 use super::{Told, chart, facts, table, why};
-use crate::text::quoted;
 
 pub(super) fn report(told: &Told) -> Report {
     Report {

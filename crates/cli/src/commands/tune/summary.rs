@@ -2,11 +2,10 @@
 
 use std::io::Write as _;
 
+use coldpress_report::text::{fields, plural, wrapped};
 use coldpress_tune::Equivalent;
 
 use super::{Told, facts, table, why};
-use crate::drawn::drawn;
-use crate::text::{fields, plural, wrapped};
 use crate::ui::Ui;
 
 /// Prints the front, what tools make today, the reasons, and how to build it.
@@ -14,7 +13,7 @@ pub(super) fn print(told: &Told, ui: &Ui) -> anyhow::Result<()> {
     let mut out = ui.out();
     let width = out.width();
     writeln!(out, "{}", fields(&facts::facts(told)))?;
-    writeln!(out, "{}", drawn(&table::proposed(told)))?;
+    writeln!(out, "{}", table::proposed(told).drawn())?;
     let left_out = table::left_out(told) as u64;
     if left_out > 0 {
         let others = plural(
@@ -24,7 +23,7 @@ pub(super) fn print(told: &Told, ui: &Ui) -> anyhow::Result<()> {
         );
         writeln!(out, "  and {others}; `--all` lists them")?;
     }
-    writeln!(out, "\n{}\n", drawn(&table::today(told)))?;
+    writeln!(out, "\n{}\n", table::today(told).drawn())?;
     for sentence in why::why(told) {
         writeln!(out, "{}", wrapped(&sentence, width))?;
     }

@@ -1,7 +1,7 @@
 //! What there is to choose from, in columns.
 
-use coldpress_bench::Table;
-use coldpress_bench::format_units::{bytes, count, seconds};
+use coldpress_report::Table;
+use coldpress_report::units::{bytes, count, seconds};
 use coldpress_tune::Row;
 
 use super::Told;

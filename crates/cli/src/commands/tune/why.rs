@@ -1,6 +1,6 @@
 //! Why this image and no other, in three sentences.
 
-use coldpress_bench::format_units::{as_f64, bytes, change, seconds};
+use coldpress_report::units::{as_f64, bytes, change, seconds};
 use coldpress_tune::{Outcome, Row};
 
 use super::Told;

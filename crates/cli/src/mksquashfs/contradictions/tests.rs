@@ -1,7 +1,8 @@
 //! Command lines that contradict themselves.
 
+use coldpress_report::failure::sentence;
+
 use super::*;
-use crate::failure;
 use crate::mksquashfs::Tool;
 use crate::mksquashfs::parse::parse;
 
@@ -60,7 +61,7 @@ fn options_that_exclude_each_other_are_named() {
         ),
     ] {
         let error = check(&request(line)).unwrap_err();
-        assert_eq!(failure::sentence(&error), expected, "{line}");
+        assert_eq!(sentence(&error), expected, "{line}");
     }
     for line in [
         "s o",

@@ -2,11 +2,11 @@
 
 use coldpress_format::{BlockSize, Compressor};
 use coldpress_layout::Tails;
+use coldpress_report::failure::sentence;
 
 use std::path::Path;
 
 use super::*;
-use crate::failure;
 use crate::mksquashfs::request::{Boundary, Definitions, Info, Input, Patterns, Print, Time};
 
 fn words(line: &str) -> Vec<OsString> {
@@ -74,10 +74,7 @@ fn options_of_a_compressor_may_stand_before_it() {
     let level = request.compression.number("-Xcompression-level");
     assert_eq!(level.unwrap(), Some(-7));
     let error = parsed("a b -Xhc").compression.check().unwrap_err();
-    assert_eq!(
-        failure::sentence(&error),
-        "compressor gzip has no option `-Xhc`"
-    );
+    assert_eq!(sentence(&error), "compressor gzip has no option `-Xhc`");
 }
 
 #[test]
@@ -193,9 +190,9 @@ fn what_cannot_be_obeyed_is_refused_by_name() {
         ),
     ] {
         let error = parse(Tool::Mksquashfs, &words(line)).unwrap_err();
-        assert_eq!(failure::sentence(&error), expected, "{line}");
+        assert_eq!(sentence(&error), expected, "{line}");
     }
     let error = parse(Tool::Sqfstar, &words("-noappend out")).unwrap_err();
     let expected = "`-noappend` is not an option of sqfstar 4.7";
-    assert_eq!(failure::sentence(&error), expected);
+    assert_eq!(sentence(&error), expected);
 }

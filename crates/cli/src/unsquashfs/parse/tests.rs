@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
+use coldpress_report::failure::sentence;
+
 use super::*;
-use crate::failure;
 use crate::memory::Limit;
 use crate::unsquashfs::request::{Filter, Patterns, Print};
 
@@ -122,7 +123,7 @@ fn what_cannot_be_obeyed_is_refused_by_name() {
         ),
     ] {
         let error = parse(Tool::Unsquashfs, &words(line)).unwrap_err();
-        let sentence = failure::sentence(&error);
+        let sentence = sentence(&error);
         assert!(sentence.starts_with(expected), "{line}: {sentence}");
     }
     for (line, expected) in [
@@ -130,7 +131,7 @@ fn what_cannot_be_obeyed_is_refused_by_name() {
         ("-ls image a", "`-ls` is not an option of sqfscat 4.7"),
     ] {
         let error = parse(Tool::Sqfscat, &words(line)).unwrap_err();
-        assert_eq!(failure::sentence(&error), expected, "{line}");
+        assert_eq!(sentence(&error), expected, "{line}");
     }
     let empty = [OsString::from("image"), OsString::new()];
     let error = parse(Tool::Unsquashfs, &empty).unwrap_err();

@@ -6,9 +6,9 @@ use std::path::Path;
 use anyhow::Context as _;
 use coldpress_bench::{BootChart, boot_chart_svg};
 use coldpress_build::Output;
+use coldpress_report::text::quoted;
 
 use crate::steps;
-use crate::text::quoted;
 
 /// The directory for the charts, which may be there.
 ///

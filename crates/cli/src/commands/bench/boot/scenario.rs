@@ -7,11 +7,11 @@ use std::os::unix::fs::FileTypeExt as _;
 use anyhow::{Context as _, anyhow};
 use coldpress_bench::{BootContestant, BootScenario};
 use coldpress_host::{Device, DiskBus, GuestKernel, machine};
+use coldpress_report::failure::hint;
+use coldpress_report::text::{escaped, quoted};
 
 use crate::args::BootArgs;
-use crate::failure::hint;
 use crate::study;
-use crate::text::{escaped, quoted};
 
 /// What every kernel is told: where to talk, to say only what matters, since a serial console is slow, to end when it
 /// panics, and systemd to name its units: it cuts descriptions, at another place when a unit begins than when it ends.

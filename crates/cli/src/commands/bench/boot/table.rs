@@ -3,13 +3,13 @@
 use std::io::Write as _;
 
 use coldpress_bench::BootRow;
-use coldpress_bench::format_units::{bytes, count, ratio, seconds};
 use coldpress_bench::stats::{Summary, TURNS_FOR_VERDICT, median};
 use coldpress_bench::text::interval_of_ratio;
 use coldpress_history::Study;
+use coldpress_report::text::{escaped, plural, wrapped};
+use coldpress_report::units::{bytes, count, ratio, seconds};
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
-use crate::text::{escaped, plural, wrapped};
 use crate::ui::Ui;
 
 const AMOUNTS: [&str; 8] = [

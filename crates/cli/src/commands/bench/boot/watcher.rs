@@ -4,10 +4,10 @@ use std::ops::ControlFlow;
 
 use coldpress_bench::{BootContestant, BootProgress};
 use coldpress_history::{Run, State, Study};
+use coldpress_report::text::escaped;
 
 use crate::args::BootArgs;
 use crate::commands::bench::kept::Kept;
-use crate::text::escaped;
 use crate::ui::{Step, Ui};
 
 /// Follows a study and keeps each run when it is over.

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow};
 use coldpress_bench::build_study::{Lists, Maker, Unpacker, version};
+use coldpress_report::failure::hint;
 
 use crate::args::BenchBuildArgs;
-use crate::failure::hint;
 use crate::resolve::{block_size, check_outputs};
 use crate::ui::Ui;
 

@@ -3,11 +3,12 @@
 use std::io::Write as _;
 
 use coldpress_bench::build_study::{BuildRow, Field, UnpackRow};
-use coldpress_bench::format_units::{figure, seconds};
+use coldpress_bench::figure;
 use coldpress_bench::stats::Summary;
+use coldpress_report::text::wrapped;
+use coldpress_report::units::seconds;
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
-use crate::text::wrapped;
 use crate::ui::Ui;
 
 const LEGEND: &str = "* on the Pareto front: no other is as good in build time, size and unpack time, and better in one. Medians; \

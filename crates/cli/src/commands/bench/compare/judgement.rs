@@ -1,13 +1,13 @@
 //! Conditions, each applied to each figure that it is about.
 
 use anyhow::anyhow;
-use coldpress_bench::format_units::{change, ratio};
 use coldpress_bench::{Condition, Difference};
+use coldpress_report::failure::hint;
+use coldpress_report::text::escaped;
+use coldpress_report::units::{change, ratio};
 use serde::{Serialize, Serializer};
 
 use super::table::values;
-use crate::failure::hint;
-use crate::text::escaped;
 
 /// A condition, applied to a figure of a contestant.
 #[derive(Debug, Serialize)]

@@ -7,12 +7,12 @@
 use std::io;
 
 use coldpress_history::Unit;
+use coldpress_report::text::{escaped, iso_utc};
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesText, Event};
 
 use super::Comparison;
 use super::judgement::Judgement;
-use crate::text::{escaped, iso_utc};
 
 const SUITE: &str = "coldpress bench compare";
 

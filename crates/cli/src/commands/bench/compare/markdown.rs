@@ -2,9 +2,10 @@
 
 use std::fmt::Write as _;
 
+use coldpress_report::text::escaped;
+
 use super::Comparison;
 use super::table::{COLUMNS, cells};
-use crate::text::escaped;
 
 /// Judgements first, then the table, then the conditions that were not the same.
 pub(super) fn document(comparison: &Comparison<'_>) -> String {

@@ -1,10 +1,10 @@
 //! Differences as a table, the figures of a contestant below each other.
 
-use coldpress_bench::format_units::{change, figure};
+use coldpress_bench::figure;
 use coldpress_bench::{Difference, Evidence};
+use coldpress_report::text::escaped;
+use coldpress_report::units::change;
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
-
-use crate::text::escaped;
 
 /// Headings of [`cells`].
 pub(super) const COLUMNS: [&str; 7] = [

@@ -9,11 +9,11 @@ use coldpress_bench::build_study::{Compressor, Field, Lists, Maker};
 use coldpress_bench::{Contestant, MountBy, What};
 use coldpress_history::{Facts, Figures};
 use coldpress_host::{FileSystem, Janitor, Scratch};
+use coldpress_report::failure::hint;
+use coldpress_report::text::{escaped, quoted};
 
 use super::images;
 use crate::args::{BenchLaunchArgs, MountName};
-use crate::failure::hint;
-use crate::text::{escaped, quoted};
 use crate::ui::Ui;
 use crate::{peer, resolve};
 
@@ -238,7 +238,7 @@ fn unpacked(source: &Path) -> anyhow::Result<Contestant> {
 fn notes(list: &[Contestant]) -> Vec<(String, String)> {
     let note = |contestant: &Contestant| {
         let build_s = contestant.figures.get("build_s")?;
-        let time = coldpress_bench::format_units::seconds(*build_s);
+        let time = coldpress_report::units::seconds(*build_s);
         Some((contestant.name.clone(), format!("built in {time}")))
     };
     list.iter().filter_map(note).collect()

@@ -6,10 +6,10 @@ use std::fs;
 use anyhow::Context as _;
 use coldpress_bench::build_study::{BuildStudy, Field, Watch, read_source, run_builds, version};
 use coldpress_host::{Janitor, Scratch};
+use coldpress_report::text::quoted;
 
 use super::contestants::{Image, file_name};
 use crate::args::BenchLaunchArgs;
-use crate::text::quoted;
 use crate::ui::Ui;
 
 /// What was made.

@@ -5,12 +5,12 @@ use std::os::unix::ffi::OsStrExt as _;
 
 use coldpress_bench::{Comparison, Progress, Run, Step};
 use coldpress_history::{Kind, State, Study};
+use coldpress_report::text::escaped;
 
 use super::contestants::{Contestants, title};
 use crate::args::BenchLaunchArgs;
 use crate::commands::bench::kept::Kept;
 use crate::study::machine_facts;
-use crate::text::escaped;
 use crate::ui::{self, Ui};
 
 /// Follows a comparison and keeps each run when it is over.

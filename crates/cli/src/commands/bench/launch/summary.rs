@@ -2,13 +2,13 @@
 
 use std::io::Write as _;
 
-use coldpress_bench::format_units::figure;
+use coldpress_bench::figure;
 use coldpress_bench::standings;
 use coldpress_bench::stats::outliers;
 use coldpress_history::Study;
+use coldpress_report::text::{escaped, wrapped};
 
 use crate::commands::history::show::{exclusions, table};
-use crate::text::{escaped, wrapped};
 use crate::ui::Ui;
 
 /// The figures that are shown, in this order; the study has more.

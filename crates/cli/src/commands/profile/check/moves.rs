@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 
 use coldpress_layout::{How, Matching};
+use coldpress_report::text::escaped;
 use serde::Serialize;
-
-use crate::text::escaped;
 
 /// What was found elsewhere.
 #[derive(Debug, PartialEq, Eq, Serialize)]

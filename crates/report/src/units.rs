@@ -1,8 +1,6 @@
-//! Numbers with their units, for the terminal and the report alike.
+//! Numbers with their units, for terminals and reports alike.
 //!
 //! Three significant digits: a start time is never known better than that.
-
-use coldpress_history::Unit;
 
 /// Formats a time: `12.3 ms`, `1.25 s`, `104 s`.
 pub fn seconds(time_s: f64) -> String {
@@ -62,18 +60,6 @@ pub fn count(count: u64) -> String {
 /// Formats a ratio: `0.551`, `1.02`, `12.3`.
 pub fn ratio(value: f64) -> String {
     three_digits(value)
-}
-
-/// Formats a figure with the unit that its name ends with: `1.23 s` for `cold_s`.
-pub fn figure(name: &str, value: f64) -> String {
-    match Unit::of(name) {
-        Unit::Seconds => seconds(value),
-        Unit::Bytes => bytes(whole(value)),
-        Unit::Percent => format!("{value:.1} %"),
-        Unit::Cores => format!("{value:.1}"),
-        Unit::Count if value.fract() == 0.0 || value >= 100.0 => count(whole(value)),
-        Unit::Count => ratio(value),
-    }
 }
 
 /// The nearest whole number; 0 for what is negative.
@@ -200,22 +186,6 @@ mod tests {
             [change(0.551), change(1.02), change(1.0001)],
             ["-44.9 %", "+2.0 %", "0.0 %"]
         );
-    }
-
-    #[test]
-    fn figures_have_the_unit_in_their_name() {
-        for (name, value, expected) in [
-            ("cold_s", 1.234, "1.23 s"),
-            ("size_bytes", 326_107_136.0, "311 MiB"),
-            ("size_percent", 47.06, "47.1 %"),
-            ("used_cores", 7.94, "7.9"),
-            ("reads", 3330.0, "3,330"),
-            ("reads", 3330.5, "3,331"),
-            ("reads", 2.5, "2.50"),
-            ("read_bytes", -1.0, "0 B"),
-        ] {
-            assert_eq!(figure(name, value), expected);
-        }
     }
 
     #[test]

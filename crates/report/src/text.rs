@@ -6,11 +6,11 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
 /// How many of many alike things are named.
-pub(crate) const NAMED_MAX: usize = 3;
+pub const NAMED_MAX: usize = 3;
 
 /// A name in printable characters: control characters, bytes that are not UTF-8, and the
 /// backslash stand as `\xNN`.
-pub(crate) fn escaped(name: &[u8]) -> String {
+pub fn escaped(name: &[u8]) -> String {
     let mut text = String::with_capacity(name.len());
     for piece in name.utf8_chunks() {
         for character in piece.valid().chars() {
@@ -33,23 +33,42 @@ fn escape_bytes(text: &mut String, bytes: &[u8]) {
     }
 }
 
+/// Several lines in printable characters: bytes that are not UTF-8 and control characters, but for
+/// line ends and tabs, stand as `\xNN`.
+pub fn printable(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        for c in chunk.valid().chars() {
+            if c.is_control() && c != '\n' && c != '\t' {
+                let _ = write!(text, "\\x{:02x}", u32::from(c));
+            } else {
+                text.push(c);
+            }
+        }
+        for byte in chunk.invalid() {
+            let _ = write!(text, "\\x{byte:02x}");
+        }
+    }
+    text
+}
+
 /// A path in printable characters.
-pub(crate) fn escaped_path(path: &Path) -> String {
+pub fn escaped_path(path: &Path) -> String {
     escaped(path.as_os_str().as_bytes())
 }
 
 /// A path in backticks, for messages.
-pub(crate) fn quoted(path: &Path) -> String {
+pub fn quoted(path: &Path) -> String {
     quoted_bytes(path.as_os_str().as_bytes())
 }
 
 /// A name in backticks, for messages.
-pub(crate) fn quoted_bytes(name: &[u8]) -> String {
+pub fn quoted_bytes(name: &[u8]) -> String {
     format!("`{}`", escaped(name))
 }
 
 /// Some of many names: `` `a`, `b`, `c` and 4 more ``.
-pub(crate) fn some_of<'a>(names: impl ExactSizeIterator<Item = &'a [u8]>) -> String {
+pub fn some_of<'a>(names: impl ExactSizeIterator<Item = &'a [u8]>) -> String {
     let more = match names.len().saturating_sub(NAMED_MAX) {
         0 => String::new(),
         more => format!(" and {more} more"),
@@ -59,7 +78,7 @@ pub(crate) fn some_of<'a>(names: impl ExactSizeIterator<Item = &'a [u8]>) -> Str
 }
 
 /// A path as typed, made absolute inside the image: `usr//bin/.` is `/usr/bin`.
-pub(crate) fn image_path(typed: &OsStr) -> Vec<u8> {
+pub fn image_path(typed: &OsStr) -> Vec<u8> {
     let mut path = Vec::new();
     for component in typed.as_bytes().split(|byte| *byte == b'/') {
         if !component.is_empty() && component != b"." {
@@ -71,13 +90,13 @@ pub(crate) fn image_path(typed: &OsStr) -> Vec<u8> {
 }
 
 /// The last component of an absolute path; `/` for the root.
-pub(crate) fn base_name(path: &[u8]) -> &[u8] {
+pub fn base_name(path: &[u8]) -> &[u8] {
     let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
     if name.is_empty() { path } else { name }
 }
 
 /// Names and values, a line each, the values below each other.
-pub(crate) fn fields(rows: &[(&str, String)]) -> String {
+pub fn fields(rows: &[(&str, String)]) -> String {
     rows.iter().fold(String::new(), |mut text, (name, value)| {
         let _ = writeln!(text, "{name:<12} {value}");
         text
@@ -85,7 +104,7 @@ pub(crate) fn fields(rows: &[(&str, String)]) -> String {
 }
 
 /// Bytes in hexadecimal.
-pub(crate) fn hex(bytes: &[u8]) -> String {
+pub fn hex(bytes: &[u8]) -> String {
     bytes
         .iter()
         .fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
@@ -95,7 +114,7 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
 }
 
 /// A name as a shell takes it for one word.
-pub(crate) fn shell_word(name: &[u8]) -> String {
+pub fn shell_word(name: &[u8]) -> String {
     let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"_./+=:,@-%".contains(byte);
     // A leading `-` would be taken for a flag.
     let dashed = if name.starts_with(b"-") { "./" } else { "" };
@@ -117,7 +136,7 @@ pub(crate) fn shell_word(name: &[u8]) -> String {
 }
 
 /// A time as ISO 8601 in UTC: `2026-01-31T23:59:59Z`.
-pub(crate) fn iso_utc(time_s: u32) -> String {
+pub fn iso_utc(time_s: u32) -> String {
     let (days, second) = (time_s / 86_400, time_s % 86_400);
     // Days to a date by eras of 400 years that begin on the first of March, so that the leap day
     // is the last of a year (Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms").
@@ -140,7 +159,7 @@ pub(crate) fn iso_utc(time_s: u32) -> String {
 }
 
 /// Permissions as `ls -l` shows them: `rwxr-sr-t`.
-pub(crate) fn permissions(mode: u16) -> String {
+pub fn permissions(mode: u16) -> String {
     let mut text = String::with_capacity(9);
     for (shift, special, letter) in [(6, 0o4000, 's'), (3, 0o2000, 's'), (0, 0o1000, 't')] {
         let bits = mode >> shift;
@@ -157,7 +176,7 @@ pub(crate) fn permissions(mode: u16) -> String {
 }
 
 /// A sentence in lines of at most `width` characters, broken between words; longer words stay whole.
-pub(crate) fn wrapped(sentence: &str, width: Option<usize>) -> String {
+pub fn wrapped(sentence: &str, width: Option<usize>) -> String {
     let width = width.unwrap_or(usize::MAX);
     let (mut text, mut used) = (String::with_capacity(sentence.len()), 0);
     for word in sentence.split(' ') {
@@ -174,8 +193,8 @@ pub(crate) fn wrapped(sentence: &str, width: Option<usize>) -> String {
 }
 
 /// `1 file`, `2 files`.
-pub(crate) fn plural(count: u64, one: &str, many: &str) -> String {
-    let number = coldpress_bench::format_units::count(count);
+pub fn plural(count: u64, one: &str, many: &str) -> String {
+    let number = crate::units::count(count);
     format!("{number} {}", if count == 1 { one } else { many })
 }
 
@@ -266,6 +285,19 @@ mod tests {
             (0o7000, "--S--S--T"),
         ] {
             assert_eq!(permissions(mode), text);
+        }
+    }
+
+    #[test]
+    fn hostile_bytes_become_printable() {
+        let cases: [(&[u8], &str); 4] = [
+            (b"plain text", "plain text"),
+            (b"a\xff\xfeb", r"a\xff\xfeb"),
+            (b"\x1b[2Jgone\r\n", "\\x1b[2Jgone\\x0d\n"),
+            ("\u{e9}\u{9b}".as_bytes(), "\u{e9}\\x9b"),
+        ];
+        for (bytes, expected) in cases {
+            assert_eq!(printable(bytes), expected);
         }
     }
 }

@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStrExt as _;
 /// A word as systemd.syntax(7) quotes it, whatever its bytes.
 ///
 /// * `dollar`: what stands for `$`: a command line expands variables.
-pub(crate) fn escaped(word: &OsStr, dollar: &str) -> String {
+pub fn escaped(word: &OsStr, dollar: &str) -> String {
     let mut text = String::from("\"");
     for &byte in word.as_bytes() {
         match byte {
