@@ -25,7 +25,6 @@ mod history;
 mod identify;
 mod image;
 mod mount;
-mod number;
 mod place;
 mod plan;
 mod predict;
@@ -76,8 +75,8 @@ pub(crate) use identify::IdentifyArgs;
 pub(crate) use image::{
     CompressorName, GroupArgs, GroupName, ImageArgs, PartName, TailsName, TuningArgs,
 };
-pub(crate) use mount::{MountArgs, MountOption};
-pub(crate) use place::{ImageOffset, PlaceArgs};
+pub(crate) use mount::MountArgs;
+pub(crate) use place::PlaceArgs;
 pub(crate) use plan::{ConvertArgs, FormatName, LintArgs, PlanArgs, PlanVerb};
 pub(crate) use predict::{PredictArgs, ReaderName};
 pub(crate) use prefetch::PrefetchArgs;

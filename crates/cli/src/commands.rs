@@ -35,10 +35,13 @@ mod timings;
 mod tree;
 mod tune;
 
+use coldpress_dialects::Tool;
+use coldpress_dialects::squashfuse::Program;
+
 use crate::args::Verb;
 use crate::exit::Exit;
-use crate::squashfs_tools::{self, Tool};
-use crate::squashfuse::{self, Program};
+use crate::squashfs_tools;
+use crate::squashfuse;
 use crate::timing::{Deed, kept};
 use crate::ui::Ui;
 

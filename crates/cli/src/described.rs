@@ -9,23 +9,16 @@ use std::sync::Arc;
 use anyhow::{Context as _, bail};
 use coldpress_build::Error;
 use coldpress_build::pack_file::PackFile;
-use coldpress_build::pseudo::{Commands, Lookup, Pseudo, parse_directory};
+use coldpress_build::pseudo::{Commands, Pseudo, parse_directory};
+use coldpress_dialects::LOOKUP;
 use coldpress_report::failure::hint;
 use coldpress_report::text::quoted;
 
 use crate::args::DescribedArgs;
-use crate::names;
 use crate::work_dir;
 
 /// What stands for no source, and for standard input.
 const DASH: &str = "-";
-
-/// What this system knows of users, groups and dates.
-pub(crate) const LOOKUP: Lookup = Lookup {
-    user: names::user,
-    group: names::group,
-    date: names::date,
-};
 
 /// What is described, as the options for gathering a source take it.
 #[derive(Debug, Default)]

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! parse    the command line as typed                    args.rs, args/
-//! resolve  flags and environment to settings            resolve.rs, memory.rs
+//! resolve  flags and environment to settings            resolve.rs
 //! act      one file for each verb                       commands/
 //! end      an exit status, and a sentence if it failed  exit.rs, failure.rs
 //! ```
@@ -13,20 +13,15 @@ mod args;
 mod calibration;
 mod clock;
 mod commands;
-mod contents;
 mod described;
 mod device;
 mod doctor;
 mod exit;
 mod failure;
 mod image_file;
-mod image_path;
 mod inputs;
 mod interrupt;
-mod local_time;
-mod memory;
 mod mksquashfs;
-mod names;
 mod ordering;
 mod peer;
 mod prefetching;

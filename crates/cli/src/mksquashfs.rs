@@ -1,40 +1,21 @@
-//! The command lines of mksquashfs and sqfstar.
+//! The programs mksquashfs and sqfstar, as which coldpress can be called.
 //!
-//! ```text
-//! parse    words to options, by a table                     parse.rs, options.rs
-//! request  what is asked for, a field for each meaning      request.rs, contradictions.rs
-//! settle   the same in the terms of the other crates        settle.rs, inputs.rs, compression.rs, definitions.rs, sort.rs
-//! run      the steps of `coldpress build` with other words  run.rs, appending.rs, report.rs
-//! ```
-//!
-//! An option means what it means to squashfs-tools 4.7, has no effect for a stated reason, or is
-//! refused by its name; `docs/mksquashfs.md` lists all. Only what users see was taken over: the
-//! facts are those of USAGE-MKSQUASHFS and of the behavior of the programs.
+//! Their words and texts are those of [`coldpress_dialects::mksquashfs`]; the steps are those of
+//! `coldpress build`.
 
-mod appending;
-mod compression;
-mod contradictions;
-mod definitions;
-mod help;
-mod inputs;
-mod options;
-mod parse;
-mod report;
-mod request;
+mod destination;
 mod run;
-mod settle;
-mod sort;
 
 use std::ffi::OsString;
 use std::io::Write as _;
 use std::process::ExitCode;
 
-use request::Request;
+use coldpress_dialects::Tool;
+use coldpress_dialects::mksquashfs::{Request, help, parse};
 
 use crate::exit::Exit;
 use crate::failure;
 use crate::resolve;
-use crate::squashfs_tools::Tool;
 use crate::ui::Ui;
 
 /// Exit status of mksquashfs and sqfstar for everything that went wrong.
@@ -42,7 +23,7 @@ const FAILED: u8 = 1;
 
 /// Does what the words behind a tool's name ask for, and tells how it ended.
 pub(crate) fn main(tool: Tool, words: &[OsString]) -> ExitCode {
-    let mut request = match parse::parse(tool, words) {
+    let mut request = match parse(tool, words) {
         Ok(request) => request,
         Err(error) => {
             Ui::new(false).fail(&error);
@@ -75,14 +56,14 @@ pub(crate) fn main(tool: Tool, words: &[OsString]) -> ExitCode {
 ///
 /// If they cannot be obeyed, or the image not be written.
 pub(crate) fn verb(tool: Tool, words: &[OsString], ui: &Ui) -> anyhow::Result<Exit> {
-    obey(&mut parse::parse(tool, words)?, ui)?;
+    obey(&mut parse(tool, words)?, ui)?;
     Ok(Exit::Done)
 }
 
 fn obey(request: &mut Request, ui: &Ui) -> anyhow::Result<()> {
     if let Some(print) = &request.print {
         let mut out = ui.out();
-        out.write_all(help::text(request, print)?.as_bytes())?;
+        out.write_all(help(request, print)?.as_bytes())?;
         out.flush()?;
         return Ok(());
     }

@@ -12,7 +12,6 @@ pub(crate) use places::{check_outputs, check_source, is_same};
 use std::env;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use std::thread;
 
 use anyhow::anyhow;
 use coldpress_build::{
@@ -20,6 +19,8 @@ use coldpress_build::{
 };
 use coldpress_codec::Settings;
 use coldpress_format::BlockSize;
+use coldpress_host::memory;
+use coldpress_host::threads;
 use coldpress_image::ReadLimits;
 use coldpress_layout::{Group, Tails, Tree};
 use coldpress_report::text;
@@ -27,7 +28,7 @@ use coldpress_tune::Candidate;
 
 use crate::args::{ImageArgs, ReadingArgs, SourceArgs};
 use crate::described::Described;
-use crate::{memory, steps};
+use crate::steps;
 
 /// How an image is to be written, checked.
 #[derive(Debug)]
@@ -229,14 +230,6 @@ pub(crate) fn read_limits(args: &ReadingArgs) -> ReadLimits {
         threads: threads(args.threads),
         memory_bytes: memory_bytes(args.memory),
     }
-}
-
-/// As many threads as asked for, or as many processors as the affinity and the control group of
-/// this process allow.
-pub(crate) fn threads(asked: Option<NonZeroUsize>) -> NonZeroUsize {
-    asked
-        .or_else(|| thread::available_parallelism().ok())
-        .unwrap_or(NonZeroUsize::MIN)
 }
 
 /// As many bytes for blocks in flight as asked for, or what [`memory::default_bytes`] says.

@@ -1,38 +1,22 @@
-//! The programs of squashfs-tools, as which coldpress can be called, and what their command lines
-//! have in common.
+//! The programs of squashfs-tools, as which coldpress can be called.
 //!
-//! ```text
-//! tool     which program was called                         tool.rs
-//! table    options, each with its treatment                 table.rs
-//! words    words of a command line to a request, by a table  words.rs, value.rs
-//! help     what `-help` and its kin print of a table        help.rs
-//! pace     how far the work is, and how fast it may be       pace.rs
-//! ```
-//!
-//! What a program does stands in [`crate::mksquashfs`] and [`crate::unsquashfs`].
+//! Their words and texts are those of [`coldpress_dialects`]; what a program does stands in
+//! [`crate::mksquashfs`] and [`crate::unsquashfs`].
 
-pub(crate) mod help;
 mod pace;
-pub(crate) mod table;
-mod tool;
-mod value;
-pub(crate) mod words;
 
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::io::Write as _;
 use std::process::ExitCode;
 
+use coldpress_dialects::Tool;
+
 pub(crate) use pace::{Pace, Shown};
-pub(crate) use tool::Tool;
-pub(crate) use value::Value;
 
 use crate::exit::Exit;
 use crate::ui::Ui;
 use crate::{failure, mksquashfs, unsquashfs};
-
-/// The squashfs-tools whose command lines are understood.
-pub(crate) const UNDERSTOOD: &str = "4.7";
 
 /// The tool whose command line this process was given, and the words behind its name: because it
 /// was called by that name, or the name is the first word.

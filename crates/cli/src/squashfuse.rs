@@ -1,33 +1,21 @@
-//! The command lines of squashfuse and `squashfuse_ll`.
+//! The programs squashfuse and `squashfuse_ll`, as which coldpress can be called.
 //!
-//! ```text
-//! program  which of the two was called, and how it ends    program.rs
-//! request  words to what is asked for                      request.rs
-//! options  lists of options behind `-o`                   options.rs
-//! table    these options, each with its treatment          table.rs
-//! usage    what `-h` prints                                usage.rs
-//! ```
-//!
-//! The work is that of `coldpress mount`; what differs is told in `docs/squashfuse.md`. Only what users
-//! see was taken over: the facts are those of the manual pages and of the behavior of the programs.
-
-mod options;
-mod program;
-mod request;
-mod table;
-mod usage;
+//! Their words and texts are those of [`coldpress_dialects::squashfuse`]; the work is that of
+//! `coldpress mount`.
 
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write as _};
+use std::num::NonZeroUsize;
 use std::process::ExitCode;
 
-pub(crate) use program::Program;
-use request::{Mounting, Request};
+use clap::Parser as _;
+use coldpress_dialects::squashfuse::{MountOption, Mounting, Program, Request, usage};
 
-use crate::commands;
+use crate::args::{Cli, PlaceArgs, Verb};
 use crate::exit::Exit;
 use crate::ui::Ui;
+use crate::{commands, image_file};
 
 /// Exit status of both if the image cannot be opened.
 const NO_IMAGE: u8 = 255;
@@ -65,7 +53,7 @@ pub(crate) fn main(program: Program, words: &[OsString]) -> ExitCode {
         Ok(exit) => exit.into(),
         Err(error) => {
             ui.fail(&error);
-            if mounting.has_image() {
+            if has_image(&mounting) {
                 program.not_mounted().into()
             } else {
                 NO_IMAGE.into()
@@ -90,17 +78,60 @@ pub(crate) fn verb(program: Program, words: &[OsString], ui: &Ui) -> anyhow::Res
 }
 
 fn obey(mounting: &Mounting, ui: &Ui) -> anyhow::Result<Exit> {
-    commands::run(&mounting.verb()?, ui)
+    commands::run(&mount(mounting)?, ui)
 }
 
 /// To standard error, where the programs write it. If that is gone, there is nobody to tell.
 fn print_usage(program: Program) {
-    let _ = io::stderr()
-        .lock()
-        .write_all(usage::text(program).as_bytes());
+    let _ = io::stderr().lock().write_all(usage(program).as_bytes());
 }
 
-/// Whether a word is an option: begins with a dash and is more than that.
-fn is_option(word: &OsStr) -> bool {
-    word.as_encoded_bytes().starts_with(b"-")
+/// The same for `coldpress mount`, whose defaults hold for all that is not asked for.
+///
+/// # Errors
+///
+/// None that is known.
+fn mount(mounting: &Mounting) -> anyhow::Result<Verb> {
+    let words = ["coldpress", "mount", "--"].map(OsStr::new);
+    let names = [mounting.image.as_os_str(), mounting.directory.as_os_str()];
+    let mut verb = Cli::try_parse_from(words.into_iter().chain(names))?.verb;
+    if let Verb::Mount(args) = &mut verb {
+        args.foreground = mounting.foreground;
+        args.threads = mounting.single.then_some(NonZeroUsize::MIN);
+        args.options.clone_from(&mounting.options);
+    }
+    Ok(verb)
+}
+
+/// Whether there is an image at the place.
+fn has_image(mounting: &Mounting) -> bool {
+    let offset = mounting.options.iter().find_map(|option| match option {
+        MountOption::Offset(offset) => Some(*offset),
+        _ => None,
+    });
+    image_file::open(&mounting.image, &PlaceArgs { offset }).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_becomes_one_of_the_mount() {
+        for (words, foreground, threads) in [
+            (&["-f", "-s", "a", "b"][..], true, NonZeroUsize::new(1)),
+            (&["--", "a", "b"], false, None),
+        ] {
+            let words: Vec<OsString> = words.iter().map(OsString::from).collect();
+            let Ok(Request::Mount(mounting)) = Request::parse(&words) else {
+                panic!("{words:?}");
+            };
+            let Ok(Verb::Mount(args)) = mount(&mounting) else {
+                panic!("{words:?}");
+            };
+            let names = (args.image.to_str(), args.directory.to_str());
+            assert_eq!(names, (Some("a"), Some("b")));
+            assert_eq!((args.foreground, args.threads), (foreground, threads));
+        }
+    }
 }

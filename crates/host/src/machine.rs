@@ -1,6 +1,7 @@
 //! What a measurement has to say about the machine it was made on.
 
 use std::fs;
+use std::num::NonZeroUsize;
 use std::path::Path;
 use std::thread;
 
@@ -33,6 +34,14 @@ pub struct Machine {
     pub read_ahead_kib: Option<u64>,
     /// Whether a hypervisor shows itself.
     pub virtual_machine: bool,
+}
+
+/// As many threads as asked for, or as many processors as the affinity and the control group of
+/// this process allow.
+pub fn threads(asked: Option<NonZeroUsize>) -> NonZeroUsize {
+    asked
+        .or_else(|| thread::available_parallelism().ok())
+        .unwrap_or(NonZeroUsize::MIN)
 }
 
 /// Looks at the machine. Needs no privilege.

@@ -55,6 +55,7 @@
 mod allowance;
 mod beneath;
 mod check;
+mod contents;
 mod decoders;
 mod demands;
 mod diff;
@@ -70,6 +71,7 @@ mod fragment_cache;
 #[cfg(feature = "http")]
 mod http;
 mod image;
+pub mod image_path;
 mod in_order;
 mod inode;
 mod metadata;
@@ -93,6 +95,7 @@ mod xattr_budget;
 
 pub use beneath::open_beneath;
 pub use check::check;
+pub use contents::write_content;
 pub use demands::Demands;
 pub use diff::{
     BlockCounts, Comparison, Contrast, DiffError, DiffOptions, Layout, Side, TreeDifference, diff,

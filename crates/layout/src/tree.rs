@@ -143,6 +143,12 @@ impl Tree {
         self.first_kept.is_some_and(|first| first <= id)
     }
 
+    /// The nodes that are not kept.
+    pub fn new_nodes(&self) -> &[Node] {
+        let end = self.first_kept.map_or(self.nodes.len(), NodeId::index);
+        &self.nodes[..end]
+    }
+
     /// Whether the node is a directory.
     pub fn is_directory(&self, id: NodeId) -> bool {
         matches!(self[id].kind, Kind::Directory { .. })

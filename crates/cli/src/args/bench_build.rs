@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 use coldpress_bench::build_study::{Compressor, Level, Maker, Unpacker};
+use coldpress_report::typed::{parse_positive, parse_size_bytes};
 
 use super::StudyArgs;
-use super::number::{parse_positive, parse_size_bytes};
 
 /// Compare how fast tools build and unpack images, and how small these are
 ///

@@ -9,8 +9,8 @@ use std::str::FromStr;
 
 use clap::Args;
 use coldpress_bench::build_study::{Compressor, Level, Maker};
+use coldpress_report::typed::{parse_positive, parse_size_bytes};
 
-use super::number::{parse_positive, parse_size_bytes};
 use super::{CommandArgs, StudyArgs};
 
 /// Compare how fast a program starts from different images

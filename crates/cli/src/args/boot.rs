@@ -6,9 +6,9 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use coldpress_host::{Accelerator, DiskBus};
+use coldpress_report::typed::{parse_positive, parse_size_bytes};
 
 use super::StudyArgs;
-use super::number::{parse_positive, parse_size_bytes};
 
 /// Compare boots from several images, in virtual machines
 ///

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
 use clap::Args;
+use coldpress_report::typed::parse_size_bytes;
 
-use super::number::parse_size_bytes;
 use super::{DescribedArgs, ImageArgs, OrderingProfileArgs, SourceArgs, TarArgs};
 
 /// Build an image from directories, tar archives or other images

@@ -4,8 +4,7 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 use clap::Args;
-
-use super::number::parse_positive;
+use coldpress_report::typed::parse_positive;
 
 /// Measure how fast this machine reads, decompresses and looks up files
 ///

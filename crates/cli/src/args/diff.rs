@@ -3,8 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-
-use super::place::{ImageOffset, parse_offset};
+use coldpress_dialects::{ImageOffset, parse_offset};
 
 /// Compare two images, or an image with a directory
 ///

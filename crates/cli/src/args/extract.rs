@@ -5,10 +5,10 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::Args;
+use coldpress_report::typed::{parse_positive, parse_size_bytes};
 
 use super::Syntax;
 use super::exclude::ExcludeArgs;
-use super::number::{parse_positive, parse_size_bytes};
 use super::place::PlaceArgs;
 
 /// Extract an image, or some of its paths, into a directory

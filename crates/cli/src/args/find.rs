@@ -190,7 +190,7 @@ impl ModeTest {
 }
 
 fn parse_size(text: &str) -> Result<Amount, String> {
-    parse_amount(text, super::number::parse_size_bytes)
+    parse_amount(text, coldpress_report::typed::parse_size_bytes)
 }
 
 fn parse_count(text: &str) -> Result<Amount, String> {

@@ -4,8 +4,7 @@ use std::num::NonZeroUsize;
 
 use clap::{Args, ValueEnum};
 use coldpress_codec::{Choice, Choices, Dictionary, Filter, Strategy};
-
-use super::number::{parse_positive, parse_size_bytes};
+use coldpress_report::typed::{parse_positive, parse_size_bytes};
 
 /// How an image is written.
 #[derive(Debug, Args)]

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
+use coldpress_report::typed::parse_size_bytes;
 
 use super::TailsName;
-use super::number::parse_size_bytes;
 
 /// Convert and check plans and sort files
 ///

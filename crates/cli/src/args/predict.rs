@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, ValueEnum};
+use coldpress_report::typed::parse_share;
 
-use super::number::parse_share;
 use super::place::PlaceArgs;
 
 /// Predict how long a cold start from IMAGE takes, without starting anything

@@ -4,8 +4,8 @@ use std::num::NonZeroU64;
 use std::path::PathBuf;
 
 use clap::Args;
+use coldpress_report::typed::{parse_positive, parse_size_bytes};
 
-use super::number::{parse_positive, parse_size_bytes};
 use super::place::PlaceArgs;
 use super::profile::ShareArgs;
 

@@ -4,8 +4,8 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 use clap::Args;
+use coldpress_report::typed::parse_positive;
 
-use super::number::parse_positive;
 use super::{CommandArgs, ImageArgs, OrderingProfileArgs, RecorderArgs, SourceArgs};
 
 /// Record a cold start, build an image in that order, and measure the gain

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+use coldpress_report::typed::{parse_percent, parse_share, parse_size_bytes};
 
-use super::number::{parse_percent, parse_share, parse_size_bytes};
 use super::{ProfileExportArgs, ProfileImportArgs};
 
 /// Merge and check recordings, and exchange them with other tools

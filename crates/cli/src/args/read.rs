@@ -4,8 +4,8 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::Args;
+use coldpress_report::typed::parse_size_bytes;
 
-use super::number::parse_size_bytes;
 use super::place::PlaceArgs;
 use super::reading::ReadingArgs;
 

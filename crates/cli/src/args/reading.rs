@@ -3,8 +3,7 @@
 use std::num::NonZeroUsize;
 
 use clap::Args;
-
-use super::number::{parse_positive, parse_size_bytes};
+use coldpress_report::typed::{parse_positive, parse_size_bytes};
 
 /// What reading may take.
 #[derive(Debug, Args)]

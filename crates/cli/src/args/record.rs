@@ -5,8 +5,7 @@ use std::num::NonZeroU64;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-
-use super::number::parse_positive;
+use coldpress_report::typed::parse_positive;
 
 /// Record what a start of COMMAND reads from SOURCE
 ///

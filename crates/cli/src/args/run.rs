@@ -6,8 +6,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::{OsStringValueParser, TypedValueParser as _};
+use coldpress_report::typed::parse_size_bytes;
 
-use super::number::parse_size_bytes;
 use super::place::PlaceArgs;
 
 /// Run COMMAND from an image, without root

@@ -3,8 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-
-use super::number::parse_size_bytes;
+use coldpress_report::typed::parse_size_bytes;
 
 /// Check SQLite databases that a start reads, and rewrite them
 ///

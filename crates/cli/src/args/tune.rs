@@ -5,9 +5,9 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::Args;
+use coldpress_report::typed::{parse_positive, parse_size_bytes};
 use coldpress_tune::Budget;
 
-use super::number::{parse_positive, parse_size_bytes};
 use super::{CommandArgs, CompressorName, GroupArgs, RecorderArgs, SourceArgs, StalenessArgs};
 
 /// Choose how to build an image of SOURCE, without building any

@@ -4,15 +4,15 @@ use std::io::Write;
 use std::ops::Range;
 
 use coldpress_format::Body;
-use coldpress_image::{Image, ReadLimits};
+use coldpress_image::image_path::resolve;
+use coldpress_image::{Image, ReadLimits, write_content};
 use coldpress_report::failure::sentence;
 use coldpress_report::text::{image_path, quoted_bytes};
 
 use crate::args::CatArgs;
 use crate::exit::Exit;
-use crate::image_path::resolve;
 use crate::ui::{Stdout, Ui};
-use crate::{contents, failure, resolve as settings, steps};
+use crate::{failure, resolve as settings, steps};
 
 /// What is printed of a file, and what reading it may take.
 struct Printing<'a> {
@@ -56,7 +56,7 @@ impl Printing<'_> {
             anyhow::bail!("the image has no such file");
         };
         match &found.inode.body {
-            Body::File(file) => contents::write(
+            Body::File(file) => write_content(
                 self.image,
                 file,
                 self.range.clone(),

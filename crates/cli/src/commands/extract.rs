@@ -9,6 +9,7 @@ use std::time::Instant;
 use anyhow::anyhow;
 use coldpress_build::{Descent, Fate};
 use coldpress_format::Body;
+use coldpress_host::threads;
 use coldpress_image::{Choice, Error, ExtractOptions, Visited};
 use coldpress_report::failure::hint;
 use coldpress_report::text::{base_name, image_path, quoted, quoted_bytes};
@@ -37,7 +38,7 @@ pub(super) fn run(args: &ExtractArgs, ui: &Ui) -> anyhow::Result<Exit> {
         overwrite: args.force,
         confine_symlinks: args.confine_symlinks,
         keep_going: args.keep_going,
-        threads: resolve::threads(args.threads),
+        threads: threads(args.threads),
         memory_bytes: resolve::memory_bytes(args.memory),
         watch: Some(ui.timing.as_ref()),
         ..ExtractOptions::default()

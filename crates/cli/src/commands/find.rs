@@ -5,6 +5,7 @@ mod tests_of;
 use std::io::Write as _;
 
 use anyhow::bail;
+use coldpress_image::image_path::{Found, resolve_as_listed};
 use coldpress_image::{Image, Visited, Walker};
 use coldpress_report::failure::sentence;
 use coldpress_report::text::{image_path, quoted_bytes};
@@ -13,7 +14,6 @@ use super::ls::printer::Printer;
 use super::ls::row::Row;
 use crate::args::FindArgs;
 use crate::exit::Exit;
-use crate::image_path::{Found, resolve_as_listed};
 use crate::ui::Ui;
 use crate::{failure, steps};
 

@@ -8,12 +8,12 @@ use std::collections::HashSet;
 use anyhow::{anyhow, bail};
 use coldpress_format::{Body, Directory, InodeRef};
 use coldpress_image::Image;
+use coldpress_image::image_path::{Found, child, resolve_as_listed};
 use coldpress_report::failure::sentence;
 use coldpress_report::text::{image_path, quoted_bytes};
 
 use crate::args::LsArgs;
 use crate::exit::Exit;
-use crate::image_path::{Found, child, resolve_as_listed};
 use crate::ui::Ui;
 use crate::{failure, steps};
 

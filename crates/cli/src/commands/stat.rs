@@ -8,12 +8,12 @@ use std::io::Write as _;
 
 use anyhow::bail;
 use coldpress_image::Image;
+use coldpress_image::image_path::resolve;
 use coldpress_report::failure::sentence;
 use coldpress_report::text::{image_path, quoted_bytes};
 
 use crate::args::StatArgs;
 use crate::exit::Exit;
-use crate::image_path::resolve;
 use crate::ui::{Stdout, Ui};
 use crate::{failure, steps};
 

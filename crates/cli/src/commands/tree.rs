@@ -6,6 +6,7 @@ use std::io::Write;
 
 use anyhow::bail;
 use coldpress_format::Body;
+use coldpress_image::image_path::resolve_as_listed;
 use coldpress_image::{Image, Visited, Walker};
 use coldpress_report::failure::sentence;
 use coldpress_report::text::{base_name, escaped, image_path, plural, quoted_bytes};
@@ -13,7 +14,6 @@ use coldpress_report::text::{base_name, escaped, image_path, plural, quoted_byte
 use super::ls::row::size_bytes;
 use crate::args::TreeArgs;
 use crate::exit::Exit;
-use crate::image_path::resolve_as_listed;
 use crate::ui::Ui;
 use crate::{failure, steps};
 

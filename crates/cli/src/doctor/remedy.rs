@@ -3,13 +3,14 @@
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
+use coldpress_dialects::ImageOffset;
 use coldpress_format::Compressor;
 use coldpress_image::Demands;
 use coldpress_report::text::shell_word;
 
 use super::reader::{Known, Reader};
 use super::rules::{Change, Finding, Verdict};
-use crate::args::{ImageOffset, PlaceArgs};
+use crate::args::PlaceArgs;
 
 /// The block size that `coldpress build` takes if none is asked for.
 const DEFAULT_BLOCK_BYTES: u32 = 128 << 10;

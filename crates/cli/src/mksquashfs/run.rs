@@ -7,16 +7,12 @@ use std::time::SystemTime;
 
 use anyhow::{Context as _, bail};
 use coldpress_build::{Options, Source, Warning};
+use coldpress_dialects::mksquashfs::{self, Info, Request, Settled, SettledTimes};
 use coldpress_format::BlockSize;
-use coldpress_layout::{Kind, Node, NodeId, Tails};
+use coldpress_layout::{Kind, Tails};
 use coldpress_report::text::quoted;
 
-use super::appending::{self, Destination};
-use super::contradictions::{self, SettledTimes};
-use super::report;
-use super::request::{Info, Request, Time};
-use super::settle::{self, Settled};
-use super::sort;
+use super::destination::{Destination, recover};
 use crate::squashfs_tools::{Pace, Shown, print};
 use crate::timing::{Deed, kept};
 use crate::ui::Ui;
@@ -34,39 +30,42 @@ pub(crate) fn run(request: &mut Request, epoch_s: Option<u32>, ui: &Ui) -> anyho
 }
 
 fn build(request: &mut Request, epoch_s: Option<u32>, ui: &Ui) -> anyhow::Result<()> {
-    contradictions::check(request)?;
+    mksquashfs::check(request)?;
     let times = SettledTimes::new(&request.times, epoch_s)?;
     if let Some(recovery) = &request.recover {
-        return appending::recover(request, recovery, ui);
+        return recover(request, recovery, ui);
     }
     let now_s = now_s()?;
-    let appending = appending::open(request)?;
-    let taken_names = appending::taken_names(request, appending.as_ref())?;
-    let settled = settle::settle(request, times, now_s, taken_names, ui)?;
+    let appending = mksquashfs::open_old(request)?;
+    let taken_names = mksquashfs::taken_names(request, appending.as_ref())?;
+    let settled = mksquashfs::settle(request, times, now_s, taken_names, &|text| ui.warn(text))?;
     let mut info = info(request)?;
     let _hold = ui.interrupt.hold();
     let destination = Destination::new(request, appending)?;
     if !request.talk.quiet {
         let beginning = match destination.appending() {
-            None => report::beginning(request),
-            Some(appending) => appending::beginning(request, appending),
+            None => mksquashfs::beginning(request),
+            Some(appending) => mksquashfs::appending_text(request, appending),
         };
-        let processors = report::processors(settled.options.threads);
+        let processors = mksquashfs::processors(settled.options.threads);
         print(ui, &[processors, beginning].concat())?;
     }
     let source = gather(request, &settled, &destination, ui)?;
     if let Some(info) = &mut info {
-        report::stored(&source, info).context("cannot tell what is stored")?;
+        mksquashfs::stored(&source, info).context("cannot tell what is stored")?;
         info.flush().context("cannot tell what is stored")?;
     }
     let options = Options {
-        modification_time_s: image_time_s(times, &source, now_s),
+        modification_time_s: times.image_s(&source, now_s),
         ..settled.options
     };
     let summary = write(request, &settled, &source, &destination, &options, ui)?;
     destination.commit(ui)?;
     if !request.talk.quiet {
-        print(ui, &report::summary(request, &options, &source, &summary))?;
+        print(
+            ui,
+            &mksquashfs::summary(request, &options, &source, &summary),
+        )?;
     }
     Ok(())
 }
@@ -124,7 +123,7 @@ fn write(
     options: &Options,
     ui: &Ui,
 ) -> anyhow::Result<coldpress_build::Summary> {
-    let plan = sort::plan(request, settled, source)?;
+    let plan = mksquashfs::plan(request, settled, source)?;
     let block_size = options.block_size;
     let (order, _) = coldpress_layout::order(&source.tree, &plan, block_size, options.tails);
     let rest = request.work.rest_percent;
@@ -146,7 +145,7 @@ fn write(
 /// from a pipe look for the percents. On a terminal the bar of coldpress is enough.
 fn shown(request: &Request, source: &Source, block_size: BlockSize) -> Shown {
     if request.talk.shows_bar() && !io::stdout().is_terminal() {
-        let sizes = new_nodes(source).map(|node| match node.kind {
+        let sizes = source.tree.new_nodes().iter().map(|node| match node.kind {
             Kind::File { size_bytes } => size_bytes,
             _ => 0,
         });
@@ -173,24 +172,6 @@ fn warn<'a>(
         ui.warn(&warning.to_string());
     }
     Ok(())
-}
-
-fn image_time_s(times: SettledTimes, source: &Source, now_s: u32) -> u32 {
-    match times.image {
-        Some(Time::At(asked_s)) => asked_s,
-        // That of what is there already does not count, as in mksquashfs.
-        Some(Time::Newest) => new_nodes(source)
-            .map(|node| node.mtime_s)
-            .max()
-            .unwrap_or(0),
-        None => now_s,
-    }
-}
-
-/// All but what an image has already that is appended to.
-fn new_nodes(source: &Source) -> impl Iterator<Item = &Node> {
-    let count = source.tree.first_kept.map_or(usize::MAX, NodeId::index);
-    source.tree.nodes.iter().take(count)
 }
 
 fn now_s() -> anyhow::Result<u32> {

@@ -6,6 +6,7 @@ use std::slice;
 
 use anyhow::Context as _;
 use coldpress_build::{Input, Source, SourceOptions};
+use coldpress_host::threads;
 use coldpress_image::Image;
 use coldpress_layout::Plan;
 use coldpress_report::text::quoted;
@@ -13,7 +14,6 @@ use coldpress_trace::{Profile, Trace};
 
 use crate::args::PlaceArgs;
 use crate::image_file;
-use crate::resolve;
 use crate::ui::Ui;
 
 /// Opens an image that begins where its file does.
@@ -100,7 +100,7 @@ pub(crate) fn scan_image(path: &Path, start_byte: u64, ui: &Ui) -> anyhow::Resul
 fn scan_inputs(inputs: &[Input], path: &Path, ui: &Ui) -> anyhow::Result<Source> {
     let options = SourceOptions {
         xattrs: false,
-        threads: resolve::threads(None),
+        threads: threads(None),
         ..SourceOptions::default()
     };
     let step = ui.step("scanning", 0);

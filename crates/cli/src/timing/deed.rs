@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
+use coldpress_dialects::Tool;
 use coldpress_report::text::quoted;
 
 use crate::args::{BenchVerb, Verb};
-use crate::squashfs_tools::Tool;
 
 /// What is done: a verb, and a sentence for listings.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

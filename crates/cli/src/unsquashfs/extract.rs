@@ -1,25 +1,18 @@
 //! Files into a directory, with the counts that unsquashfs prints.
 
 use std::cell::RefCell;
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt as _;
 
 use anyhow::{anyhow, bail};
 use coldpress_build::Progress;
-use coldpress_format::{Body, Inode};
-use coldpress_image::{
-    Attribute, Choice, ExtractOptions, Extracted, Image, Metadata, ReadLimits, Visited, walk_chosen,
+use coldpress_dialects::unsquashfs::{
+    Request, Selection, Work, change, choice, created, is_filled, kept_xattrs, read_limits,
 };
-use coldpress_report::failure::{hint, sentence, without_os_number};
-use coldpress_report::text::{base_name, quoted};
+use coldpress_format::Inode;
+use coldpress_image::{Attribute, ExtractOptions, Extracted, Image, Metadata, ReadLimits, Visited};
+use coldpress_report::failure::{sentence, without_os_number};
 use rustix::process::geteuid;
 
-use super::counts::{self, Work};
-use super::cursor::Verdict;
-use super::image::read_limits;
-use super::request::Request;
-use super::selection::Selection;
-use super::{listing, xattrs};
+use super::run::list;
 use crate::exit::Exit;
 use crate::failure;
 use crate::squashfs_tools::{Pace, Shown, print};
@@ -54,13 +47,13 @@ pub(crate) fn extract(
         print(ui, &work.text(threads.get()))?;
     }
     if request.listing.info {
-        let printed = listing::print(image, request, selection, ui);
+        let printed = list(image, request, selection, ui);
         failure::unless_stdout_closed(printed)?;
     }
-    let kept = xattrs::kept(&request.xattrs)?;
+    let kept = kept_xattrs(request)?;
     let keep_xattr = |name: &[u8]| kept.keeps(name);
     let cursor = RefCell::new(selection.cursor());
-    let choose = |visited: &Visited| choice(cursor.borrow_mut().visit(visited));
+    let choose = |visited: &Visited| choice(&mut cursor.borrow_mut(), visited);
     let change = |inode: &Inode, metadata: &mut Metadata| change(request, inode, metadata);
     let options = ExtractOptions {
         threads,
@@ -77,7 +70,7 @@ pub(crate) fn extract(
         ..ExtractOptions::default()
     };
     let extracted = run(image, request, &options, work.content_bytes, ui)?;
-    let summary = counts::created(&extracted);
+    let summary = created(&extracted);
     let exit = tell(request, extracted, ui)?;
     if !request.talk.quiet {
         print(ui, &summary)?;
@@ -108,68 +101,6 @@ fn run(
     })?;
     pace.finish();
     Ok(extracted)
-}
-
-const fn choice(verdict: Verdict) -> Choice {
-    match verdict {
-        Verdict::Leave => Choice::Leave,
-        Verdict::Take | Verdict::Enter => Choice::Take,
-    }
-}
-
-/// Replaces what the command line replaces.
-fn change(request: &Request, inode: &Inode, metadata: &mut Metadata) {
-    let owners = &request.owners;
-    metadata.uid = owners.uid.or(metadata.uid);
-    metadata.gid = owners.gid.or(metadata.gid);
-    metadata.mtime_s = request.time_s.unwrap_or(metadata.mtime_s);
-    let is_directory = matches!(inode.body, Body::Directory(_));
-    let mode = if is_directory {
-        &owners.directory_mode
-    } else {
-        &owners.file_mode
-    };
-    if let Some(mode) = mode {
-        metadata.mode = mode.apply(metadata.mode, is_directory);
-    }
-}
-
-/// Whether the destination holds something. What is in the way of the extraction must be replaced.
-///
-/// Only the entries of the root directory are looked for: a directory that is there is in the way
-/// too.
-///
-/// # Errors
-///
-/// If something is in the way and may not be replaced.
-fn is_filled(image: &Image, request: &Request, selection: &Selection) -> anyhow::Result<bool> {
-    let destination = &request.destination;
-    let Ok(mut there) = destination.read_dir() else {
-        return Ok(false);
-    };
-    if there.next().is_none() {
-        return Ok(false);
-    }
-    if request.force {
-        return Ok(true);
-    }
-    let mut cursor = selection.cursor();
-    walk_chosen(image, &mut |visited| -> anyhow::Result<bool> {
-        let is_taken = cursor.visit(visited) != Verdict::Leave;
-        if visited.depth == 0 {
-            return Ok(true);
-        }
-        let path = destination.join(OsStr::from_bytes(base_name(visited.path)));
-        if is_taken && path.symlink_metadata().is_ok() {
-            let error = anyhow!("{} exists", quoted(&path));
-            return Err(hint(
-                error,
-                "add -force to replace files and add to directories",
-            ));
-        }
-        Ok(false)
-    })?;
-    Ok(true)
 }
 
 /// Tells what was left out or could not be restored.

@@ -1,37 +1,18 @@
-//! An image as pseudo definitions with their data, which mksquashfs makes the same image of.
-//!
-//! ```text
-//! etc/passwd R 1580702706 644 0 0 1720 0 0     length, first byte in the data, whether it has holes
-//! ...
-//! #
-//! # START OF DATA - DO NOT MODIFY
-//! #
-//! root:x:0:0:...
-//! ```
+//! An image as pseudo definitions with their data, into a file or to standard output.
 
 use std::fs::OpenOptions;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
-use anyhow::{Context as _, bail};
-use coldpress_build::{Output, Progress, Xattrs};
-use coldpress_format::{Body, InodeRef};
-use coldpress_image::{Image, Visited, walk_chosen};
-use coldpress_report::text::{quoted, quoted_bytes};
+use anyhow::Context as _;
+use coldpress_build::Output;
+use coldpress_dialects::unsquashfs::{PseudoDump, Request, Selection};
+use coldpress_image::Image;
+use coldpress_report::text::quoted;
 
-use super::cursor::Verdict;
-use super::first_names::FirstNames;
-use super::image::read_limits;
-use super::request::Request;
-use super::selection::Selection;
-use super::{definition, xattrs};
-use crate::contents;
 use crate::exit::Exit;
 use crate::squashfs_tools::{Pace, Shown};
 use crate::ui::Ui;
-
-/// What stands between the definitions and the data.
-const MARKER: &[u8] = b"#\n# START OF DATA - DO NOT MODIFY\n#\n";
 
 /// Writes the paths that are selected, to standard output or into a file that takes its place when
 /// it is complete.
@@ -40,14 +21,14 @@ const MARKER: &[u8] = b"#\n# START OF DATA - DO NOT MODIFY\n#\n";
 ///
 /// If the image is damaged, the file cannot be written, or a path has no place in a definition and
 /// all errors are to be strict; otherwise such a path is left out.
-pub(crate) fn write(
+pub(super) fn write(
     image: &Image,
     request: &Request,
     selection: &Selection,
     path: &Path,
     ui: &Ui,
 ) -> anyhow::Result<Exit> {
-    let dump = |out: &mut dyn Write| Dump::new(image, request, ui)?.write(selection, out);
+    let dump = |out: &mut dyn Write| dump(image, request, selection, out, ui);
     if request.pseudo_to_stdout() {
         return dump(&mut ui.out());
     }
@@ -65,139 +46,19 @@ pub(crate) fn write(
     Ok(exit)
 }
 
-/// A dump under way.
-struct Dump<'a> {
-    image: &'a Image,
-    request: &'a Request,
-    ui: &'a Ui,
-    xattrs: Xattrs,
-    names: FirstNames,
-    /// The files whose data is to follow, each with the place of its path.
-    files: Vec<(InodeRef, usize)>,
-    data_bytes: u64,
-    is_wrong: bool,
-}
-
-impl<'a> Dump<'a> {
-    fn new(image: &'a Image, request: &'a Request, ui: &'a Ui) -> anyhow::Result<Self> {
-        Ok(Self {
-            image,
-            request,
-            ui,
-            xattrs: xattrs::kept(&request.xattrs)?,
-            names: FirstNames::default(),
-            files: Vec::new(),
-            data_bytes: 0,
-            is_wrong: false,
-        })
-    }
-
-    fn write(mut self, selection: &Selection, out: &mut dyn Write) -> anyhow::Result<Exit> {
-        let mut cursor = selection.cursor();
-        walk_chosen(self.image, &mut |visited| -> anyhow::Result<bool> {
-            let verdict = cursor.visit(visited);
-            let is_written = verdict != Verdict::Leave && self.definitions(visited, out)?;
-            Ok(is_written && verdict == Verdict::Enter)
-        })?;
-        out.write_all(MARKER)?;
-        self.data(out)?;
-        out.flush()?;
-        Ok(Exit::wrong_if(self.is_wrong))
-    }
-
-    /// Writes the definitions of a path; `false` if there can be none.
-    fn definitions(&mut self, visited: &Visited, out: &mut dyn Write) -> anyhow::Result<bool> {
-        let Some(name) = definition::name(visited.path) else {
-            let reason = "its name holds a line break";
-            self.leave(&quoted_bytes(visited.path), reason)?;
-            return Ok(false);
-        };
-        let inode = visited.inode;
-        if let Body::Symlink(target) = &inode.body
-            && !definition::is_writable_target(target)
-        {
-            let reason = "its target begins with white space, ends with a backslash or holds a \
-                          line break";
-            self.leave(&quoted_bytes(visited.path), reason)?;
-            return Ok(false);
-        }
-        let (place, is_again) = self.names.note(visited);
-        if is_again {
-            let first = definition::name(&self.names.path(place)).unwrap_or_default();
-            out.write_all(&[&name, b" L ".as_slice(), &first, b"\n"].concat())?;
-            return Ok(true);
-        }
-        let owner = self.image.owner(inode)?;
-        let time_s = self.request.time_s.unwrap_or(inode.mtime_s);
-        let line = definition::line(&name, inode, time_s, owner, self.data_bytes);
-        out.write_all(&line)?;
-        if let Body::File(file) = &inode.body {
-            self.files.push((visited.at, place));
-            self.data_bytes = self.data_bytes.saturating_add(file.size_bytes);
-        }
-        self.xattrs(visited, &name, out)?;
-        Ok(true)
-    }
-
-    fn xattrs(
-        &mut self,
-        visited: &Visited,
-        name: &[u8],
-        out: &mut dyn Write,
-    ) -> anyhow::Result<()> {
-        if !self.request.xattrs.restored {
-            return Ok(());
-        }
-        for (key, value) in self.image.xattrs(visited.inode)?.iter() {
-            if !self.xattrs.keeps(key) {
-                continue;
-            }
-            if let Some(text) = definition::xattr(key, value) {
-                out.write_all(&[name, b" x ", &text, b"\n"].concat())?;
-            } else {
-                let (key, path) = (quoted_bytes(key), quoted_bytes(visited.path));
-                let reason = "it is empty, or its name holds a `=` or a line break";
-                self.leave(&format!("the attribute {key} of {path}"), reason)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Writes the contents of all files.
-    fn data(&mut self, out: &mut dyn Write) -> anyhow::Result<()> {
-        let percentage = self.request.talk.percentage && !self.request.pseudo_to_stdout();
-        let limits = read_limits(self.request)?;
-        let mut pace = Pace::new("writing", Shown::percents(percentage), 0, self.ui);
-        let mut progress = Progress {
-            done_bytes: 0,
-            total_bytes: self.data_bytes,
-        };
-        for (at, place) in &self.files {
-            let inode = self.image.inode(*at)?;
-            let Body::File(file) = &inode.body else {
-                continue;
-            };
-            contents::write(self.image, file, 0..u64::MAX, &limits, out).with_context(|| {
-                let path = self.names.path(*place);
-                format!("cannot write {}", quoted_bytes(&path))
-            })?;
-            progress.done_bytes = progress.done_bytes.saturating_add(file.size_bytes);
-            if pace.advance(progress).is_break() {
-                bail!("interrupted");
-            }
-        }
-        pace.finish();
-        Ok(())
-    }
-
-    /// Tells what is left out.
-    fn leave(&mut self, what: &str, reason: &str) -> anyhow::Result<()> {
-        let text = format!("{what} cannot be a definition: {reason}");
-        if self.request.errors.strict {
-            bail!("{text}");
-        }
-        self.ui.warn(&format!("{text}; it is left out"));
-        self.is_wrong = true;
-        Ok(())
-    }
+fn dump(
+    image: &Image,
+    request: &Request,
+    selection: &Selection,
+    out: &mut dyn Write,
+    ui: &Ui,
+) -> anyhow::Result<Exit> {
+    let warn = |text: &str| ui.warn(text);
+    let mut dump = PseudoDump::new(image, request, &warn)?;
+    dump.write_definitions(selection, out)?;
+    let percentage = request.talk.percentage && !request.pseudo_to_stdout();
+    let mut pace = Pace::new("writing", Shown::percents(percentage), 0, ui);
+    let is_right = dump.write_contents(out, &mut |progress| pace.advance(progress))?;
+    pace.finish();
+    Ok(Exit::wrong_if(!is_right))
 }

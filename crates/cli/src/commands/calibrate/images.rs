@@ -9,7 +9,7 @@ use coldpress_build::{
 };
 use coldpress_codec::Settings;
 use coldpress_format::{BlockSize, Compressor};
-use coldpress_host::{Sample, memory_file, path_of_open};
+use coldpress_host::{Sample, memory_file, path_of_open, threads};
 use coldpress_layout::{Group, Plan, Tails};
 
 use super::{archive, content};
@@ -111,7 +111,7 @@ fn write(
             .transpose()?,
         uncompressed: Uncompressed::default(),
         block_size,
-        threads: resolve::threads(None),
+        threads: threads(None),
         memory_bytes: resolve::memory_bytes(None),
         modification_time_s: 0,
         tails,

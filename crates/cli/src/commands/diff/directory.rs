@@ -3,14 +3,15 @@
 use std::collections::BTreeMap;
 
 use coldpress_build::{Difference, Input, Progress, SourceOptions, What, verify};
+use coldpress_host::threads;
 use coldpress_image::Side;
 use coldpress_report::text::{escaped, iso_utc};
 
 use super::tree::{bare, both, one, only_in};
 use super::{KEPT_MAX, Report, Row};
 use crate::args::{DiffArgs, PlaceArgs};
+use crate::steps;
 use crate::ui::Ui;
-use crate::{resolve, steps};
 
 /// Compares the image with the directory; `is_swapped` if the directory comes first.
 pub(super) fn compare(
@@ -26,7 +27,7 @@ pub(super) fn compare(
     };
     let image = steps::open_image_at(image, &PlaceArgs { offset })?;
     let options = SourceOptions {
-        threads: resolve::threads(None),
+        threads: threads(None),
         xattrs: !args.no_xattrs && !args.content_only,
         ..SourceOptions::default()
     };

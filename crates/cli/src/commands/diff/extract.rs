@@ -6,6 +6,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::anyhow;
+use coldpress_host::threads;
 use coldpress_image::{Contrast, ExtractOptions, Image, Side, TreeDifference};
 use coldpress_report::failure::hint;
 use coldpress_report::text::quoted;
@@ -63,7 +64,7 @@ impl Differing {
             let started = Instant::now();
             let options = ExtractOptions {
                 paths,
-                threads: resolve::threads(None),
+                threads: threads(None),
                 memory_bytes: resolve::memory_bytes(None),
                 ..ExtractOptions::default()
             };

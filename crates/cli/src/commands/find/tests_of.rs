@@ -6,12 +6,12 @@ use std::os::unix::ffi::OsStrExt as _;
 use anyhow::{Context as _, anyhow};
 use coldpress_build::{Pattern, parse_time};
 use coldpress_format::{Body, InodeKind};
+use coldpress_host::names;
 use coldpress_image::{Image, Visited};
 use coldpress_report::text::base_name;
 
 use crate::args::{Amount, ModeTest, TestArgs, TypeLetter};
 use crate::commands::ls::row::size_bytes;
-use crate::names;
 
 /// Tests, of which all must hold.
 pub(super) struct Tests {

@@ -3,13 +3,13 @@
 use std::io::Write as _;
 
 use coldpress_history::{Listed, Origin};
+use coldpress_report::LocalTime;
 use coldpress_report::text::escaped;
 use coldpress_report::units::count;
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use serde::Serialize;
 
 use crate::exit::Exit;
-use crate::local_time::LocalTime;
 use crate::state;
 use crate::ui::Ui;
 

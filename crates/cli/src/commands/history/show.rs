@@ -6,13 +6,13 @@ use std::io::Write as _;
 use coldpress_bench::figure;
 use coldpress_bench::{Standing, standings};
 use coldpress_history::{Origin, Study};
+use coldpress_report::LocalTime;
 use coldpress_report::text::{escaped, fields, plural};
 use coldpress_report::units::{change, count};
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
 use crate::args::ShowArgs;
 use crate::exit::Exit;
-use crate::local_time::LocalTime;
 use crate::state;
 use crate::ui::Ui;
 

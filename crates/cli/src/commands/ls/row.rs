@@ -5,10 +5,9 @@ use std::sync::Arc;
 
 use coldpress_format::{Body, InodeKind};
 use coldpress_image::Image;
+use coldpress_image::image_path::Found;
 use coldpress_report::text::{base_name, hex};
 use serde::Serialize;
-
-use crate::image_path::Found;
 
 /// A file, as `--json` prints it.
 #[derive(Debug, Serialize)]

@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf, absolute};
 use std::thread;
 
 use anyhow::Context as _;
+use coldpress_dialects::squashfuse::MountOption;
 use coldpress_report::text::quoted;
 
 use super::background;
-use crate::args::MountOption;
 use crate::ui::Ui;
 
 const MOUNTED: u8 = b's';

@@ -7,14 +7,14 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context as _, anyhow, bail};
+use coldpress_dialects::squashfuse::MountOption;
 use coldpress_format::Body;
 use coldpress_host::{FuseOptions, is_root};
-use coldpress_image::Image;
+use coldpress_image::{Image, image_path};
 use coldpress_mount::{Options, PrefetchLimits, ServerOptions};
 use coldpress_report::text::{image_path as absolute, quoted_bytes};
 
-use crate::args::{MountArgs, MountOption, PlaceArgs};
-use crate::image_path;
+use crate::args::{MountArgs, PlaceArgs};
 
 /// Threads unless told otherwise: one may be decompressing a large block.
 const THREADS_MIN: usize = 2;

@@ -6,9 +6,10 @@ use std::io::Write as _;
 use std::path::absolute;
 
 use anyhow::Context as _;
+use coldpress_dialects::ImageOffset;
 use coldpress_report::systemd::escaped;
 
-use crate::args::{ImageOffset, PrefetchArgs};
+use crate::args::PrefetchArgs;
 use crate::exit::Exit;
 use crate::ui::Ui;
 

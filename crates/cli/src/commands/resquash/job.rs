@@ -5,13 +5,14 @@ use std::path::Path;
 
 use anyhow::Context as _;
 use coldpress_build::{Identity, Input, Tool};
+use coldpress_dialects::ImageOffset;
 use coldpress_host::{Janitor, Scratch};
 use coldpress_image::{Image, ReadAt as _};
 use coldpress_report::text::quoted;
 use serde::Serialize;
 
 use super::{rules, write};
-use crate::args::{ImageOffset, PlaceArgs, ResquashArgs};
+use crate::args::{PlaceArgs, ResquashArgs};
 use crate::commands::{diff, identify};
 use crate::image_file::Opened;
 use crate::peer;

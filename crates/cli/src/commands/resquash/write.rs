@@ -7,13 +7,14 @@ use std::path::Path;
 
 use anyhow::{Context as _, anyhow};
 use coldpress_build::{Identity, Input, Progress, SourceOptions};
+use coldpress_host::{memory, threads};
 use coldpress_image::{ExtractOptions, Image, ReadLimits, TarOptions, write_tar};
 use coldpress_layout::{Plan, Tails};
 use coldpress_report::failure::without_os_number;
 use coldpress_report::text::{plural, printable, quoted};
 
 use crate::ui::Ui;
-use crate::{memory, peer, remake, resolve};
+use crate::{peer, remake};
 
 /// Writes what an image holds as coldpress does without a plan, with every block compressed anew.
 ///
@@ -27,7 +28,7 @@ pub(super) fn again(
     ui: &Ui,
 ) -> anyhow::Result<()> {
     let is_padded = remake::is_padded(image.superblock(), file_bytes);
-    let threads = resolve::threads(None);
+    let threads = threads(None);
     let options = identity.options(image, is_padded, threads, memory::default_bytes());
     let source_options = SourceOptions {
         threads,
@@ -61,7 +62,7 @@ pub(super) fn extracted(
     ui: &Ui,
 ) -> anyhow::Result<Option<String>> {
     let options = ExtractOptions {
-        threads: resolve::threads(None),
+        threads: threads(None),
         memory_bytes: memory::default_bytes(),
         ..ExtractOptions::default()
     };
@@ -89,7 +90,7 @@ pub(super) fn archived(image: &Image, archive: &Path, ui: &Ui) -> anyhow::Result
         hard_links: true,
         sparse: true,
         limits: ReadLimits {
-            threads: resolve::threads(None),
+            threads: threads(None),
             memory_bytes: memory::default_bytes(),
         },
     };

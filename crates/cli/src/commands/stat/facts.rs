@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use coldpress_format::{Body, Directory};
+use coldpress_image::image_path::Found;
 use coldpress_image::{Image, MetadataPlace, Xattr};
 use serde::Serialize;
 
 use super::data::Data;
 use crate::commands::ls::row::Row;
-use crate::image_path::Found;
 
 /// What is known of a path, as `--json` prints it.
 #[derive(Serialize)]

@@ -1,0 +1,20 @@
+//! What the command lines of squashfs-tools have in common.
+//!
+//! ```text
+//! tool     the programs                                     tool.rs
+//! table    options, each with its treatment                 table.rs
+//! words    words of a command line to a request, by a table  words.rs, value.rs
+//! help     what `-help` and its kin print of a table        help.rs
+//! ```
+
+pub(crate) mod help;
+pub(crate) mod table;
+mod tool;
+mod value;
+pub(crate) mod words;
+
+pub use tool::Tool;
+pub(crate) use value::Value;
+
+/// The squashfs-tools whose command lines are understood.
+pub(crate) const UNDERSTOOD: &str = "4.7";
