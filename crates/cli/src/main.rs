@@ -15,7 +15,6 @@ mod clock;
 mod commands;
 mod described;
 mod device;
-mod doctor;
 mod exit;
 mod failure;
 mod image_file;

@@ -23,7 +23,7 @@ pub mod squashfuse;
 pub mod unsquashfs;
 
 pub use date::LOOKUP;
-pub use place::{ImageOffset, parse_offset};
+pub use place::parse_offset;
 pub use squashfs_tools::Tool;
 
 use std::path::Path;

@@ -1,15 +1,7 @@
 //! Where in a file the image begins.
 
+use coldpress_image::ImageOffset;
 use coldpress_report::typed::parse_size_bytes;
-
-/// Where an image begins.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ImageOffset {
-    /// At this byte.
-    Bytes(u64),
-    /// Wherever one is found.
-    Auto,
-}
 
 /// Reads a place in a file.
 ///

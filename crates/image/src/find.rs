@@ -8,6 +8,15 @@ use crate::error::Error;
 use crate::source::ReadAt;
 use crate::store::read_exact;
 
+/// Where an image begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ImageOffset {
+    /// At this byte.
+    Bytes(u64),
+    /// Wherever one is found.
+    Auto,
+}
+
 /// How far into a file images are looked for. Programs that start an AppImage have some 1 MB, the
 /// kernels in front of a firmware's root file system a few.
 const SEARCHED_BYTES: u64 = 64 << 20;

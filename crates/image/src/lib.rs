@@ -111,7 +111,7 @@ pub use extract::{
     NotRestored, extract,
 };
 pub use file::FileBlock;
-pub use find::{find_images, is_sif};
+pub use find::{ImageOffset, find_images, is_sif};
 pub use findings::{PROBLEMS_MAX, Problem, Severity};
 #[cfg(feature = "http")]
 pub use http::{HttpOptions, HttpRange};

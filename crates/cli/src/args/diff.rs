@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use coldpress_dialects::{ImageOffset, parse_offset};
+use coldpress_dialects::parse_offset;
+use coldpress_image::ImageOffset;
 
 /// Compare two images, or an image with a directory
 ///

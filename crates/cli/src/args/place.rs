@@ -1,7 +1,8 @@
 //! Where in a file the image begins, for every verb that reads one.
 
 use clap::Args;
-use coldpress_dialects::{ImageOffset, parse_offset};
+use coldpress_dialects::parse_offset;
+use coldpress_image::ImageOffset;
 
 /// Which bytes of IMAGE are the image.
 #[derive(Clone, Copy, Debug, Default, Args)]

@@ -11,6 +11,8 @@ use std::io::Write as _;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, anyhow};
+use coldpress_doctor::kernel::{self, Means};
+use coldpress_doctor::reader::{COMPRESSORS, Known};
 use coldpress_format::Compressor;
 use coldpress_host::{
     Calibration, Device, Error, Janitor, Machine, MediumFigures, ReaderFigures, Sample, TestFile,
@@ -22,8 +24,6 @@ use coldpress_report::units::{bytes_per_s, count, seconds};
 
 use crate::args::CalibrateArgs;
 use crate::calibration::{self, MEDIUM};
-use crate::doctor::kernel::{self, Means};
-use crate::doctor::reader::{COMPRESSORS, Known};
 use crate::exit::Exit;
 use crate::failure::unless_stdout_closed;
 use crate::ui::Ui;

@@ -7,15 +7,15 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
 use anyhow::Context as _;
+use coldpress_doctor::kernel::{self, Means};
+use coldpress_doctor::reader::Reader;
+use coldpress_doctor::rules::{self, Finding, Subject, Verdict};
+use coldpress_doctor::{remedy, targets};
 use coldpress_image::{Demands, Error, Image};
 use coldpress_report::text::{escaped, quoted, quoted_bytes};
 use serde::Serialize;
 
 use crate::args::{DoctorArgs, PlaceArgs};
-use crate::doctor::kernel::{self, Means};
-use crate::doctor::reader::Reader;
-use crate::doctor::rules::{self, Finding, Subject, Verdict};
-use crate::doctor::{remedy, targets};
 use crate::exit::Exit;
 use crate::image_file;
 use crate::ui::Ui;
@@ -150,7 +150,8 @@ impl Examined<'_> {
                     size_bytes: self.size_bytes,
                 };
                 let findings = rules::judge(subject, reader);
-                let command = remedy::command(self.path, &args.place, demands, reader, &findings);
+                let command =
+                    remedy::command(self.path, args.place.offset, demands, reader, &findings);
                 (findings, command)
             }
             Err(why) => {

@@ -4,7 +4,9 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use crate::{ImageOffset, parse_offset};
+use coldpress_image::ImageOffset;
+
+use crate::parse_offset;
 
 /// One of the words behind `-o`, of squashfuse and of `coldpress mount`.
 #[derive(Clone, Debug, PartialEq, Eq)]

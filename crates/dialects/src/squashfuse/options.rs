@@ -85,7 +85,7 @@ pub(super) fn split(list: &[u8]) -> Vec<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ImageOffset;
+    use coldpress_image::ImageOffset;
     use coldpress_report::failure::sentence;
 
     #[test]

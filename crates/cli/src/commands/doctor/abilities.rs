@@ -3,13 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use coldpress_doctor::reader::{COMPRESSORS, FILTERS, Known, Reader};
+use coldpress_doctor::targets::Target;
 use coldpress_host::{KernelConfig, has_squashfs, machine};
 use coldpress_report::text::{escaped, quoted};
 use coldpress_report::units::bytes;
 use serde::Serialize;
-
-use crate::doctor::reader::{COMPRESSORS, FILTERS, Known, Reader};
-use crate::doctor::targets::Target;
 
 /// What a reader can do.
 #[derive(Debug, Serialize)]

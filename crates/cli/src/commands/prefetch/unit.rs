@@ -6,7 +6,7 @@ use std::io::Write as _;
 use std::path::absolute;
 
 use anyhow::Context as _;
-use coldpress_dialects::ImageOffset;
+use coldpress_image::ImageOffset;
 use coldpress_report::systemd::escaped;
 
 use crate::args::PrefetchArgs;

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use anyhow::Context as _;
 use coldpress_build::{Identity, Input, Tool};
-use coldpress_dialects::ImageOffset;
 use coldpress_host::{Janitor, Scratch};
+use coldpress_image::ImageOffset;
 use coldpress_image::{Image, ReadAt as _};
 use coldpress_report::text::quoted;
 use serde::Serialize;

@@ -3,14 +3,14 @@
 use anyhow::{anyhow, bail};
 use coldpress_build::Source;
 use coldpress_codec::{Choice as _, Choices, Filter};
+use coldpress_doctor::reader::{COMPRESSORS, Known, Reader};
+use coldpress_doctor::targets;
 use coldpress_format::{BlockSize, Compressor};
 use coldpress_report::failure::hint;
 use coldpress_tune::{Effort, FieldOptions, Limits, filters};
 
 use crate::args::{CompressorName, TuneArgs};
 use crate::device::Target;
-use crate::doctor::reader::{COMPRESSORS, Known, Reader};
-use crate::doctor::targets;
 use crate::resolve;
 use crate::ui::Ui;
 

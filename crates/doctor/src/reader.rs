@@ -6,9 +6,12 @@ use serde::Serialize;
 /// Whether something is so, as far as anyone said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Known {
+pub enum Known {
+    /// It is.
     Yes,
+    /// It is not.
     No,
+    /// Nobody said so.
     Unknown,
 }
 
@@ -19,7 +22,7 @@ impl From<bool> for Known {
 }
 
 /// The compressors that kernels may have, the most compatible first.
-pub(crate) const COMPRESSORS: [Compressor; 5] = [
+pub const COMPRESSORS: [Compressor; 5] = [
     Compressor::Gzip,
     Compressor::Lzo,
     Compressor::Lz4,
@@ -29,7 +32,7 @@ pub(crate) const COMPRESSORS: [Compressor; 5] = [
 
 /// A filter of xz: its number in the xz format and its name, which in capitals is that of the
 /// kernel's option `CONFIG_XZ_DEC_`.
-pub(crate) const FILTERS: [(u64, &str); 8] = [
+pub const FILTERS: [(u64, &str); 8] = [
     (4, "x86"),
     (5, "powerpc"),
     (6, "ia64"),
@@ -42,29 +45,30 @@ pub(crate) const FILTERS: [(u64, &str); 8] = [
 
 /// Who reads images.
 #[derive(Clone, Debug)]
-pub(crate) struct Reader {
+pub struct Reader {
     /// As it is called in sentences.
-    pub(crate) name: String,
+    pub name: String,
     /// A kernel, or a program that decompresses by itself.
-    pub(crate) is_kernel: bool,
+    pub is_kernel: bool,
     /// Whether it reads SquashFS at all.
-    pub(crate) squashfs: Known,
+    pub squashfs: Known,
     /// In the order of [`COMPRESSORS`].
-    pub(crate) compressors: [Known; COMPRESSORS.len()],
+    pub compressors: [Known; COMPRESSORS.len()],
     /// In the order of [`FILTERS`].
-    pub(crate) filters: [Known; FILTERS.len()],
-    pub(crate) xattrs: Known,
+    pub filters: [Known; FILTERS.len()],
+    /// Whether it shows extended attributes.
+    pub xattrs: Known,
     /// Bytes of a page of memory; `None` if that does not matter or is not known.
-    pub(crate) page_bytes: Option<u32>,
+    pub page_bytes: Option<u32>,
     /// Whether it has the rules of the snap store.
-    pub(crate) is_snap_store: bool,
+    pub is_snap_store: bool,
     /// Where all this was learnt, and when.
-    pub(crate) source: String,
+    pub source: String,
 }
 
 impl Reader {
     /// One of which nothing is known.
-    pub(crate) fn unknown(name: impl Into<String>, source: impl Into<String>) -> Self {
+    pub fn unknown(name: impl Into<String>, source: impl Into<String>) -> Self {
         Self {
             name: name.into(),
             is_kernel: true,
@@ -79,7 +83,7 @@ impl Reader {
     }
 
     /// Whether it decompresses this.
-    pub(crate) fn compressor(&self, compressor: Compressor) -> Known {
+    pub fn compressor(&self, compressor: Compressor) -> Known {
         let mut known = COMPRESSORS.iter().zip(self.compressors);
         // No kernel of Linux itself ever had lzma.
         known
@@ -88,7 +92,7 @@ impl Reader {
     }
 
     /// Whether it undoes the filter of this number.
-    pub(crate) fn filter(&self, number: u64) -> Known {
+    pub fn filter(&self, number: u64) -> Known {
         let mut known = FILTERS.iter().zip(self.filters);
         known
             .find(|((id, _), _)| *id == number)
@@ -96,7 +100,7 @@ impl Reader {
     }
 
     /// Names of the compressors of which this is known.
-    pub(crate) fn compressors_that_are(&self, known: Known) -> Vec<&'static str> {
+    pub fn compressors_that_are(&self, known: Known) -> Vec<&'static str> {
         let all = COMPRESSORS.iter().zip(self.compressors);
         all.filter(|(_, found)| *found == known)
             .map(|(compressor, _)| compressor.name())
@@ -104,7 +108,7 @@ impl Reader {
     }
 
     /// Names of the filters of which this is known.
-    pub(crate) fn filters_that_are(&self, known: Known) -> Vec<&'static str> {
+    pub fn filters_that_are(&self, known: Known) -> Vec<&'static str> {
         let all = FILTERS.iter().zip(self.filters);
         all.filter(|(_, found)| *found == known)
             .map(|((_, name), _)| *name)

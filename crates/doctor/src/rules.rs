@@ -19,7 +19,7 @@ const TARGET_MAX_BYTES: u64 = 4095;
 /// Whether an image is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Verdict {
+pub enum Verdict {
     /// It is.
     Yes,
     /// It is, but something in it is not as it should be.
@@ -32,7 +32,7 @@ pub(crate) enum Verdict {
 
 /// What is to be changed in the image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Change {
+pub enum Change {
     /// Another compressor.
     Compressor,
     /// The same compressor with its defaults.
@@ -51,23 +51,21 @@ pub(crate) enum Change {
 
 /// A reason not to say yes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(crate) struct Finding {
-    pub(crate) verdict: Verdict,
+pub struct Finding {
+    /// What it means for reading the image.
+    pub verdict: Verdict,
     /// What of the image.
-    pub(crate) about: &'static str,
+    pub about: &'static str,
     /// The rule, and what was found.
-    pub(crate) why: String,
+    pub why: String,
+    /// What would help, if anything does.
     #[serde(skip)]
-    pub(crate) change: Option<Change>,
+    pub change: Option<Change>,
 }
 
 impl Finding {
-    pub(crate) fn new(
-        verdict: Verdict,
-        about: &'static str,
-        why: String,
-        change: Option<Change>,
-    ) -> Self {
+    /// A reason.
+    pub fn new(verdict: Verdict, about: &'static str, why: String, change: Option<Change>) -> Self {
         Self {
             verdict,
             about,
@@ -79,14 +77,15 @@ impl Finding {
 
 /// An image to be judged.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Subject<'a> {
-    pub(crate) demands: &'a Demands,
+pub struct Subject<'a> {
+    /// What it asks of its readers.
+    pub demands: &'a Demands,
     /// From the first byte of the image to the end of its file.
-    pub(crate) size_bytes: u64,
+    pub size_bytes: u64,
 }
 
 /// Everything that stands against reading an image; nothing if all is well.
-pub(crate) fn judge(subject: Subject, reader: &Reader) -> Vec<Finding> {
+pub fn judge(subject: Subject, reader: &Reader) -> Vec<Finding> {
     let demands = subject.demands;
     let mut findings: Vec<Finding> = [
         file_system(reader),
@@ -114,7 +113,7 @@ pub(crate) fn judge(subject: Subject, reader: &Reader) -> Vec<Finding> {
 }
 
 /// What follows from all findings.
-pub(crate) fn verdict(findings: &[Finding]) -> Verdict {
+pub fn verdict(findings: &[Finding]) -> Verdict {
     let worst = findings.iter().map(|finding| finding.verdict).max();
     worst.unwrap_or(Verdict::Yes)
 }

@@ -18,10 +18,11 @@ const ALL: &[Compressor] = &[Gzip, Lzo, Lz4, Xz, Zstd];
 
 /// A reader that has a name.
 #[derive(Debug)]
-pub(crate) struct Target {
-    pub(crate) name: &'static str,
+pub struct Target {
+    /// Its name.
+    pub name: &'static str,
     /// What it is, for people.
-    pub(crate) what: &'static str,
+    pub what: &'static str,
     is_kernel: bool,
     reads: &'static [Compressor],
     lacks: &'static [Compressor],
@@ -31,7 +32,7 @@ pub(crate) struct Target {
     page_bytes: Option<u32>,
     is_snap_store: bool,
     /// Where that was learnt, and when.
-    pub(crate) source: &'static str,
+    pub source: &'static str,
 }
 
 /// A kernel of which nothing is known, from which the others differ.
@@ -55,7 +56,7 @@ const PROGRAM: Target = Target {
 };
 
 /// Every target, by name.
-pub(crate) const TARGETS: [Target; 12] = [
+pub const TARGETS: [Target; 12] = [
     Target {
         name: "appimage",
         what: "the type 2 runtime that appimagetool puts in front of an AppImage",
@@ -167,7 +168,7 @@ pub(crate) const TARGETS: [Target; 12] = [
 ];
 
 /// The target of this name.
-pub(crate) fn find(name: &str) -> Option<&'static Target> {
+pub fn find(name: &str) -> Option<&'static Target> {
     TARGETS.iter().find(|target| target.name == name)
 }
 
@@ -176,7 +177,7 @@ pub(crate) fn find(name: &str) -> Option<&'static Target> {
 /// # Errors
 ///
 /// If it is neither.
-pub(crate) fn reader(target: &OsStr) -> anyhow::Result<Reader> {
+pub fn reader(target: &OsStr) -> anyhow::Result<Reader> {
     if let Some(target) = target.to_str().and_then(find) {
         return Ok(target.reader());
     }
@@ -194,7 +195,7 @@ pub(crate) fn reader(target: &OsStr) -> anyhow::Result<Reader> {
 
 impl Target {
     /// It as a reader.
-    pub(crate) fn reader(&self) -> Reader {
+    pub fn reader(&self) -> Reader {
         let known = |compressor| {
             if self.reads.contains(&compressor) {
                 Known::Yes

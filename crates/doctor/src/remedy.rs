@@ -3,14 +3,13 @@
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
-use coldpress_dialects::ImageOffset;
 use coldpress_format::Compressor;
 use coldpress_image::Demands;
+use coldpress_image::ImageOffset;
 use coldpress_report::text::shell_word;
 
 use super::reader::{Known, Reader};
 use super::rules::{Change, Finding, Verdict};
-use crate::args::PlaceArgs;
 
 /// The block size that `coldpress build` takes if none is asked for.
 const DEFAULT_BLOCK_BYTES: u32 = 128 << 10;
@@ -25,10 +24,10 @@ const PREFERRED: [Compressor; 5] = [
 
 /// The command, if there is one that helps.
 ///
-/// * `path`, `place`: the image that was judged.
-pub(crate) fn command(
+/// * `path`, `offset`: the image that was judged, and where in its file it begins.
+pub fn command(
     path: &Path,
-    place: &PlaceArgs,
+    offset: Option<ImageOffset>,
     demands: &Demands,
     reader: &Reader,
     findings: &[Finding],
@@ -51,10 +50,10 @@ pub(crate) fn command(
     }
     let mut words = vec!["coldpress build".to_owned()];
     let image = shell_word(path.as_os_str().as_bytes());
-    if matches!(place.offset, None | Some(ImageOffset::Bytes(0))) {
+    if matches!(offset, None | Some(ImageOffset::Bytes(0))) {
         words.push(format!("{image} OUT"));
     } else {
-        let offset = match place.offset {
+        let offset = match offset {
             Some(ImageOffset::Bytes(start)) => start.to_string(),
             _ => "auto".to_owned(),
         };

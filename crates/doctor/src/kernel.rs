@@ -10,7 +10,7 @@ use super::trial;
 
 /// How the abilities of this kernel were found out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Means {
+pub enum Means {
     /// From its configuration, or by trying if there is none.
     Configuration,
     /// By trying only.
@@ -22,7 +22,7 @@ pub(crate) enum Means {
 /// # Errors
 ///
 /// If it was to be tried, but cannot be.
-pub(crate) fn this(means: Means) -> anyhow::Result<Reader> {
+pub fn this(means: Means) -> anyhow::Result<Reader> {
     let page_bytes = u32::try_from(rustix::param::page_size()).ok();
     if means == Means::Configuration
         && let Some((config, path)) = KernelConfig::running()
@@ -61,7 +61,7 @@ fn listed(reader: Reader) -> Reader {
 }
 
 /// The kernel with this configuration.
-pub(crate) fn of_config(name: &str, config: &KernelConfig, path: &Path) -> Reader {
+pub fn of_config(name: &str, config: &KernelConfig, path: &Path) -> Reader {
     let has = |option: &str| Known::from(config.has(option));
     Reader {
         is_kernel: true,
