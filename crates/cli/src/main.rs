@@ -23,7 +23,6 @@ mod interrupt;
 mod mksquashfs;
 mod ordering;
 mod peer;
-mod prefetching;
 mod privileges;
 mod profiles;
 mod program;

@@ -12,7 +12,6 @@
 
 mod choice;
 mod cost;
-mod events;
 mod fuse;
 mod kernel;
 mod mounted;

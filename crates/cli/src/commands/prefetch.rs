@@ -8,13 +8,13 @@ use std::time::Duration;
 
 use anyhow::{Context as _, anyhow};
 use coldpress_image::open_file;
+use coldpress_record::prefetching::{Fetched, Limits, read_bytes, read_pages};
 use coldpress_report::failure::hint;
 use coldpress_report::text::{plural, quoted};
 use coldpress_trace::WorkingSet;
 
 use crate::args::PrefetchArgs;
 use crate::exit::Exit;
-use crate::prefetching::{Fetched, Limits, read_bytes, read_pages};
 use crate::ui::Ui;
 use crate::{image_file, steps};
 

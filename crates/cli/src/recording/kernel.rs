@@ -17,11 +17,11 @@ use coldpress_host::{
 };
 use coldpress_image::MetadataMap;
 use coldpress_layout::Plan;
+use coldpress_record::{Recorded, events};
 use coldpress_report::failure::hint;
 use coldpress_report::text::plural;
 use coldpress_trace::Trace;
 
-use super::events::{Recorded, events};
 use super::{About, FIRST_IMAGE, Stage};
 use crate::steps;
 

@@ -17,11 +17,11 @@ use coldpress_host::{
     missing_privileges, start, wait_until,
 };
 use coldpress_image::{Image, MetadataMap};
+use coldpress_record::{Recorded, events};
 use coldpress_report::failure::hint;
 use coldpress_report::text::{plural, quoted};
 use coldpress_trace::Trace;
 
-use super::events::{Recorded, events};
 use super::{About, check, header};
 use crate::steps;
 use crate::ui::Ui;

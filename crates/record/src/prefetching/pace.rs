@@ -25,17 +25,21 @@ const REQUEST_BYTES: f64 = 131_072.0;
 
 /// What reading ahead may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Limits {
+pub struct Limits {
     /// In all.
-    pub(crate) bytes: u64,
-    pub(crate) bytes_per_s: Option<NonZeroU64>,
-    pub(crate) time: Duration,
+    pub bytes: u64,
+    /// How fast it reads on average; `None` for as fast as it can.
+    pub bytes_per_s: Option<NonZeroU64>,
+    /// When it is given up.
+    pub time: Duration,
 }
 
 /// Why not all was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Why {
+pub enum Why {
+    /// It read as much as it may.
     Bytes,
+    /// It took as long as it may.
     Time,
     /// Others read, and did not stop.
     Competes,

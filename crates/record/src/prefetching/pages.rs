@@ -28,7 +28,7 @@ const BUFFER_BYTES: usize = 128 << 10;
 /// # Errors
 ///
 /// If the directory cannot be opened.
-pub(crate) fn read_pages(
+pub fn read_pages(
     mount: &Path,
     set: &WorkingSet,
     limits: Limits,

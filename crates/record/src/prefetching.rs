@@ -22,10 +22,10 @@ use std::time::{Duration, Instant};
 
 use coldpress_report::units;
 
-pub(crate) use bytes::read_bytes;
-pub(crate) use pace::{Limits, Why};
+pub use bytes::read_bytes;
+pub use pace::{Limits, Why};
 use pace::{Pace, Verdict};
-pub(crate) use pages::read_pages;
+pub use pages::read_pages;
 
 /// Of the memory that is available, what part may be filled unless told otherwise: what was read ahead must not
 /// drive out what is in use.
@@ -37,20 +37,22 @@ const PAUSE_MAX: Duration = Duration::from_millis(50);
 
 /// What was read ahead.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Fetched {
+pub struct Fetched {
     /// What there was to read.
-    pub(crate) wanted_bytes: u64,
-    pub(crate) read_bytes: u64,
-    pub(crate) took: Duration,
+    pub wanted_bytes: u64,
+    /// What of it was read.
+    pub read_bytes: u64,
+    /// How long that took.
+    pub took: Duration,
     /// Paths of the profile that are not there, or cannot be read.
-    pub(crate) missing: u64,
+    pub missing: u64,
     /// Why not all of it was read.
-    pub(crate) given_up: Option<Why>,
+    pub given_up: Option<Why>,
 }
 
 impl Fetched {
     /// What was done, as a sentence.
-    pub(crate) fn sentence(&self) -> String {
+    pub fn sentence(&self) -> String {
         let read = units::bytes(self.read_bytes);
         let wanted = units::bytes(self.wanted_bytes);
         let took = units::seconds(self.took.as_secs_f64());
@@ -116,7 +118,7 @@ impl<'a> Clock<'a> {
 
 impl Limits {
     /// What holds unless told otherwise.
-    pub(crate) fn new(bytes: Option<u64>, bytes_per_s: Option<NonZeroU64>, time: Duration) -> Self {
+    pub fn new(bytes: Option<u64>, bytes_per_s: Option<NonZeroU64>, time: Duration) -> Self {
         Self {
             bytes: bytes.unwrap_or_else(memory_bytes),
             bytes_per_s,

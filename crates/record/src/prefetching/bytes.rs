@@ -21,7 +21,7 @@ const BUFFER_BYTES: usize = 1 << 20;
 ///
 /// * `file`: of the image, which begins at its byte `start`.
 /// * `stop`: ends it before the next read.
-pub(crate) fn read_bytes(
+pub fn read_bytes(
     image: &Image,
     (file, start): (&File, u64),
     set: &WorkingSet,

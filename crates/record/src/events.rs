@@ -11,16 +11,19 @@ use coldpress_trace::{Access, Event, PAGE_SIZE_BYTES, parent};
 const BATCH_PAGES: u64 = 31;
 
 /// The recorded image, as far as its events are to be understood.
-pub(super) struct Recorded<'a> {
+#[derive(Clone, Copy)]
+#[expect(missing_debug_implementations, reason = "a function has no text")]
+pub struct Recorded<'a> {
     /// Its paths, by inode number and by position.
-    pub(super) map: &'a MetadataMap,
+    pub map: &'a MetadataMap,
     /// The length of the file of a path.
-    pub(super) size_bytes: &'a dyn Fn(&[u8]) -> Option<u64>,
-    pub(super) block_size: BlockSize,
+    pub size_bytes: &'a dyn Fn(&[u8]) -> Option<u64>,
+    /// Its block size, in which the kernel reads.
+    pub block_size: BlockSize,
 }
 
 /// What was accessed, in order.
-pub(super) fn events(recording: &Recording, recorded: &Recorded<'_>) -> Vec<Event> {
+pub fn events(recording: &Recording, recorded: &Recorded<'_>) -> Vec<Event> {
     let Recorded {
         map,
         size_bytes,
