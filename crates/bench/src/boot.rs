@@ -4,9 +4,9 @@
 //! memory does not count, as the disk of the guest is read directly. No root is needed, and nothing of the image is
 //! changed or added for the measurement.
 
+mod backend;
 mod chart;
 mod drawing;
-mod laboratory;
 mod order;
 mod processes;
 mod runner;
@@ -29,7 +29,7 @@ use crate::Error;
 pub use chart::{BootChart, ChartLine, ChartSample, Span};
 pub use drawing::boot_chart_svg;
 
-use laboratory::Machines;
+use backend::Machines;
 use runner::Runner;
 pub use table::{BootRow, boot_rows};
 
@@ -135,7 +135,7 @@ pub fn boot(
     let emulator = Emulator::find(&scenario.qemu, scenario.accelerator)?;
     let mut study = begin(scenario, contestants, &emulator, facts)?;
     let mut runner = Runner {
-        laboratory: Machines {
+        backend: Machines {
             guests: contestants
                 .iter()
                 .map(|one| guest(scenario, &emulator, one))

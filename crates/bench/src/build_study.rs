@@ -1,6 +1,6 @@
 //! Making and unpacking of images compared: how long, how large, with how much memory.
 //!
-//! [`Lists`] say what is combined; [`Lists::field`] makes contestants of it, and says what no tool can do.
+//! [`Lists`] say what is combined; [`Lists::matrix`] makes contestants of it, and says what no tool can do.
 //! [`run_builds`] lets all of them run in random order, turn by turn: an image is made, unpacked in all ways,
 //! and removed. Every tool is a program of its own, this one too. [`build_rows`] and [`unpack_rows`] sum up.
 //!
@@ -8,7 +8,8 @@
 //! what was written is on the disk before the next run begins. Times end when the program does; what it leaves
 //! to the kernel to write back is not in them.
 
-mod field;
+mod backend;
+mod matrix;
 mod order;
 mod programs;
 mod rows;
@@ -16,9 +17,8 @@ mod runner;
 mod setting;
 mod survey;
 mod tools;
-mod workshop;
 
-pub use field::{Build, Field, Image, Lists, Unpack};
+pub use matrix::{Build, Image, Lists, Matrix, Unpack};
 pub use programs::version;
 pub use rows::{BuildRow, UnpackRow, build_rows, unpack_rows};
 pub use setting::{Compressor, Level, Setting};
@@ -34,14 +34,14 @@ use coldpress_history::Run;
 use coldpress_host::Janitor;
 
 use crate::error::Error;
+use backend::RealBackend;
 use runner::Runner;
-use workshop::RealWorkshop;
 
 /// A study to make.
 #[derive(Clone, Debug)]
 pub struct BuildStudy {
     /// Who takes part.
-    pub field: Field,
+    pub matrix: Matrix,
     /// The directory to make images of.
     pub source: PathBuf,
     /// What it holds.
@@ -115,8 +115,8 @@ pub fn run_builds(
     watch: Watch,
 ) -> Result<BTreeSet<String>, Error> {
     let mut runner = Runner {
-        workshop: RealWorkshop::open(study, janitor),
-        field: &study.field,
+        backend: RealBackend::open(study, janitor),
+        matrix: &study.matrix,
         turns: study.turns,
         seed: study.seed,
         cores: coldpress_host::machine().cores,

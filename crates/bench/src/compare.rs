@@ -72,7 +72,7 @@ pub fn compare(
         return Err(Error::Interrupted(Box::new(comparison)));
     }
     let mut runner = Runner {
-        laboratory: Real::new(scenario, work_dir, janitor)?,
+        backend: Real::new(scenario, work_dir, janitor)?,
         contestants,
         turns: scenario.runs,
         seed: scenario.seed,

@@ -1,6 +1,6 @@
-//! The laboratory on a running Linux: mounts, throttles, caches.
+//! The backend on a running Linux: mounts, throttles, caches.
 
-mod stand;
+mod mounted_contestant;
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -14,11 +14,11 @@ use coldpress_host::{
 };
 use coldpress_report::text::printable;
 
-use self::stand::Stand;
+use self::mounted_contestant::MountedContestant;
 use crate::comparison::{Scenario, What};
 use crate::error::Error;
 use crate::run::Exit;
-use crate::runner::{Laboratory, Start};
+use crate::runner::{Backend, Start};
 use crate::tree::{self, Walk};
 
 const PAGE_SIZE_BYTES: u64 = 4096;
@@ -38,7 +38,7 @@ pub(crate) struct Real<'a> {
 /// Fields are dropped in this order: first the processes, then what they used.
 pub(crate) struct Mounted {
     cgroup: Cgroup,
-    stand: Stand,
+    contestant: MountedContestant,
 }
 
 impl<'a> Real<'a> {
@@ -86,7 +86,7 @@ impl Drop for Real<'_> {
     }
 }
 
-impl Laboratory for Real<'_> {
+impl Backend for Real<'_> {
     type Mounted = Mounted;
 
     fn cool(&mut self, what: &What) -> Result<u64, Error> {
@@ -117,16 +117,16 @@ impl Laboratory for Real<'_> {
         what: &What,
         stop: &mut dyn FnMut() -> bool,
     ) -> Result<Option<Mounted>, Error> {
-        let Some(stand) = self.stand(what, stop)? else {
+        let Some(contestant) = self.mount_contestant(what, stop)? else {
             return Ok(None);
         };
         let cgroup = self.cgroup()?;
-        stand.limit(&cgroup, self.device())?;
-        Ok(Some(Mounted { cgroup, stand }))
+        contestant.limit(&cgroup, self.device())?;
+        Ok(Some(Mounted { cgroup, contestant }))
     }
 
     fn counters(&mut self, mounted: &Mounted) -> Result<Option<(u64, u64)>, Error> {
-        mounted.stand.counters(&mounted.cgroup)
+        mounted.contestant.counters(&mounted.cgroup)
     }
 
     fn start(
@@ -134,15 +134,15 @@ impl Laboratory for Real<'_> {
         mounted: &Mounted,
         stop: &mut dyn FnMut() -> bool,
     ) -> Result<Option<Start>, Error> {
-        let Mounted { cgroup, stand } = mounted;
-        let cpu_before_ns = stand.cpu_ns()?;
-        let mut running = start(&self.scenario.command, stand.root(), Some(cgroup))?;
+        let Mounted { cgroup, contestant } = mounted;
+        let cpu_before_ns = contestant.cpu_ns()?;
+        let mut running = start(&self.scenario.command, contestant.root(), Some(cgroup))?;
         match running.wait(stop) {
             Err(coldpress_host::Error::Stopped) => return Ok(None),
             answer => answer?,
         }
-        let counters = stand.counters(cgroup)?;
-        let mounting_cpu_ns = stand.cpu_ns()?.saturating_sub(cpu_before_ns);
+        let counters = contestant.counters(cgroup)?;
+        let mounting_cpu_ns = contestant.cpu_ns()?.saturating_sub(cpu_before_ns);
         let outcome = running.finish(stop)?;
         Ok(Some(Start {
             wall_s: seconds(outcome.wall_ns),
@@ -156,7 +156,7 @@ impl Laboratory for Real<'_> {
     }
 
     fn page_cache_bytes(&mut self, mounted: &Mounted) -> Result<u64, Error> {
-        Ok(tree::resident(mounted.stand.root())? * PAGE_SIZE_BYTES)
+        Ok(tree::resident(mounted.contestant.root())? * PAGE_SIZE_BYTES)
     }
 
     fn walk(
@@ -165,13 +165,13 @@ impl Laboratory for Real<'_> {
         stop: &mut dyn FnMut() -> bool,
     ) -> Result<Option<Walk>, Error> {
         let _inside = mounted.cgroup.enter()?;
-        tree::walk(mounted.stand.root(), stop)
+        tree::walk(mounted.contestant.root(), stop)
     }
 
     fn unmount(&mut self, mounted: Mounted) -> Result<(), Error> {
-        let Mounted { cgroup, stand } = mounted;
+        let Mounted { cgroup, contestant } = mounted;
         cgroup.kill_all()?;
-        if let Some(of_mount) = stand.unmount()? {
+        if let Some(of_mount) = contestant.unmount()? {
             self.remove(of_mount);
         }
         self.remove(cgroup);

@@ -1,7 +1,7 @@
 //! The order of a comparison, and what counts.
 //!
 //! Contestants run in turn, so that a machine that slows down slows all of them down, in an order that is drawn for each
-//! turn ([`turns`]). What is done to the machine is behind the trait [`Laboratory`]: the rules here are tested without
+//! turn ([`turns`]). What is done to the machine is behind the trait [`Backend`]: the rules here are tested without
 //! one.
 
 use std::ops::ControlFlow;
@@ -12,7 +12,7 @@ use crate::run::{Coldness, Excluded, Exit, Run};
 use crate::tree::Walk;
 use crate::turns;
 
-/// How often the caches are dropped before a run is given up, [`Laboratory::cool`] pausing between
+/// How often the caches are dropped before a run is given up, [`Backend::cool`] pausing between
 /// attempts. Readahead of the start before may still wait behind a throttle, its pages locked: 8 MB
 /// at 5 MB/s took 2 s.
 const COOLING_ATTEMPTS: u32 = 20;
@@ -60,7 +60,7 @@ pub enum Step<'a> {
 }
 
 /// What a comparison asks of a machine.
-pub(crate) trait Laboratory {
+pub(crate) trait Backend {
     /// A contestant, mounted.
     type Mounted;
 
@@ -97,7 +97,7 @@ pub(crate) trait Laboratory {
 pub(crate) struct Start {
     pub(crate) wall_s: f64,
     pub(crate) cpu_s: f64,
-    /// As of [`Laboratory::counters`], when it was ready and not when it had ended.
+    /// As of [`Backend::counters`], when it was ready and not when it had ended.
     pub(crate) counters: Option<(u64, u64)>,
     pub(crate) exit: Exit,
     pub(crate) became_ready: bool,
@@ -122,7 +122,7 @@ impl From<Error> for Halt {
 }
 
 pub(crate) struct Runner<'a, L> {
-    pub(crate) laboratory: L,
+    pub(crate) backend: L,
     pub(crate) contestants: &'a [Contestant],
     pub(crate) turns: u32,
     pub(crate) seed: u64,
@@ -135,7 +135,7 @@ pub(crate) struct Runner<'a, L> {
     pub(crate) progress: &'a mut dyn FnMut(Progress<'_>) -> ControlFlow<()>,
 }
 
-impl<L: Laboratory> Runner<'_, L> {
+impl<L: Backend> Runner<'_, L> {
     /// Makes all runs and appends each to `runs` when it is over.
     pub(crate) fn run_all(&mut self, runs: &mut Vec<Run>) -> Result<(), Halt> {
         for turn in 0..self.turns {
@@ -174,9 +174,9 @@ impl<L: Laboratory> Runner<'_, L> {
         let excluded = self.start_twice(&mounted, run)?;
         if excluded.is_none() && with_page_cache {
             // Last, because walking the mount reads all its metadata.
-            run.page_cache_bytes = Some(self.laboratory.page_cache_bytes(&mounted)?);
+            run.page_cache_bytes = Some(self.backend.page_cache_bytes(&mounted)?);
         }
-        self.laboratory.unmount(mounted)?;
+        self.backend.unmount(mounted)?;
         if excluded.is_none() && self.walks {
             self.walk(run)?;
         }
@@ -194,7 +194,7 @@ impl<L: Laboratory> Runner<'_, L> {
         while coldness.attempts < COOLING_ATTEMPTS {
             self.report(contestant, turn, Step::Cooling)?;
             coldness.attempts += 1;
-            coldness.image_resident_pages = self.laboratory.cool(what)?;
+            coldness.image_resident_pages = self.backend.cool(what)?;
             if coldness.image_resident_pages == 0 {
                 break;
             }
@@ -206,7 +206,7 @@ impl<L: Laboratory> Runner<'_, L> {
         }
         let progress = &mut *self.progress;
         let mut stop = stop(progress, run, self.turns, Step::Cooling);
-        let mounted = self.laboratory.mount(what, &mut stop)?;
+        let mounted = self.backend.mount(what, &mut stop)?;
         coldness.fresh_superblock = Some(mounted.is_some());
         Ok(mounted.ok_or(Excluded::MountedBefore))
     }
@@ -217,7 +217,7 @@ impl<L: Laboratory> Runner<'_, L> {
         run: &mut Run,
     ) -> Result<Option<Excluded>, Halt> {
         let (contestant, turn) = (run.contestant, run.turn);
-        let before = self.laboratory.counters(mounted)?;
+        let before = self.backend.counters(mounted)?;
         (run.mount_reads, run.mount_read_bytes) = before.unzip();
         self.report(contestant, turn, Step::ColdStart)?;
         let cold = self.start(mounted, run)?;
@@ -244,7 +244,7 @@ impl<L: Laboratory> Runner<'_, L> {
     fn start(&mut self, mounted: &L::Mounted, run: &Run) -> Result<Start, Halt> {
         let progress = &mut *self.progress;
         let mut stop = stop(progress, run, self.turns, Step::Starting);
-        let start = self.laboratory.start(mounted, &mut stop)?;
+        let start = self.backend.start(mounted, &mut stop)?;
         start.ok_or(Halt::Interrupted)
     }
 
@@ -255,8 +255,8 @@ impl<L: Laboratory> Runner<'_, L> {
         };
         let progress = &mut *self.progress;
         let mut stop = stop(progress, run, self.turns, Step::Walking);
-        let walk = self.laboratory.walk(&mounted, &mut stop)?;
-        self.laboratory.unmount(mounted)?;
+        let walk = self.backend.walk(&mounted, &mut stop)?;
+        self.backend.unmount(mounted)?;
         let walk = walk.ok_or(Halt::Interrupted)?;
         run.walk_s = Some(walk.time_s);
         run.walk_digest = Some(walk.digest.to_hex().to_string());

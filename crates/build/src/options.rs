@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use coldpress_assemble::Metadata;
 use coldpress_codec::{Encoder, Settings, Workers};
 use coldpress_format::{BlockSize, Compressor, CompressorOptions, Flags, SUPERBLOCK_SIZE};
-use coldpress_layout::{Group, Order, Packing, Tails};
+use coldpress_layout::{BlockEncoding, Group, Order, Tails};
 
 use crate::error::Error;
 use crate::uncompressed::Uncompressed;
@@ -93,8 +93,8 @@ impl Options {
         let Some(settings) = &self.compression else {
             return Ok(());
         };
-        for (_, packing) in order.packing.values().flatten() {
-            if let Packing::Level(level) = packing {
+        for (_, encoding) in order.encoding.values().flatten() {
+            if let BlockEncoding::Level(level) = encoding {
                 settings.at_level(*level)?;
             }
         }

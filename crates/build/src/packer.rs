@@ -1,7 +1,7 @@
 //! From the bytes of a block to what the image stores of it.
 
 use coldpress_codec::{Encoder, is_incompressible};
-use coldpress_layout::Packing;
+use coldpress_layout::BlockEncoding;
 
 use crate::error::Error;
 use crate::options::Options;
@@ -44,7 +44,7 @@ impl Packer {
         &mut self,
         bytes: &[u8],
         is_fragment: bool,
-        packing: Packing,
+        encoding: BlockEncoding,
     ) -> Result<Block, Error> {
         let mut compressed = Vec::new();
         let is_stored = if is_fragment {
@@ -54,9 +54,13 @@ impl Packer {
         };
         let is_compressed = match &mut self.encoder {
             None => false,
-            Some(_) if is_stored || packing == Packing::Stored || is_incompressible(bytes) => false,
-            Some(encoder) => match packing {
-                Packing::Level(level) => {
+            Some(_)
+                if is_stored || encoding == BlockEncoding::Stored || is_incompressible(bytes) =>
+            {
+                false
+            }
+            Some(encoder) => match encoding {
+                BlockEncoding::Level(level) => {
                     encoder.compress_at_level(level, bytes, &mut compressed)?
                 }
                 _ => encoder.compress(bytes, &mut compressed)?,

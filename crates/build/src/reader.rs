@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 
 use coldpress_assemble::own_bytes;
 use coldpress_format::BlockSize;
-use coldpress_layout::{Item, NodeId, Order, Packing};
+use coldpress_layout::{BlockEncoding, Item, NodeId, Order};
 
 use crate::content::Opened;
 use crate::error::Error;
@@ -27,10 +27,10 @@ pub(crate) enum Job<'a> {
         len_bytes: u32,
         /// A block of another image that may be this one.
         candidate: Option<Candidate<'a>>,
-        packing: Packing,
+        encoding: BlockEncoding,
     },
     /// A fragment block of the tail ends of these files.
-    Fragment(&'a [NodeId], Packing),
+    Fragment(&'a [NodeId], BlockEncoding),
 }
 
 /// A file that the first worker opens that needs it.
@@ -95,15 +95,15 @@ impl<'a> Jobs<'a> {
         let len = u64::from(self.block_size.bytes()).min(open.end - offset);
         let len_bytes = u32::try_from(len).expect("a block is at most 1 MiB");
         open.next += len;
-        let packing = self
+        let encoding = self
             .order
-            .packing(open.item, self.block_size.full_blocks(offset));
+            .encoding(open.item, self.block_size.full_blocks(offset));
         Some(Job::Block {
             node: open.file.node,
             file: Arc::clone(&open.file),
             offset,
             len_bytes,
-            packing,
+            encoding,
             candidate: open.candidates.as_mut().and_then(|it| it.next(len_bytes)),
         })
     }
@@ -132,7 +132,7 @@ impl<'a> Iterator for Jobs<'a> {
             match self.items.next()? {
                 (item, Item::Blocks(node)) => self.open(item, *node),
                 (item, Item::Fragment(nodes)) => {
-                    return Some(Job::Fragment(nodes, self.order.packing(item, 0)));
+                    return Some(Job::Fragment(nodes, self.order.encoding(item, 0)));
                 }
             }
         }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use coldpress_format::{BlockSize, Compressor, CompressorOptions, File};
 use coldpress_image::{Image, StoredBlock};
-use coldpress_layout::{Kind, NodeId, Packing};
+use coldpress_layout::{BlockEncoding, Kind, NodeId};
 
 use crate::content::Content;
 use crate::error::Error;
@@ -145,7 +145,7 @@ fn check_encoding(
     let (mut stored, mut content) = (Vec::new(), Vec::new());
     for block in samples {
         image.read_stored(&block, &mut stored, &mut content)?;
-        let again = packer.pack(&content, block.is_fragment, Packing::Default)?;
+        let again = packer.pack(&content, block.is_fragment, BlockEncoding::Default)?;
         if again.bytes != stored || again.is_compressed != block.word.is_compressed() {
             return Err(NotReusable::Encoding { start: block.start }.into());
         }

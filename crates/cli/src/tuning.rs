@@ -120,7 +120,7 @@ impl Question<'_> {
         leave_out_unspent(&rows, &mut is_front);
         let plan = rows
             .get(chosen)
-            .map(|row| search.plan_with_packing(&row.candidate, chosen, &sampled));
+            .map(|row| search.plan_with_encoding(&row.candidate, chosen, &sampled));
         Ok(Tuned {
             is_front,
             rivals: Rivals::of(chosen, &rows, self.limits),

@@ -7,7 +7,7 @@ use coldpress_assemble::{
     assemble,
 };
 use coldpress_format::{BlockSize, BlockWord, Compressor};
-use coldpress_layout::{NodeId, Order, Packing, Tree};
+use coldpress_layout::{BlockEncoding, NodeId, Order, Tree};
 
 use crate::geometry::{Extent, Geometry};
 use tables::Lengths;
@@ -108,7 +108,7 @@ struct Stated<'a> {
 
 impl Stated<'_> {
     fn word(&self, (item, block): (usize, u64), len_bytes: u32, stored_bytes: u32) -> BlockWord {
-        let is_stored = self.order.packing(item, block) == Packing::Stored;
+        let is_stored = self.order.encoding(item, block) == BlockEncoding::Stored;
         if stored_bytes == 0 {
             BlockWord::SPARSE
         } else if is_stored || stored_bytes >= len_bytes {

@@ -59,7 +59,7 @@ fn plan_in_turn(tree: &Tree, sets: &[&WorkingSet], block_size: BlockSize) -> Pla
         data: data.items,
         inodes,
         directories: root_and_first_of_each(tree, directories),
-        packing: Vec::new(),
+        encoding: Vec::new(),
     }
 }
 

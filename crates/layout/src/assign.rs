@@ -6,18 +6,18 @@
 //! and of each one is to be chosen: the knapsack problem with multiple choices.
 //!
 //! Of a block only those choices matter that lie on the concave hull of time over bytes: its
-//! [`Ladder`](ladder::Ladder). The rungs of all blocks are climbed by what they save for each byte,
+//! [`Hull`](hull::Hull). The vertices of all blocks are climbed by what they save for each byte,
 //! best first, while bytes are left. An exact solution would take time and memory proportional to
-//! the budget in bytes; this one misses it by less than one rung saves, a millisecond or two.
+//! the budget in bytes; this one misses it by less than one vertex saves, a millisecond or two.
 
-mod ladder;
+mod hull;
 mod read_cost;
 mod rules;
 
 pub use read_cost::ReadCost;
 
-use crate::packing::{Packing, PackingRule};
-use ladder::Ladder;
+use crate::block_encoding::{BlockEncoding, EncodingRule};
+use hull::Hull;
 
 /// The ways in which one block can be packed.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,14 +31,14 @@ pub struct BlockGain {
     /// What it takes in the image packed as the image says.
     pub default_bytes: u32,
     /// The other ways.
-    pub choices: Vec<PackingGain>,
+    pub choices: Vec<EncodingGain>,
 }
 
 /// One way to pack a block, compared with packing it as the image says.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct PackingGain {
+pub struct EncodingGain {
     /// The way.
-    pub packing: Packing,
+    pub encoding: BlockEncoding,
     /// What the block then takes in the image.
     pub stored_bytes: u32,
     /// How much earlier a start ends: decompression that is saved, less what reading the other
@@ -47,7 +47,7 @@ pub struct PackingGain {
     pub saved_s: f64,
 }
 
-/// The packing of blocks that saves most time for at most `budget_bytes` more than the image takes
+/// The encoding of blocks that saves most time for at most `budget_bytes` more than the image takes
 /// without any rule.
 ///
 /// - What makes a start slower is not chosen, however much smaller.
@@ -64,32 +64,32 @@ pub struct PackingGain {
 /// # Cost
 ///
 /// O(n log n) in the choices of all blocks.
-pub fn assign(blocks: &[BlockGain], budget_bytes: u64) -> Vec<PackingRule> {
-    let ladders: Vec<Ladder> = blocks.iter().map(Ladder::new).collect();
-    let freed_bytes: u64 = ladders.iter().map(Ladder::freed_bytes).sum();
-    let climbed = climb(&ladders, budget_bytes.saturating_add(freed_bytes));
-    let packings = ladders
+pub fn assign(blocks: &[BlockGain], budget_bytes: u64) -> Vec<EncodingRule> {
+    let hulls: Vec<Hull> = blocks.iter().map(Hull::new).collect();
+    let freed_bytes: u64 = hulls.iter().map(Hull::freed_bytes).sum();
+    let climbed = climb(&hulls, budget_bytes.saturating_add(freed_bytes));
+    let encodings = hulls
         .iter()
         .zip(climbed)
-        .map(|(it, rung)| it.packing(rung));
-    rules::rules(blocks.iter().zip(packings))
+        .map(|(it, vertex)| it.encoding(vertex));
+    rules::rules(blocks.iter().zip(encodings))
 }
 
-/// For each ladder the rung that is reached with so many bytes, the best steps of all first.
-fn climb(ladders: &[Ladder], mut free_bytes: u64) -> Vec<usize> {
-    let mut steps: Vec<_> = ladders
+/// For each hull the vertex that is reached with so many bytes, the best steps of all first.
+fn climb(hulls: &[Hull], mut free_bytes: u64) -> Vec<usize> {
+    let mut steps: Vec<_> = hulls
         .iter()
         .enumerate()
-        .flat_map(|(place, ladder)| ladder.steps().map(move |step| (place, step)))
+        .flat_map(|(place, hull)| hull.steps().map(move |step| (place, step)))
         .collect();
     steps.sort_by(|(_, left), (_, right)| {
         right.saved_s_per_byte().total_cmp(&left.saved_s_per_byte())
     });
-    let mut climbed = vec![0; ladders.len()];
+    let mut climbed = vec![0; hulls.len()];
     for (place, step) in steps {
-        // Who could not afford a rung does not reach the next one.
-        if climbed[place] + 1 == step.rung && step.more_bytes <= free_bytes {
-            climbed[place] = step.rung;
+        // Who could not afford a vertex does not reach the next one.
+        if climbed[place] + 1 == step.vertex && step.more_bytes <= free_bytes {
+            climbed[place] = step.vertex;
             free_bytes -= step.more_bytes;
         }
     }

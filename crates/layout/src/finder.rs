@@ -111,7 +111,7 @@ fn path_count(plan: &Plan) -> usize {
         PlanItem::Fragment(paths) => paths.len(),
     };
     let data: usize = plan.data.iter().map(of_item).sum();
-    data + plan.inodes.len() + plan.directories.len() + plan.packing.len()
+    data + plan.inodes.len() + plan.directories.len() + plan.encoding.len()
 }
 
 /// Eight bytes at a time, by multiplying and folding; it need not resist an attacker.

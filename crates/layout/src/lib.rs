@@ -28,6 +28,7 @@
 
 mod access;
 mod assign;
+mod block_encoding;
 mod check;
 mod cold;
 mod error;
@@ -37,7 +38,6 @@ mod hot;
 mod matching;
 mod metadata;
 mod order;
-mod packing;
 mod plan;
 mod sort;
 mod tails;
@@ -46,12 +46,12 @@ mod tree;
 mod walk;
 
 pub use access::plan;
-pub use assign::{BlockGain, PackingGain, ReadCost, assign};
+pub use assign::{BlockGain, EncodingGain, ReadCost, assign};
+pub use block_encoding::{BlockEncoding, EncodedBlocks, EncodingRule};
 pub use error::{Error, PlanRule, SortRule, TreeRule};
 pub use grouping::{Group, Grouping, Sketch, Sketches};
 pub use matching::{How, Matched, Matching, Staleness, match_profile};
 pub use order::{Item, Order, order, order_grouped};
-pub use packing::{PackedBlocks, Packing, PackingRule};
 pub use plan::{Plan, PlanItem};
 pub use sort::{Dialect, Finding, Flaw, Loss, SortEntry, SortFile, SortFlag};
 pub use tails::Tails;

@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, HashSet};
 
 use coldpress_format::BlockSize;
 
+use crate::block_encoding::{self, BlockEncoding, EncodedBlocks};
 use crate::cold;
 use crate::finder::Finder;
 use crate::grouping::Grouping;
 use crate::metadata;
-use crate::packing::{self, PackedBlocks, Packing};
 use crate::plan::{Plan, PlanItem};
 use crate::tails::{Filling, Tails};
 use crate::tree::{NodeId, Tree};
@@ -40,8 +40,8 @@ pub struct Order {
     /// How many items of `data`, from the first on, come from the plan.
     pub hot_items: usize,
     /// How blocks are packed, by their items' places in `data`. An item's ranges ascend and do not
-    /// overlap. What is missing is packed as the image says; ask [`Order::packing`].
-    pub packing: BTreeMap<usize, Vec<PackedBlocks>>,
+    /// overlap. What is missing is packed as the image says; ask [`Order::encoding`].
+    pub encoding: BTreeMap<usize, Vec<EncodedBlocks>>,
 }
 
 impl Order {
@@ -54,9 +54,11 @@ impl Order {
     /// # Cost
     ///
     /// O(log n) in the items and the blocks that are packed specially.
-    pub fn packing(&self, item: usize, block: u64) -> Packing {
-        let blocks = self.packing.get(&item);
-        blocks.map_or(Packing::Default, |blocks| packing::find(blocks, block))
+    pub fn encoding(&self, item: usize, block: u64) -> BlockEncoding {
+        let blocks = self.encoding.get(&item);
+        blocks.map_or(BlockEncoding::Default, |blocks| {
+            block_encoding::find(blocks, block)
+        })
     }
 }
 
@@ -85,7 +87,7 @@ pub enum Item {
 ///
 /// # Cost
 ///
-/// O(n) in the nodes of the tree and the bytes of the plan's paths, and O(n log n) in its packing;
+/// O(n) in the nodes of the tree and the bytes of the plan's paths, and O(n log n) in its encoding;
 /// 12 bytes for each entry of the tree if the plan names many.
 pub fn order(
     tree: &Tree,
@@ -119,9 +121,9 @@ pub fn order_grouped(
     cold::place_rest(&mut placing, grouping);
     let data = placing.data;
     let metadata = metadata::order(tree, &finder, plan, &mut unmatched);
-    let rules = packing::rules(&finder, plan, &mut unmatched);
+    let rules = block_encoding::rules(&finder, plan, &mut unmatched);
     let order = Order {
-        packing: packing::of_items(tree, &data, &rules, block_size),
+        encoding: block_encoding::of_items(tree, &data, &rules, block_size),
         data,
         inodes: metadata.inodes,
         cold_inodes: metadata.cold_inodes,

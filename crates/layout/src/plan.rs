@@ -1,6 +1,6 @@
 //! A plan: the wanted order of the working set, by path.
 
-use crate::packing::PackingRule;
+use crate::block_encoding::EncodingRule;
 
 /// What should stand where, for a part of a tree. What it does not name follows behind it, in an
 /// order that depends on the tree alone ([`order`](crate::order())).
@@ -16,7 +16,7 @@ pub struct Plan {
     pub directories: Vec<Vec<u8>>,
     /// How blocks are packed, also of files that `data` does not name. The first rule that names a
     /// block counts.
-    pub packing: Vec<PackingRule>,
+    pub encoding: Vec<EncodingRule>,
 }
 
 /// Something in the data area that is read as one.

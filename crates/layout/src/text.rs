@@ -3,15 +3,15 @@
 //! People edit plans, so blank lines and comments are allowed, sections may stand in any order or
 //! be absent, and the last line needs no newline. Paths are spelled as in traces.
 
+mod encoding;
 mod lint;
-mod packing;
 
 use std::io;
 
 use coldpress_trace::{Excerpt, LINE_BYTES_MAX, PathText, parse_path};
 
+use crate::block_encoding::EncodingRule;
 use crate::error::{Error, PlanRule};
-use crate::packing::PackingRule;
 use crate::plan::{Plan, PlanItem};
 
 const FIRST_LINE: &str = "coldpress-plan 1";
@@ -21,18 +21,23 @@ enum Section {
     Data,
     Inodes,
     Directories,
-    Packing,
+    BlockEncoding,
 }
 
 impl Section {
-    const ALL: [Self; 4] = [Self::Data, Self::Inodes, Self::Directories, Self::Packing];
+    const ALL: [Self; 4] = [
+        Self::Data,
+        Self::Inodes,
+        Self::Directories,
+        Self::BlockEncoding,
+    ];
 
     fn heading(self) -> &'static str {
         match self {
             Self::Data => "[data]",
             Self::Inodes => "[inodes]",
             Self::Directories => "[directories]",
-            Self::Packing => "[packing]",
+            Self::BlockEncoding => "[packing]",
         }
     }
 }
@@ -89,11 +94,11 @@ impl Plan {
         self.directories
             .iter()
             .try_for_each(|path| writer.write_path("", path))?;
-        if self.packing.is_empty() {
+        if self.encoding.is_empty() {
             return Ok(());
         }
-        writer.write_heading(Section::Packing)?;
-        let mut rules = self.packing.iter();
+        writer.write_heading(Section::BlockEncoding)?;
+        let mut rules = self.encoding.iter();
         rules.try_for_each(|rule| writer.write_rule(rule))
     }
 }
@@ -127,8 +132,8 @@ impl Reader {
             Some(Section::Data) => self.read_data(text),
             Some(Section::Inodes) => read_listed(text, &mut self.plan.inodes),
             Some(Section::Directories) => read_listed(text, &mut self.plan.directories),
-            Some(Section::Packing) => {
-                self.plan.packing.push(packing::parse(text)?);
+            Some(Section::BlockEncoding) => {
+                self.plan.encoding.push(encoding::parse(text)?);
                 Ok(())
             }
         }
@@ -225,9 +230,9 @@ impl<W: io::Write> Writer<'_, W> {
         self.write_readable(&text, |text| read_path(&text[before.len()..]))
     }
 
-    fn write_rule(&mut self, rule: &PackingRule) -> io::Result<()> {
-        let text = format!("{}{}", packing::Words(rule), PathText(&rule.path));
-        self.write_readable(&text, packing::parse)
+    fn write_rule(&mut self, rule: &EncodingRule) -> io::Result<()> {
+        let text = format!("{}{}", encoding::Words(rule), PathText(&rule.path));
+        self.write_readable(&text, encoding::parse)
     }
 
     /// Writes a line only if it can be read again.

@@ -131,7 +131,7 @@ fn level_lacks(candidate: &Candidate) -> Option<String> {
 }
 
 /// That no tool stores single blocks.
-fn packing_lacks(candidate: &Candidate) -> Option<String> {
+fn encoding_lacks(candidate: &Candidate) -> Option<String> {
     let why = "single blocks that are stored as they are";
     candidate.spends.then(|| why.to_owned())
 }

@@ -103,7 +103,7 @@ impl Search<'_> {
     /// The plan of a candidate that was sampled, with what it spends.
     ///
     /// * `place`: its place among them.
-    pub fn plan_with_packing(
+    pub fn plan_with_encoding(
         &self,
         candidate: &Candidate,
         place: usize,
@@ -117,7 +117,7 @@ impl Search<'_> {
             let sketches = sampled.sampling.sketches(place);
             let order = self.order(candidate, sketches, &mut orders);
             let blocks = sampled.sampling.blocks(place);
-            plan.packing = self.spend(candidate, order, &blocks, estimate).rules;
+            plan.encoding = self.spend(candidate, order, &blocks, estimate).rules;
         }
         plan
     }

@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 use coldpress_build::SampledBlocks;
 use coldpress_cost::{Demand, Machine, Medium};
 use coldpress_format::{BlockSize, Compressor};
-use coldpress_layout::{BlockGain, NodeId, Order, Packing, PackingRule, Tree, assign};
+use coldpress_layout::{BlockEncoding, BlockGain, EncodingRule, NodeId, Order, Tree, assign};
 
 /// What decides what a block saves.
 pub(crate) struct Spending<'a> {
@@ -32,7 +32,7 @@ pub(crate) struct Stored {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Spent {
     /// As a plan says it.
-    pub(crate) rules: Vec<PackingRule>,
+    pub(crate) rules: Vec<EncodingRule>,
     pub(crate) stored: Stored,
     /// How many bytes more the blocks take.
     pub(crate) more_bytes: u64,
@@ -77,15 +77,18 @@ impl Spending<'_> {
 }
 
 /// Rules that store blocks, by their files.
-fn by_path(rules: &[PackingRule]) -> HashMap<&[u8], Vec<&PackingRule>> {
-    let mut by_path: HashMap<&[u8], Vec<&PackingRule>> = HashMap::new();
-    for rule in rules.iter().filter(|rule| rule.packing == Packing::Stored) {
+fn by_path(rules: &[EncodingRule]) -> HashMap<&[u8], Vec<&EncodingRule>> {
+    let mut by_path: HashMap<&[u8], Vec<&EncodingRule>> = HashMap::new();
+    for rule in rules
+        .iter()
+        .filter(|rule| rule.encoding == BlockEncoding::Stored)
+    {
         by_path.entry(&rule.path).or_default().push(rule);
     }
     by_path
 }
 
-fn is_stored(gain: &BlockGain, by_path: &HashMap<&[u8], Vec<&PackingRule>>) -> bool {
+fn is_stored(gain: &BlockGain, by_path: &HashMap<&[u8], Vec<&EncodingRule>>) -> bool {
     let mut rules = by_path.get(gain.path.as_slice()).into_iter().flatten();
     rules.any(|rule| {
         rule.blocks.is_empty() || rule.blocks.iter().any(|range| range.contains(&gain.block))
@@ -104,16 +107,19 @@ mod tests {
             default_bytes: 1,
             choices: Vec::new(),
         };
-        let rule = |packing, blocks: &[std::ops::RangeInclusive<u64>]| PackingRule {
+        let rule = |encoding, blocks: &[std::ops::RangeInclusive<u64>]| EncodingRule {
             path: b"/a".to_vec(),
-            packing,
+            encoding,
             blocks: blocks.to_vec(),
         };
         for (rules, expected) in [
             (vec![], [false, false]),
-            (vec![rule(Packing::Stored, &[])], [true, true]),
-            (vec![rule(Packing::Stored, &[0..=2, 7..=7])], [true, false]),
-            (vec![rule(Packing::Level(3), &[])], [false, false]),
+            (vec![rule(BlockEncoding::Stored, &[])], [true, true]),
+            (
+                vec![rule(BlockEncoding::Stored, &[0..=2, 7..=7])],
+                [true, false],
+            ),
+            (vec![rule(BlockEncoding::Level(3), &[])], [false, false]),
         ] {
             let by_path = by_path(&rules);
             let found = [1, 5].map(|block| is_stored(&gain(block), &by_path));

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::laboratory::Boot;
+use super::backend::Boot;
 use super::units::units;
 
 /// One boot over its time, the median one of a contestant.

@@ -6,8 +6,8 @@ use coldpress_history::{Figures, Run, Study};
 use coldpress_report::units::as_f64;
 
 use super::BootProgress;
+use super::backend::{Backend, Boot, End};
 use super::chart::BootChart;
-use super::laboratory::{Boot, End, Laboratory};
 use super::order::order;
 use super::processes::processes;
 use crate::Error;
@@ -16,7 +16,7 @@ use crate::Error;
 const CPU_EXACT_TO_S: f64 = 0.02;
 
 pub(super) struct Runner<'a, L> {
-    pub(super) laboratory: L,
+    pub(super) backend: L,
     pub(super) names: Vec<String>,
     pub(super) turns: u32,
     pub(super) seed: u64,
@@ -27,7 +27,7 @@ pub(super) struct Runner<'a, L> {
     pub(super) progress: &'a mut dyn FnMut(BootProgress) -> ControlFlow<()>,
 }
 
-impl<L: Laboratory> Runner<'_, L> {
+impl<L: Backend> Runner<'_, L> {
     /// Makes all runs, and the charts if there are to be any.
     pub(super) fn run_all(&mut self, study: &mut Study) -> Result<Vec<BootChart>, Error> {
         self.tell(BootProgress::Began(study))?;
@@ -88,7 +88,7 @@ impl<L: Laboratory> Runner<'_, L> {
     fn boot(&mut self, contestant: usize, traced: bool) -> Result<Boot, Error> {
         let progress = &mut self.progress;
         let mut stop = || progress(BootProgress::Waiting).is_break();
-        let boot = self.laboratory.boot(contestant, traced, &mut stop)?;
+        let boot = self.backend.boot(contestant, traced, &mut stop)?;
         boot.ok_or(Error::Stopped)
     }
 

@@ -1,14 +1,14 @@
 //! Which contestant runs when.
 
-use super::field::Field;
+use super::matrix::Matrix;
 use crate::stats::SplitMix64;
 
 /// An image made, and then unpacked in several ways before it is removed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Errand {
-    /// Index into [`Field::builds`].
+    /// Index into [`Matrix::builds`].
     pub(super) build: usize,
-    /// Indexes into [`Field::unpacks`].
+    /// Indexes into [`Matrix::unpacks`].
     pub(super) unpacks: Vec<usize>,
 }
 
@@ -18,27 +18,27 @@ pub(super) struct Errand {
 /// falls on the next one, which is another one each time. Of an image that is made with several numbers of
 /// threads, that of the first is unpacked.
 pub(super) struct Order<'a> {
-    field: &'a Field,
+    matrix: &'a Matrix,
     random: SplitMix64,
 }
 
 impl<'a> Order<'a> {
-    /// * `seed`: the same one gives the same orders of the same field.
-    pub(super) fn new(field: &'a Field, seed: u64) -> Self {
+    /// * `seed`: the same one gives the same orders of the same matrix.
+    pub(super) fn new(matrix: &'a Matrix, seed: u64) -> Self {
         Self {
-            field,
+            matrix,
             random: SplitMix64(seed),
         }
     }
 
     /// The order of the next turn.
     pub(super) fn turn(&mut self) -> Vec<Errand> {
-        let builds = &self.field.builds;
+        let builds = &self.matrix.builds;
         let mut errands: Vec<Errand> = (0..builds.len())
             .map(|build| {
                 let image = builds[build].image;
                 let is_first = builds.iter().position(|other| other.image == image) == Some(build);
-                let unpacks = self.field.unpacks.iter().enumerate();
+                let unpacks = self.matrix.unpacks.iter().enumerate();
                 let unpacks = unpacks.filter(|(_, unpack)| is_first && unpack.image == image);
                 Errand {
                     build,
@@ -59,7 +59,7 @@ mod tests {
     use super::*;
     use crate::build_study::{Compressor, Level, Lists, Maker, Unpacker};
 
-    fn field() -> Field {
+    fn matrix() -> Matrix {
         let lists = Lists {
             makers: vec![Maker::Coldpress, Maker::Mksquashfs],
             compressors: vec![Compressor::Zstd],
@@ -69,13 +69,13 @@ mod tests {
             unpackers: vec![Unpacker::Coldpress, Unpacker::Rdsquashfs],
             unpack_threads: vec![1, 2],
         };
-        lists.field()
+        lists.matrix()
     }
 
     #[test]
     fn everybody_runs_once_in_a_turn_and_images_are_made_before_they_are_unpacked() {
-        let field = field();
-        let mut order = Order::new(&field, 7);
+        let matrix = matrix();
+        let mut order = Order::new(&matrix, 7);
         for _ in 0..10 {
             let turn = order.turn();
             let mut builds: Vec<_> = turn.iter().map(|errand| errand.build).collect();
@@ -88,11 +88,11 @@ mod tests {
                 (0..12).collect::<Vec<_>>().iter().collect::<Vec<_>>()
             );
             for errand in turn {
-                let build = &field.builds[errand.build];
+                let build = &matrix.builds[errand.build];
                 let images = errand
                     .unpacks
                     .iter()
-                    .map(|unpack| field.unpacks[*unpack].image);
+                    .map(|unpack| matrix.unpacks[*unpack].image);
                 assert!(images.into_iter().all(|image| image == build.image));
                 assert_eq!(errand.unpacks.is_empty(), build.threads == 1);
             }
@@ -101,9 +101,9 @@ mod tests {
 
     #[test]
     fn a_seed_is_an_order_and_turns_differ() {
-        let field = field();
+        let matrix = matrix();
         let orders = |seed| {
-            let mut order = Order::new(&field, seed);
+            let mut order = Order::new(&matrix, seed);
             [order.turn(), order.turn()]
         };
         assert_eq!(orders(1), orders(1));
@@ -114,8 +114,8 @@ mod tests {
 
     #[test]
     fn each_contestant_comes_first_about_as_often() {
-        let field = field();
-        let mut order = Order::new(&field, 3);
+        let matrix = matrix();
+        let mut order = Order::new(&matrix, 3);
         let mut firsts = [0; 8];
         for _ in 0..8000 {
             firsts[order.turn()[0].build] += 1;

@@ -1,19 +1,19 @@
 //! What counts, and who runs on after a failure.
 //!
-//! What is done to the machine is behind the trait [`Workshop`]: the rules here are tested without one.
+//! What is done to the machine is behind the trait [`Backend`]: the rules here are tested without one.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use coldpress_history::{Figures, Run};
 
-use super::field::{Build, Field, Unpack};
+use super::matrix::{Build, Matrix, Unpack};
 use super::order::Order;
 use super::{Progress, Watch};
 use crate::error::Error;
 
 /// What a study asks of a machine.
-pub(super) trait Workshop {
+pub(super) trait Backend {
     /// Makes an image, in place of the one before.
     fn build(&mut self, build: &Build, stop: &mut dyn FnMut() -> bool) -> Result<Attempt, Error>;
     /// Unpacks the image that was made last, and removes what was unpacked.
@@ -37,8 +37,8 @@ pub(super) enum Attempt {
 }
 
 pub(super) struct Runner<'a, 'w, W> {
-    pub(super) workshop: W,
-    pub(super) field: &'a Field,
+    pub(super) backend: W,
+    pub(super) matrix: &'a Matrix,
     pub(super) turns: u32,
     pub(super) seed: u64,
     pub(super) cores: u32,
@@ -48,29 +48,29 @@ pub(super) struct Runner<'a, 'w, W> {
     pub(super) warnings: BTreeSet<String>,
 }
 
-impl<W: Workshop> Runner<'_, '_, W> {
+impl<W: Backend> Runner<'_, '_, W> {
     /// Makes all runs and appends each to `runs` when it is over.
     pub(super) fn run_all(&mut self, runs: &mut Vec<Run>) -> Result<(), Error> {
-        let field = self.field;
-        let mut order = Order::new(field, self.seed);
+        let matrix = self.matrix;
+        let mut order = Order::new(matrix, self.seed);
         for turn in 0..self.turns {
             for errand in order.turn() {
-                let build = &field.builds[errand.build];
-                let is_made = self.run(errand.build, turn, runs, |workshop, stop| {
-                    workshop.build(build, stop)
+                let build = &matrix.builds[errand.build];
+                let is_made = self.run(errand.build, turn, runs, |backend, stop| {
+                    backend.build(build, stop)
                 })?;
                 for unpack in errand.unpacks {
                     if is_made {
-                        let contestant = field.builds.len() + unpack;
-                        let unpack = &field.unpacks[unpack];
-                        self.run(contestant, turn, runs, |workshop, stop| {
-                            workshop.unpack(unpack, stop)
+                        let contestant = matrix.builds.len() + unpack;
+                        let unpack = &matrix.unpacks[unpack];
+                        self.run(contestant, turn, runs, |backend, stop| {
+                            backend.unpack(unpack, stop)
                         })?;
                     } else {
                         self.done += 1;
                     }
                 }
-                self.workshop.clear()?;
+                self.backend.clear()?;
             }
         }
         Ok(())
@@ -93,13 +93,13 @@ impl<W: Workshop> Runner<'_, '_, W> {
             turn,
             turns: self.turns,
             done: self.done,
-            total: u64::from(self.turns) * self.field.contestant_count() as u64,
+            total: u64::from(self.turns) * self.matrix.contestant_count() as u64,
         };
         let progress = &mut self.watch.progress;
         if progress(now).is_break() {
             return Err(Error::Stopped);
         }
-        let attempt = work(&mut self.workshop, &mut || progress(now).is_break())?;
+        let attempt = work(&mut self.backend, &mut || progress(now).is_break())?;
         // A signal of the terminal ends the tool as well, which must not look like its failure.
         if (self.watch.progress)(now) == ControlFlow::Break(()) {
             return Err(Error::Stopped);

@@ -29,7 +29,7 @@ fn good() -> Start {
     }
 }
 
-impl Laboratory for &mut Mock {
+impl Backend for &mut Mock {
     type Mounted = String;
 
     fn cool(&mut self, what: &What) -> Result<u64, Error> {
@@ -95,7 +95,7 @@ fn run_mock(
     let mut runs = Vec::new();
     let mock_walks = mock.walks;
     let mut runner = Runner {
-        laboratory: mock,
+        backend: mock,
         contestants: &contestants,
         turns,
         seed: 3,

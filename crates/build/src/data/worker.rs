@@ -1,7 +1,7 @@
 //! Reading and compressing one block after the other, on a thread of its own.
 
 use coldpress_codec::Work;
-use coldpress_layout::{NodeId, Packing};
+use coldpress_layout::{BlockEncoding, NodeId};
 
 use crate::error::Error;
 use crate::options::Options;
@@ -55,14 +55,14 @@ impl<'a> Worker<'a> {
                 offset,
                 len_bytes,
                 candidate,
-                packing,
+                encoding,
             } => {
                 // What is packed specially now was not necessarily then.
-                let candidate = candidate.filter(|_| packing == Packing::Default);
+                let candidate = candidate.filter(|_| encoding == BlockEncoding::Default);
                 let exact = candidate.filter(|it| it.is_exact);
                 let (stored, problem) = match exact.and_then(|it| self.packer.copy_exact(&it)) {
                     Some(block) => (Some(block), None),
-                    None => self.pack_block(&file, (offset, len_bytes), candidate, packing)?,
+                    None => self.pack_block(&file, (offset, len_bytes), candidate, encoding)?,
                 };
                 Ok(Packed {
                     piece: Piece::Block { node, offset },
@@ -71,7 +71,7 @@ impl<'a> Worker<'a> {
                     problems: problem.into_iter().collect(),
                 })
             }
-            Job::Fragment(nodes, packing) => self.pack_fragment(nodes, packing),
+            Job::Fragment(nodes, encoding) => self.pack_fragment(nodes, encoding),
         }
     }
 
@@ -80,7 +80,7 @@ impl<'a> Worker<'a> {
         file: &Opening,
         (offset, len_bytes): (u64, u32),
         candidate: Option<Candidate>,
-        packing: Packing,
+        encoding: BlockEncoding,
     ) -> Result<(Option<Block>, Option<Problem>), Error> {
         let busy = self.source.busy(Work::Read);
         let read = file.read(offset, len_bytes, &mut self.bytes);
@@ -89,12 +89,16 @@ impl<'a> Worker<'a> {
         let stored = if is_hole {
             None
         } else {
-            Some(self.compress(candidate, false, packing)?)
+            Some(self.compress(candidate, false, encoding)?)
         };
         Ok((stored, read.err()))
     }
 
-    fn pack_fragment(&mut self, nodes: &[NodeId], packing: Packing) -> Result<Packed, Error> {
+    fn pack_fragment(
+        &mut self,
+        nodes: &[NodeId],
+        encoding: BlockEncoding,
+    ) -> Result<Packed, Error> {
         let (source, block_size) = (self.source, self.options.block_size);
         self.bytes.clear();
         let (mut members, mut problems, mut len_bytes) = (Vec::new(), Vec::new(), 0);
@@ -112,8 +116,8 @@ impl<'a> Worker<'a> {
         drop(busy);
         let stored = if let Some((first, _)) = members.first() {
             let candidate = source.fragment_candidate(*first);
-            let candidate = candidate.filter(|_| packing == Packing::Default);
-            Some(self.compress(candidate, true, packing)?)
+            let candidate = candidate.filter(|_| encoding == BlockEncoding::Default);
+            Some(self.compress(candidate, true, encoding)?)
         } else {
             None
         };
@@ -130,13 +134,13 @@ impl<'a> Worker<'a> {
         &mut self,
         candidate: Option<Candidate>,
         is_fragment: bool,
-        packing: Packing,
+        encoding: BlockEncoding,
     ) -> Result<Block, Error> {
         let _busy = self.source.busy(Work::Compress);
         let copied = candidate.and_then(|it| self.packer.copy(&self.bytes, &it));
         match copied {
             Some(block) => Ok(block),
-            None => self.packer.pack(&self.bytes, is_fragment, packing),
+            None => self.packer.pack(&self.bytes, is_fragment, encoding),
         }
     }
 }

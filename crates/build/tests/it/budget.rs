@@ -4,7 +4,9 @@ use std::path::Path;
 use coldpress_build::Source;
 use coldpress_format::{Body, Compressor};
 use coldpress_image::Image;
-use coldpress_layout::{BlockGain, Packing, PackingGain, PackingRule, Plan, PlanItem, assign};
+use coldpress_layout::{
+    BlockEncoding, BlockGain, EncodingGain, EncodingRule, Plan, PlanItem, assign,
+};
 
 use crate::trees::{content, differences, options, scanned, try_build};
 
@@ -50,7 +52,7 @@ fn sizes(image: &[u8]) -> Vec<Size> {
     sizes
 }
 
-fn plan(packing: Vec<PackingRule>) -> Plan {
+fn plan(encoding: Vec<EncodingRule>) -> Plan {
     let bytes = |path: &str| path.as_bytes().to_vec();
     Plan {
         data: vec![
@@ -58,16 +60,16 @@ fn plan(packing: Vec<PackingRule>) -> Plan {
             PlanItem::Blocks(bytes("/hot/text")),
             PlanItem::Fragment(vec![bytes("/hot/tail")]),
         ],
-        packing,
+        encoding,
         ..Plan::default()
     }
 }
 
 /// The sizes of all blocks packed in one way.
-fn sizes_packed(source: &Source, packing: Packing) -> Vec<Size> {
-    let rule = |path: &str| PackingRule {
+fn sizes_encoded(source: &Source, encoding: BlockEncoding) -> Vec<Size> {
+    let rule = |path: &str| EncodingRule {
         path: path.as_bytes().to_vec(),
-        packing,
+        encoding,
         blocks: Vec::new(),
     };
     let rules = HOT.into_iter().chain(COLD).map(rule).collect();
@@ -77,9 +79,9 @@ fn sizes_packed(source: &Source, packing: Packing) -> Vec<Size> {
 
 /// Hot blocks save time when they are stored, cold ones only space at the highest level.
 fn gains(source: &Source) -> Vec<BlockGain> {
-    let default = sizes_packed(source, Packing::Default);
-    let stored = sizes_packed(source, Packing::Stored);
-    let highest = sizes_packed(source, Packing::Level(22));
+    let default = sizes_encoded(source, BlockEncoding::Default);
+    let stored = sizes_encoded(source, BlockEncoding::Stored);
+    let highest = sizes_encoded(source, BlockEncoding::Level(22));
     let gain = |((default, stored), highest): ((&Size, &Size), &Size)| {
         let (path, block, default_bytes) = *default;
         for (same_path, same_block, _) in [stored, highest] {
@@ -91,13 +93,13 @@ fn gains(source: &Source) -> Vec<BlockGain> {
             block,
             default_bytes,
             choices: vec![
-                PackingGain {
-                    packing: Packing::Stored,
+                EncodingGain {
+                    encoding: BlockEncoding::Stored,
                     stored_bytes: stored.2,
                     saved_s: if is_hot { 1e-4 } else { 0.0 },
                 },
-                PackingGain {
-                    packing: Packing::Level(22),
+                EncodingGain {
+                    encoding: BlockEncoding::Level(22),
                     stored_bytes: highest.2,
                     saved_s: 0.0,
                 },
@@ -119,8 +121,8 @@ fn an_image_grows_by_no_more_than_the_budget_and_uses_it() {
     let source = scanned(directory.path());
     let gains = gains(&source);
     let options = options(Some(Compressor::Zstd), BLOCK_BYTES);
-    let stored_bytes = |packing| {
-        let (image, summary) = try_build(&source, &plan(packing), &options).unwrap();
+    let stored_bytes = |encoding| {
+        let (image, summary) = try_build(&source, &plan(encoding), &options).unwrap();
         assert_eq!(differences(&image, &source), Vec::<String>::new());
         summary.stored_bytes
     };
@@ -133,7 +135,9 @@ fn an_image_grows_by_no_more_than_the_budget_and_uses_it() {
             grown_bytes <= ungrown_bytes + budget_bytes,
             "{percent} %: {grown_bytes}"
         );
-        let stored = rules.iter().filter(|rule| rule.packing == Packing::Stored);
+        let stored = rules
+            .iter()
+            .filter(|rule| rule.encoding == BlockEncoding::Stored);
         let stored: Vec<_> = stored.map(|rule| rule.path.as_slice()).collect();
         let is_hot = |path: &&[u8]| HOT.iter().any(|hot| hot.as_bytes() == *path);
         assert!(stored.iter().all(is_hot), "{rules:?}");

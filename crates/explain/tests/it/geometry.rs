@@ -12,7 +12,7 @@ use coldpress_cost::{Geometry, ImageOptions};
 use coldpress_explain::geometry;
 use coldpress_format::{BlockSize, Compressor};
 use coldpress_image::Image;
-use coldpress_layout::{Group, Kind, Packing, PackingRule, Plan, PlanItem, Tails, order};
+use coldpress_layout::{BlockEncoding, EncodingRule, Group, Kind, Plan, PlanItem, Tails, order};
 
 use crate::real_sizes::RealSizes;
 use crate::trees::{Numbers, make_crowd, make_mixed, scanned};
@@ -76,9 +76,9 @@ fn plan(source: &Source, numbers: &mut Numbers) -> Plan {
                 }
                 _ => plan.data.push(PlanItem::Fragment(vec![path.clone()])),
             },
-            (Kind::File { .. }, 2) => plan.packing.push(PackingRule {
+            (Kind::File { .. }, 2) => plan.encoding.push(EncodingRule {
                 path: path.clone(),
-                packing: Packing::Stored,
+                encoding: BlockEncoding::Stored,
                 blocks: vec![0..=numbers.below(2)],
             }),
             (Kind::Directory { .. }, 0 | 1) => plan.directories.push(path.clone()),

@@ -3,28 +3,28 @@
 use std::collections::HashMap;
 
 use super::BlockGain;
-use crate::packing::{PackedBlocks, Packing, PackingRule};
+use crate::block_encoding::{BlockEncoding, EncodedBlocks, EncodingRule};
 
 /// Ranges in one rule: with two numbers of 20 digits each and the escapes of a path of 4 KiB a line
 /// of a plan stays below its 64 KiB.
 const RANGES_MAX: usize = 1000;
 
 /// Blocks of one file by number, in any order.
-type Blocks = Vec<(u64, Packing)>;
+type Blocks = Vec<(u64, BlockEncoding)>;
 
-/// The rules for blocks: file by file as they come, for each packing the ranges.
+/// The rules for blocks: file by file as they come, for each encoding the ranges.
 pub(super) fn rules<'a>(
-    packed: impl Iterator<Item = (&'a BlockGain, Packing)>,
-) -> Vec<PackingRule> {
+    packed: impl Iterator<Item = (&'a BlockGain, BlockEncoding)>,
+) -> Vec<EncodingRule> {
     let mut files: Vec<(&[u8], Blocks)> = Vec::new();
     let mut places: HashMap<&[u8], usize> = HashMap::new();
-    for (block, packing) in packed {
+    for (block, encoding) in packed {
         let path = block.path.as_slice();
         let place = *places.entry(path).or_insert(files.len());
         if place == files.len() {
             files.push((path, Vec::new()));
         }
-        files[place].1.push((block.block, packing));
+        files[place].1.push((block.block, encoding));
     }
     files
         .into_iter()
@@ -33,36 +33,36 @@ pub(super) fn rules<'a>(
 }
 
 /// Blocks that follow each other and are packed alike, ascending, without the default.
-fn runs(mut blocks: Blocks) -> Vec<PackedBlocks> {
+fn runs(mut blocks: Blocks) -> Vec<EncodedBlocks> {
     // Stable: of a block that comes twice the first counts.
     blocks.sort_by_key(|(block, _)| *block);
     blocks.dedup_by_key(|(block, _)| *block);
-    let mut runs: Vec<PackedBlocks> = Vec::new();
-    for (block, packing) in blocks {
+    let mut runs: Vec<EncodedBlocks> = Vec::new();
+    for (block, encoding) in blocks {
         match runs.last_mut() {
             Some((range, same))
-                if *same == packing && range.end().checked_add(1) == Some(block) =>
+                if *same == encoding && range.end().checked_add(1) == Some(block) =>
             {
                 *range = *range.start()..=block;
             }
-            _ => runs.push((block..=block, packing)),
+            _ => runs.push((block..=block, encoding)),
         }
     }
-    runs.retain(|(_, packing)| *packing != Packing::Default);
+    runs.retain(|(_, encoding)| *encoding != BlockEncoding::Default);
     runs
 }
 
-/// For each packing a rule, or as many as its ranges take.
-fn rules_of_file(path: &[u8], runs: Vec<PackedBlocks>) -> Vec<PackingRule> {
-    let mut rules: Vec<PackingRule> = Vec::new();
-    for (range, packing) in runs {
-        // The last rule of a packing is the one with room.
-        let open = rules.iter_mut().rfind(|rule| rule.packing == packing);
+/// For each encoding a rule, or as many as its ranges take.
+fn rules_of_file(path: &[u8], runs: Vec<EncodedBlocks>) -> Vec<EncodingRule> {
+    let mut rules: Vec<EncodingRule> = Vec::new();
+    for (range, encoding) in runs {
+        // The last rule of a encoding is the one with room.
+        let open = rules.iter_mut().rfind(|rule| rule.encoding == encoding);
         match open.filter(|rule| rule.blocks.len() < RANGES_MAX) {
             Some(rule) => rule.blocks.push(range),
-            None => rules.push(PackingRule {
+            None => rules.push(EncodingRule {
                 path: path.to_vec(),
-                packing,
+                encoding,
                 blocks: vec![range],
             }),
         }
@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn blocks_that_follow_each_other_are_one_range() {
-        use Packing::{Default, Level, Stored};
+        use BlockEncoding::{Default, Level, Stored};
         let packed = [
             ("/b", 2, Stored),
             ("/a", 7, Level(22)),
@@ -105,7 +105,7 @@ mod tests {
         let rules = rules(blocks.iter().zip(packed.iter().map(|it| it.2)));
         let found: Vec<_> = rules
             .iter()
-            .map(|rule| (rule.path.as_slice(), rule.packing, rule.blocks.clone()))
+            .map(|rule| (rule.path.as_slice(), rule.encoding, rule.blocks.clone()))
             .collect();
         let end = u64::MAX;
         let expected = [
@@ -122,11 +122,11 @@ mod tests {
         let blocks: Vec<_> = (0..=2 * RANGES_MAX as u64)
             .map(|number| block(&path, u64::MAX - 2 * number))
             .collect();
-        let packing = rules(blocks.iter().map(|block| (block, Packing::Stored)));
-        let counts: Vec<_> = packing.iter().map(|rule| rule.blocks.len()).collect();
+        let encoding = rules(blocks.iter().map(|block| (block, BlockEncoding::Stored)));
+        let counts: Vec<_> = encoding.iter().map(|rule| rule.blocks.len()).collect();
         assert_eq!(counts, [RANGES_MAX, RANGES_MAX, 1]);
         let plan = crate::Plan {
-            packing,
+            encoding,
             ..crate::Plan::default()
         };
         let mut text = Vec::new();

@@ -1,19 +1,19 @@
 //! What is chosen, by example.
 
 use super::*;
-use Packing::{Default, Level, Stored};
+use BlockEncoding::{Default, Level, Stored};
 
-fn gain(packing: Packing, stored_bytes: u32, saved_s: f64) -> PackingGain {
-    PackingGain {
-        packing,
+fn gain(encoding: BlockEncoding, stored_bytes: u32, saved_s: f64) -> EncodingGain {
+    EncodingGain {
+        encoding,
         stored_bytes,
         saved_s,
     }
 }
 
 /// Blocks of 100 bytes each, all of one file.
-fn blocks(choices: &[&[PackingGain]]) -> Vec<BlockGain> {
-    let block = |(choices, block): (&&[PackingGain], u64)| BlockGain {
+fn blocks(choices: &[&[EncodingGain]]) -> Vec<BlockGain> {
+    let block = |(choices, block): (&&[EncodingGain], u64)| BlockGain {
         path: b"/f".to_vec(),
         block,
         default_bytes: 100,
@@ -22,15 +22,15 @@ fn blocks(choices: &[&[PackingGain]]) -> Vec<BlockGain> {
     choices.iter().zip(0..).map(block).collect()
 }
 
-/// The packing of each of the first `count` blocks.
-fn chosen(blocks: &[BlockGain], budget_bytes: u64) -> Vec<Packing> {
+/// The encoding of each of the first `count` blocks.
+fn chosen(blocks: &[BlockGain], budget_bytes: u64) -> Vec<BlockEncoding> {
     let rules = assign(blocks, budget_bytes);
-    let packing = |block: &BlockGain| {
+    let encoding = |block: &BlockGain| {
         let mut rules = rules.iter();
         let rule = rules.find(|rule| rule.blocks.iter().any(|it| it.contains(&block.block)));
-        rule.map_or(Default, |rule| rule.packing)
+        rule.map_or(Default, |rule| rule.encoding)
     };
-    blocks.iter().map(packing).collect()
+    blocks.iter().map(encoding).collect()
 }
 
 #[test]

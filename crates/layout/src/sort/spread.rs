@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::mksquashfs::PRIORITIES;
 use super::{Dialect, SortEntry, SortFile, SortFlag, spell};
-use crate::packing::Packing;
+use crate::block_encoding::BlockEncoding;
 use crate::plan::{Plan, PlanItem};
 
 /// Between the priorities of gensquashfs, so that lines can be put in by hand.
@@ -15,8 +15,8 @@ const GENSQUASHFS_STEP: i64 = 10;
 pub enum Loss {
     /// The path has a line feed or is too long for a line. The file is left out.
     Path(Vec<u8>),
-    /// The packing of the file's blocks.
-    Packing(Vec<u8>),
+    /// The encoding of the file's blocks.
+    BlockEncoding(Vec<u8>),
     /// The place: more files are in no natural order than there are priorities.
     Place(Vec<u8>),
 }
@@ -52,7 +52,7 @@ impl SortFile {
         let entries = match dialect {
             Dialect::Mksquashfs => {
                 let packed = packed_files(plan).into_iter();
-                losses.extend(packed.map(|(path, _)| Loss::Packing(path.to_vec())));
+                losses.extend(packed.map(|(path, _)| Loss::BlockEncoding(path.to_vec())));
                 spread(&paths, &mut losses)
             }
             Dialect::Gensquashfs => number(plan, &paths, &mut losses),
@@ -113,7 +113,11 @@ fn number(plan: &Plan, paths: &[&[u8]], losses: &mut Vec<Loss>) -> Vec<SortEntry
     let (stored, others): (Vec<_>, Vec<_>) = packed_files(plan)
         .into_iter()
         .partition(|(path, is_stored)| *is_stored && is_plain(path));
-    losses.extend(others.iter().map(|(path, _)| Loss::Packing(path.to_vec())));
+    losses.extend(
+        others
+            .iter()
+            .map(|(path, _)| Loss::BlockEncoding(path.to_vec())),
+    );
     let stored: Vec<&[u8]> = stored.into_iter().map(|(path, _)| path).collect();
     let stored_set: HashSet<&[u8]> = stored.iter().copied().collect();
     let listed: HashSet<&[u8]> = paths.iter().copied().collect();
@@ -135,7 +139,7 @@ fn number(plan: &Plan, paths: &[&[u8]], losses: &mut Vec<Loss>) -> Vec<SortEntry
         if spell(&entry, Dialect::Gensquashfs).is_ok() {
             entries.push(entry);
         } else {
-            losses.push(Loss::Packing(path.to_vec()));
+            losses.push(Loss::BlockEncoding(path.to_vec()));
         }
     }
     entries
@@ -146,13 +150,14 @@ fn number(plan: &Plan, paths: &[&[u8]], losses: &mut Vec<Loss>) -> Vec<SortEntry
 fn packed_files(plan: &Plan) -> Vec<(&[u8], bool)> {
     let mut known = HashSet::new();
     let first = plan
-        .packing
+        .encoding
         .iter()
         .filter(|rule| known.insert(rule.path.as_slice()));
-    let packed = first.filter(|rule| rule.packing != Packing::Default || !rule.blocks.is_empty());
+    let packed =
+        first.filter(|rule| rule.encoding != BlockEncoding::Default || !rule.blocks.is_empty());
     packed
         .map(|rule| {
-            let is_stored = rule.packing == Packing::Stored && rule.blocks.is_empty();
+            let is_stored = rule.encoding == BlockEncoding::Stored && rule.blocks.is_empty();
             (rule.path.as_slice(), is_stored)
         })
         .collect()
@@ -228,7 +233,7 @@ mod tests {
     }
 
     const TEXT: &str = "[data]\nfragment\n /b\n /a\nblocks /c/d\nblocks /a\nfragment\n /a b\n\
-                        blocks /c/d\nblocks /x\\ny\nblocks /../z\nblocks /\n[packing]\n\
+                        blocks /c/d\nblocks /x\\ny\nblocks /../z\nblocks /\n[encoding]\n\
                         stored /a\nlevel 9 /c/d\nstored 1 /e\nstored /e\nstored /f\n\
                         default /g\nstored /g\n";
 
@@ -243,7 +248,7 @@ mod tests {
             ("f", 0, &[DontCompress]),
         ];
         assert_eq!(entries(&file), expected);
-        let lost = |path: &str| Loss::Packing(path.as_bytes().to_vec());
+        let lost = |path: &str| Loss::BlockEncoding(path.as_bytes().to_vec());
         assert_eq!(
             losses,
             [Loss::Path(b"/x\ny".to_vec()), lost("/c/d"), lost("/e")]

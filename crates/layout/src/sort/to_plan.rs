@@ -4,7 +4,7 @@ use coldpress_format::BlockSize;
 
 use super::rank::Ranked;
 use super::{SortEntry, SortFile, SortFlag};
-use crate::packing::{Packing, PackingRule};
+use crate::block_encoding::{BlockEncoding, EncodingRule};
 use crate::plan::{Plan, PlanItem};
 use crate::tails::{Filling, Tails};
 use crate::tree::{NodeId, Tree};
@@ -37,7 +37,7 @@ impl SortFile {
             fragments: Vec::new(),
             filling: Filling::new(block_size),
         };
-        let mut packing = Vec::new();
+        let mut encoding = Vec::new();
         let mut has = vec![false; tree.nodes.len()];
         for Ranked { node, entry } in self.rank(tree, sources) {
             let size_bytes = tree.file_size(node).unwrap_or(0);
@@ -50,9 +50,9 @@ impl SortFile {
                 .map(|entry| entry.flags.as_slice())
                 .unwrap_or_default();
             if flags.contains(&SortFlag::DontCompress) {
-                packing.push(PackingRule {
+                encoding.push(EncodingRule {
                     path: path.clone(),
-                    packing: Packing::Stored,
+                    encoding: BlockEncoding::Stored,
                     blocks: Vec::new(),
                 });
             }
@@ -69,7 +69,7 @@ impl SortFile {
         }
         Plan {
             data: placing.finish(),
-            packing,
+            encoding,
             ..Plan::default()
         }
     }
@@ -148,8 +148,11 @@ mod tests {
                 format!("({})", paths.iter().map(name).collect::<String>())
             }
         };
-        let stored = plan.packing.iter().map(|rule| {
-            assert_eq!((rule.packing, rule.blocks.len()), (Packing::Stored, 0));
+        let stored = plan.encoding.iter().map(|rule| {
+            assert_eq!(
+                (rule.encoding, rule.blocks.len()),
+                (BlockEncoding::Stored, 0)
+            );
             name(&rule.path)
         });
         let stored: String = stored.collect();

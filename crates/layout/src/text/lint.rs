@@ -46,7 +46,7 @@ fn flaw(tree: &Tree, section: Section, path: &[u8]) -> Option<Flaw> {
     match section {
         Section::Inodes => None,
         Section::Directories => (!tree.is_directory(id)).then_some(Flaw::NoDirectory),
-        Section::Data | Section::Packing => {
+        Section::Data | Section::BlockEncoding => {
             (tree.file_size(id).unwrap_or(0) == 0).then(|| no_data(tree, id))
         }
     }
@@ -61,7 +61,7 @@ mod tests {
     fn lines_are_judged_by_their_section() {
         let tree = tree(&[("/d/", 0), ("/d/x", 1), ("/e", 0)]);
         let text = "coldpress-plan 1\n# /none\n[data]\nblocks /d/x\nblocks /d\nfragment\n /no e\n\
-                    [inodes]\n/\n/e\n/none\n[directories]\n/\n/e\n[packing]\n\
+                    [inodes]\n/\n/e\n/none\n[directories]\n/\n/e\n[encoding]\n\
                     level 3 0-1 /d/x\nstored /e\n";
         let findings = Plan::lint(text.as_bytes(), &tree).expect("legal");
         let findings: Vec<_> = findings.iter().map(ToString::to_string).collect();

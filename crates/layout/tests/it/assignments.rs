@@ -1,23 +1,23 @@
-//! Packing within a budget, for any blocks: the budget holds, nothing gets slower, and little is
+//! BlockEncoding within a budget, for any blocks: the budget holds, nothing gets slower, and little is
 //! missed.
 
-use coldpress_layout::{BlockGain, Packing, PackingGain, PackingRule, assign};
+use coldpress_layout::{BlockEncoding, BlockGain, EncodingGain, EncodingRule, assign};
 use proptest::prelude::*;
 
 /// Up to 6 blocks of up to 3 files with up to 3 choices each, so that all combinations can be tried.
 fn blocks() -> impl Strategy<Value = Vec<BlockGain>> {
     // Steps of a millisecond: ties are likely.
-    let choice = (0..400_u32, -2..6_i32).prop_map(|(stored_bytes, saved_ms)| PackingGain {
-        packing: Packing::Default, // Named below.
+    let choice = (0..400_u32, -2..6_i32).prop_map(|(stored_bytes, saved_ms)| EncodingGain {
+        encoding: BlockEncoding::Default, // Named below.
         stored_bytes,
         saved_s: f64::from(saved_ms) / 1000.0,
     });
     let block = (0..3_u8, 0..400_u32, prop::collection::vec(choice, 0..4));
     prop::collection::vec(block, 0..7).prop_map(|blocks| {
         let named =
-            |((file, default_bytes, mut choices), block): ((u8, u32, Vec<PackingGain>), u64)| {
+            |((file, default_bytes, mut choices), block): ((u8, u32, Vec<EncodingGain>), u64)| {
                 for (choice, level) in choices.iter_mut().zip(1..) {
-                    choice.packing = Packing::Level(level);
+                    choice.encoding = BlockEncoding::Level(level);
                 }
                 BlockGain {
                     path: format!("/{file}").into_bytes(),
@@ -42,15 +42,15 @@ fn choices(block: &BlockGain) -> Vec<(i64, f64)> {
 }
 
 /// More bytes than without rules, and time saved; the slowest single block.
-fn outcome(blocks: &[BlockGain], rules: &[PackingRule]) -> (i64, f64, f64) {
+fn outcome(blocks: &[BlockGain], rules: &[EncodingRule]) -> (i64, f64, f64) {
     let mut sum = (0, 0.0, f64::INFINITY);
     for block in blocks {
-        let is_for = |rule: &&PackingRule| {
+        let is_for = |rule: &&EncodingRule| {
             rule.path == block.path && rule.blocks.iter().any(|it| it.contains(&block.block))
         };
-        let packing = rules.iter().find(is_for).map(|rule| rule.packing);
-        let place = match packing {
-            Some(Packing::Level(level)) => usize::try_from(level).expect("positive"),
+        let encoding = rules.iter().find(is_for).map(|rule| rule.encoding);
+        let place = match encoding {
+            Some(BlockEncoding::Level(level)) => usize::try_from(level).expect("positive"),
             _ => 0,
         };
         let (bytes, saved_s) = choices(block)[place];

@@ -31,5 +31,5 @@ fn the_example_of_the_document_shows_every_section_and_item() {
     let is_shared = |item: &PlanItem| matches!(item, PlanItem::Fragment(paths) if paths.len() > 1);
     assert!(plan.data.iter().any(is_shared));
     assert!(!plan.inodes.is_empty() && !plan.directories.is_empty());
-    assert!(plan.packing.iter().any(|rule| rule.blocks.len() > 1));
+    assert!(plan.encoding.iter().any(|rule| rule.blocks.len() > 1));
 }

@@ -1,7 +1,9 @@
 //! The laws of `Order`, for any tree and any plan.
 
 use coldpress_format::BlockSize;
-use coldpress_layout::{Item, NodeId, Order, Packing, Plan, PlanItem, Tails, Tree, order, plan};
+use coldpress_layout::{
+    BlockEncoding, Item, NodeId, Order, Plan, PlanItem, Tails, Tree, order, plan,
+};
 use coldpress_trace::Profile;
 use proptest::prelude::*;
 
@@ -110,27 +112,35 @@ pub(crate) fn check_tails(tree: &Tree, block_size: BlockSize, order: &Order, tai
         .all(is_right)
 }
 
-/// The packing of a block by the definition: the first rule for its file that names it.
-fn packing_by_rules(tree: &Tree, plan: &Plan, node: NodeId, block: u64) -> Packing {
+/// The encoding of a block by the definition: the first rule for its file that names it.
+fn encoding_by_rules(tree: &Tree, plan: &Plan, node: NodeId, block: u64) -> BlockEncoding {
     let is_for = |path: &[u8]| tree.find(path).is_some_and(|id| tree.data_of(id) == node);
-    let rules = plan.packing.iter().filter(|rule| is_for(&rule.path));
+    let rules = plan.encoding.iter().filter(|rule| is_for(&rule.path));
     let mut rules = rules.filter(|rule| {
         rule.blocks.is_empty() || rule.blocks.iter().any(|range| range.contains(&block))
     });
-    rules.next().map_or(Packing::Default, |rule| rule.packing)
+    rules
+        .next()
+        .map_or(BlockEncoding::Default, |rule| rule.encoding)
 }
 
-/// The packing of an item's block, by the definition.
-fn packing(tree: &Tree, plan: &Plan, block_size: BlockSize, item: &Item, block: u64) -> Packing {
+/// The encoding of an item's block, by the definition.
+fn encoding(
+    tree: &Tree,
+    plan: &Plan,
+    block_size: BlockSize,
+    item: &Item,
+    block: u64,
+) -> BlockEncoding {
     let tail = |id: NodeId| {
         let tail = block_size.full_blocks(tree.file_size(id).expect("a file"));
-        packing_by_rules(tree, plan, id, tail)
+        encoding_by_rules(tree, plan, id, tail)
     };
     match item {
-        Item::Blocks(id) => packing_by_rules(tree, plan, *id, block),
+        Item::Blocks(id) => encoding_by_rules(tree, plan, *id, block),
         Item::Fragment(ids) => {
-            let mut packings = ids.iter().map(|id| tail(*id));
-            let first = packings.find(|packing| *packing != Packing::Default);
+            let mut encodings = ids.iter().map(|id| tail(*id));
+            let first = encodings.find(|encoding| *encoding != BlockEncoding::Default);
             first.unwrap_or_default()
         }
     }
@@ -151,9 +161,9 @@ fn unmatched(tree: &Tree, plan: &Plan) -> Vec<Vec<u8>> {
     let inodes = plan.inodes.iter().filter(|path| tree.find(path).is_none());
     let directories = plan.directories.iter().filter(|path| !is_directory(path));
     let mut paths: Vec<Vec<u8>> = Vec::new();
-    let packing = plan.packing.iter().map(|rule| &rule.path);
-    let packing = packing.filter(|path| !is_file(path));
-    for path in data.chain(inodes).chain(directories).chain(packing) {
+    let encoding = plan.encoding.iter().map(|rule| &rule.path);
+    let encoding = encoding.filter(|path| !is_file(path));
+    for path in data.chain(inodes).chain(directories).chain(encoding) {
         if !paths.contains(path) {
             paths.push(path.clone());
         }
@@ -185,13 +195,13 @@ proptest! {
                 Item::Fragment(_) => vec![0],
             };
             for block in blocks {
-                let expected = packing(&tree, &plan, BlockSize::MIN, item, block);
-                prop_assert_eq!(order.packing(place, block), expected);
+                let expected = encoding(&tree, &plan, BlockSize::MIN, item, block);
+                prop_assert_eq!(order.encoding(place, block), expected);
             }
         }
-        let is_plain = |(_, packing): &(_, Packing)| *packing == Packing::Default;
-        prop_assert!(!order.packing.values().flatten().any(is_plain));
-        prop_assert!(order.packing.keys().all(|place| *place < order.data.len()));
+        let is_plain = |(_, encoding): &(_, BlockEncoding)| *encoding == BlockEncoding::Default;
+        prop_assert!(!order.encoding.values().flatten().any(is_plain));
+        prop_assert!(order.encoding.keys().all(|place| *place < order.data.len()));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Random plans: of paths of a tree, of any paths, from random traces.
 
 use coldpress_format::BlockSize;
-use coldpress_layout::{Packing, PackingRule, Plan, PlanItem, Tree, plan};
+use coldpress_layout::{BlockEncoding, EncodingRule, Plan, PlanItem, Tree, plan};
 use coldpress_trace::{Access, Event, Profile, Trace};
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -54,16 +54,16 @@ fn all_paths(tree: &Tree) -> Vec<Vec<u8>> {
     std::iter::once(b"/".to_vec()).chain(children).collect()
 }
 
-/// Some file's packing: ranges in any order, overlapping, beyond the end.
-fn rule() -> impl Strategy<Value = (Name, Packing, Vec<(u64, u64)>)> {
-    let packing = prop_oneof![
-        Just(Packing::Default),
-        Just(Packing::Stored),
-        any::<i32>().prop_map(Packing::Level),
+/// Some file's encoding: ranges in any order, overlapping, beyond the end.
+fn rule() -> impl Strategy<Value = (Name, BlockEncoding, Vec<(u64, u64)>)> {
+    let encoding = prop_oneof![
+        Just(BlockEncoding::Default),
+        Just(BlockEncoding::Stored),
+        any::<i32>().prop_map(BlockEncoding::Level),
     ];
     let end = prop_oneof![3 => 0..9_u64, 1 => any::<u64>(), 1 => Just(u64::MAX)];
     let ranges = prop::collection::vec((0..9_u64, end), 0..4);
-    (name(), packing, ranges)
+    (name(), encoding, ranges)
 }
 
 /// A tree, and a plan that names parts of it and things that do not exist, often repeatedly.
@@ -88,19 +88,20 @@ pub(crate) fn tree_and_garbage(block_size: BlockSize) -> impl Strategy<Value = (
             }
         });
         let (inodes, directories) = (resolve(&inodes), resolve(&lists));
-        let rule = |(name, packing, ranges): &(Name, Packing, Vec<(u64, u64)>)| PackingRule {
-            path: name.path(&paths),
-            packing: *packing,
-            blocks: ranges
-                .iter()
-                .map(|&(first, last)| first..=last.max(first))
-                .collect(),
-        };
+        let rule =
+            |(name, encoding, ranges): &(Name, BlockEncoding, Vec<(u64, u64)>)| EncodingRule {
+                path: name.path(&paths),
+                encoding: *encoding,
+                blocks: ranges
+                    .iter()
+                    .map(|&(first, last)| first..=last.max(first))
+                    .collect(),
+            };
         let plan = Plan {
             data: data.collect(),
             inodes,
             directories,
-            packing: rules.iter().map(rule).collect(),
+            encoding: rules.iter().map(rule).collect(),
         };
         (tree, plan)
     })

@@ -4,7 +4,7 @@ use coldpress_codec::Settings;
 use coldpress_format::{BlockSize, Compressor};
 
 use super::{
-    Equivalent, compression_words, level_lacks, mksquashfs_words, order_lacks, packing_lacks,
+    Equivalent, compression_words, encoding_lacks, level_lacks, mksquashfs_words, order_lacks,
     tail_words, texts,
 };
 use crate::candidate::{Candidate, OrderBy};
@@ -60,7 +60,7 @@ pub(crate) fn live_build(candidate: &Candidate) -> Equivalent {
         lacks: texts([
             level_lacks(candidate),
             order_lacks(candidate, true),
-            packing_lacks(candidate),
+            encoding_lacks(candidate),
         ]),
     }
 }
@@ -101,7 +101,7 @@ pub(crate) fn buildroot(candidate: &Candidate) -> Equivalent {
         lacks: texts([
             level_lacks(candidate),
             order_lacks(candidate, false),
-            packing_lacks(candidate),
+            encoding_lacks(candidate),
         ]),
     }
 }
@@ -134,7 +134,7 @@ pub(crate) fn nixos(candidate: &Candidate) -> Equivalent {
             block.then(|| "blocks but of 1M, with fragments, without compression".to_owned()),
             level_lacks(candidate),
             order_lacks(candidate, false),
-            packing_lacks(candidate),
+            encoding_lacks(candidate),
         ]),
     }
 }

@@ -5,7 +5,7 @@ use coldpress_format::{BlockSize, Compressor};
 use coldpress_layout::Tails;
 
 use super::{
-    Equivalent, all_words, level_lacks, mksquashfs_words, order_lacks, packing_lacks, tail_words,
+    Equivalent, all_words, encoding_lacks, level_lacks, mksquashfs_words, order_lacks, tail_words,
     texts,
 };
 use crate::candidate::{Candidate, OrderBy};
@@ -39,7 +39,7 @@ pub(crate) fn appimagetool(candidate: &Candidate) -> Equivalent {
         lacks: texts([
             level_lacks(candidate),
             order_lacks(candidate, true),
-            packing_lacks(candidate),
+            encoding_lacks(candidate),
         ]),
     }
 }
@@ -71,7 +71,7 @@ pub(crate) fn snapcraft(candidate: &Candidate) -> Equivalent {
             (candidate.tails != Tails::None).then(|| "fragments".to_owned()),
             candidate.uncompressed.data.then(|| "raw data".to_owned()),
             order_lacks(candidate, false),
-            packing_lacks(candidate),
+            encoding_lacks(candidate),
         ]),
     }
 }
@@ -87,7 +87,7 @@ pub(crate) fn enroot(candidate: &Candidate) -> Equivalent {
         lacks: texts([
             level_lacks(candidate),
             order_lacks(candidate, false),
-            packing_lacks(candidate),
+            encoding_lacks(candidate),
         ]),
     }
 }

@@ -4,7 +4,7 @@ use coldpress_codec::{Choices, Filter};
 use coldpress_format::Compressor;
 use coldpress_layout::Tails;
 
-use super::{Equivalent, all_words, level_lacks, order_lacks, packing_lacks, texts};
+use super::{Equivalent, all_words, encoding_lacks, level_lacks, order_lacks, texts};
 use crate::candidate::{Candidate, OrderBy};
 
 /// The command of squashfs-tools.
@@ -19,7 +19,7 @@ pub(crate) fn mksquashfs(candidate: &Candidate) -> Equivalent {
         lacks: texts([
             level_lacks(candidate),
             order_lacks(candidate, true),
-            packing_lacks(candidate),
+            encoding_lacks(candidate),
         ]),
     }
 }
@@ -69,7 +69,7 @@ pub(crate) fn gensquashfs(candidate: &Candidate) -> Equivalent {
             (candidate.tails == Tails::None).then(|| tails.to_owned()),
             candidate.uncompressed.data.then(|| raw.to_owned()),
             order_lacks(candidate, true),
-            packing_lacks(candidate),
+            encoding_lacks(candidate),
         ]),
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use coldpress_build::SampledBlocks;
-use coldpress_layout::{BlockGain, Item, NodeId, Order, Packing, PackingGain, ReadCost};
+use coldpress_layout::{BlockEncoding, BlockGain, EncodingGain, Item, NodeId, Order, ReadCost};
 use coldpress_trace::PAGE_SIZE_BYTES;
 
 use super::Spending;
@@ -108,8 +108,8 @@ impl Spending<'_> {
             path: path.to_vec(),
             block,
             default_bytes,
-            choices: vec![PackingGain {
-                packing: Packing::Stored,
+            choices: vec![EncodingGain {
+                encoding: BlockEncoding::Stored,
                 stored_bytes: len_bytes,
                 saved_s,
             }],

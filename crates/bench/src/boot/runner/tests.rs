@@ -32,7 +32,7 @@ fn boot(time_s: f64) -> Boot {
     }
 }
 
-impl Laboratory for &mut Script {
+impl Backend for &mut Script {
     fn boot(
         &mut self,
         contestant: usize,
@@ -67,7 +67,7 @@ fn run(
 ) -> (Study, Result<Vec<BootChart>, Error>) {
     let mut study = study();
     let mut runner = Runner {
-        laboratory: script,
+        backend: script,
         names: ["xz", "zstd"].map(str::to_owned).to_vec(),
         turns: 3,
         seed: 1,

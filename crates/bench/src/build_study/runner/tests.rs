@@ -8,7 +8,7 @@ type Fate = Vec<fn() -> Attempt>;
 
 /// Does what it was told, and notes what it was asked for.
 #[derive(Default)]
-struct FakeWorkshop {
+struct FakeBackend {
     fates: BTreeMap<String, Fate>,
     asked: Vec<String>,
     image: Option<usize>,
@@ -16,7 +16,7 @@ struct FakeWorkshop {
     fills: Option<&'static str>,
 }
 
-impl FakeWorkshop {
+impl FakeBackend {
     fn attempt(&mut self, name: String) -> Result<Attempt, Error> {
         if self.fills == Some(name.as_str()) {
             return Err(Error::DiskFull {
@@ -32,7 +32,7 @@ impl FakeWorkshop {
     }
 }
 
-impl Workshop for FakeWorkshop {
+impl Backend for FakeBackend {
     fn build(&mut self, build: &Build, _: &mut dyn FnMut() -> bool) -> Result<Attempt, Error> {
         assert_eq!(self.image, None, "the image before is removed first");
         self.image = Some(build.image);
@@ -87,12 +87,12 @@ fn study(
         .map(|(name, fate)| ((*name).to_owned(), fate.clone()));
     let mut kept = 0;
     let mut runner = Runner {
-        workshop: FakeWorkshop {
+        backend: FakeBackend {
             fates: fates.collect(),
             fills,
-            ..FakeWorkshop::default()
+            ..FakeBackend::default()
         },
-        field: &lists.field(),
+        matrix: &lists.matrix(),
         turns: 3,
         seed: 1,
         cores: 2,
@@ -112,7 +112,7 @@ fn study(
         assert_eq!(runner.done, 18, "progress reaches its end");
         assert_eq!(runner.warnings.len(), 1);
     }
-    let asked = runner.workshop.asked;
+    let asked = runner.backend.asked;
     assert_eq!(kept, runs.len(), "each run is kept when it is over");
     (result, runs, asked)
 }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, anyhow};
 use coldpress_bench::Error;
 use coldpress_bench::build_study::{
-    BuildStudy, Field, Progress, Survey, Watch, build_rows, read_source, run_builds, unpack_rows,
+    BuildStudy, Matrix, Progress, Survey, Watch, build_rows, read_source, run_builds, unpack_rows,
 };
 use coldpress_history::{Kind, Origin, State, Study};
 use coldpress_host::{Janitor, Scratch};
@@ -37,12 +37,12 @@ pub(super) fn run(args: &BenchBuildArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let _hold = ui.interrupt.hold();
     let janitor = Janitor::start()?;
     let tools = Tools::look_up(&mut lists, args, ui)?;
-    let field = field(&lists.field(), ui)?;
+    let matrix = matrix(&lists.matrix(), ui)?;
     let report = create_report(&args.study)?;
     let scratch = Scratch::create(&args.work_dir, &janitor)?;
     let survey = read(&source, ui)?;
     let job = BuildStudy {
-        field,
+        matrix,
         source,
         survey,
         work: scratch.path().to_owned(),
@@ -65,7 +65,7 @@ pub(super) fn run(args: &BenchBuildArgs, ui: &Ui) -> anyhow::Result<Exit> {
     if let Some(output) = report {
         write_report(&study, &[], output)?;
     }
-    unless_stdout_closed(tell(&study, &job.field, args, ui))?;
+    unless_stdout_closed(tell(&study, &job.matrix, args, ui))?;
     let failed = study.runs.iter().any(|run| run.excluded.is_some());
     Ok(Exit::wrong_if(failed || tools.misses_one_asked_for))
 }
@@ -78,18 +78,18 @@ fn explain(error: Error) -> anyhow::Error {
 }
 
 /// Who takes part, and a word about who does not.
-fn field(field: &Field, ui: &Ui) -> anyhow::Result<Field> {
-    for why in &field.left_out {
+fn matrix(matrix: &Matrix, ui: &Ui) -> anyhow::Result<Matrix> {
+    for why in &matrix.left_out {
         ui.say(&format!("left out: {why}"));
     }
-    if field.builds.is_empty() {
+    if matrix.builds.is_empty() {
         let error = anyhow!("none of the tools makes any of these images");
         return Err(hint(
             error,
             "`--levels default` is a level of every compressor",
         ));
     }
-    Ok(field.clone())
+    Ok(matrix.clone())
 }
 
 /// Brings the source into memory.
@@ -128,7 +128,7 @@ fn study(job: &BuildStudy, tools: &Tools, args: &BenchBuildArgs) -> anyhow::Resu
         origin: Origin::Measured,
         state: State::Running,
         facts,
-        contestants: job.field.contestants(),
+        contestants: job.matrix.contestants(),
         runs: Vec::new(),
     })
 }
@@ -146,7 +146,7 @@ fn measure(
         .iter()
         .map(|one| one.name.clone())
         .collect();
-    let total = u64::from(job.turns) * job.field.contestant_count() as u64;
+    let total = u64::from(job.turns) * job.matrix.contestant_count() as u64;
     let bar = ui.count("measuring", total);
     let mut shown = None;
     let mut progress = |progress: Progress| {
@@ -183,7 +183,7 @@ fn measure(
 }
 
 /// The results on standard output.
-fn tell(study: &Study, field: &Field, args: &BenchBuildArgs, ui: &Ui) -> anyhow::Result<()> {
+fn tell(study: &Study, matrix: &Matrix, args: &BenchBuildArgs, ui: &Ui) -> anyhow::Result<()> {
     let (builds, unpacks) = (build_rows(study), unpack_rows(study));
     if args.study.json {
         return ui.json(&json!({
@@ -191,10 +191,10 @@ fn tell(study: &Study, field: &Field, args: &BenchBuildArgs, ui: &Ui) -> anyhow:
             "facts": study.facts,
             "builds": builds,
             "unpacks": unpacks,
-            "left_out": field.left_out,
+            "left_out": matrix.left_out,
         }));
     }
-    tables::print(&builds, &unpacks, field, ui)
+    tables::print(&builds, &unpacks, matrix, ui)
 }
 
 fn absolute(path: &Path) -> anyhow::Result<PathBuf> {

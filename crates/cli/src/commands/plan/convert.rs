@@ -68,7 +68,7 @@ pub(in crate::commands) fn warn(losses: &[Loss], ui: &Ui) {
     for loss in losses {
         match loss {
             Loss::Path(path) => paths.push(path.as_slice()),
-            Loss::Packing(path) => packed.push(path.as_slice()),
+            Loss::BlockEncoding(path) => packed.push(path.as_slice()),
             Loss::Place(path) => places.push(path.as_slice()),
         }
     }

@@ -2,7 +2,7 @@
 
 use std::io::Write as _;
 
-use coldpress_bench::build_study::{BuildRow, Field, UnpackRow};
+use coldpress_bench::build_study::{BuildRow, Matrix, UnpackRow};
 use coldpress_bench::figure;
 use coldpress_bench::stats::Summary;
 use coldpress_report::text::wrapped;
@@ -18,13 +18,13 @@ const LEGEND: &str = "* on the Pareto front: no other is as good in build time, 
 pub(super) fn print(
     builds: &[BuildRow],
     unpacks: &[UnpackRow],
-    field: &Field,
+    matrix: &Matrix,
     ui: &Ui,
 ) -> anyhow::Result<()> {
     let mut out = ui.out();
     writeln!(out, "{}", build_table(builds))?;
     if !unpacks.is_empty() {
-        writeln!(out, "\n{}", unpack_table(unpacks, field))?;
+        writeln!(out, "\n{}", unpack_table(unpacks, matrix))?;
     }
     writeln!(out, "\n{}", wrapped(LEGEND, out.width()))?;
     out.flush()?;
@@ -52,15 +52,15 @@ fn build_table(rows: &[BuildRow]) -> String {
 }
 
 /// A row for each image, a column for each way to unpack it.
-fn unpack_table(rows: &[UnpackRow], field: &Field) -> String {
+fn unpack_table(rows: &[UnpackRow], matrix: &Matrix) -> String {
     let of_image = |image| {
-        let ways = field.unpacks.iter().zip(rows);
+        let ways = matrix.unpacks.iter().zip(rows);
         ways.filter(move |(unpack, _)| unpack.image == image)
     };
     // Above each other, as the names are wider than the times.
     let ways = of_image(0).map(|(unpack, _)| unpack.to_string().replace(' ', "\n"));
     let mut table = table(std::iter::once("unpack".to_owned()).chain(ways));
-    for (index, image) in field.images.iter().enumerate() {
+    for (index, image) in matrix.images.iter().enumerate() {
         let times = of_image(index).map(|(_, row)| {
             let time = row.unpack_s.map(|summary| seconds(summary.median));
             or_dash(time)

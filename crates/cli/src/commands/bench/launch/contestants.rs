@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow};
-use coldpress_bench::build_study::{Compressor, Field, Lists, Maker};
+use coldpress_bench::build_study::{Compressor, Lists, Maker, Matrix};
 use coldpress_bench::{Contestant, MountBy, What};
 use coldpress_history::{Facts, Figures};
 use coldpress_host::{FileSystem, Janitor, Scratch};
@@ -96,9 +96,9 @@ impl Contestants {
         janitor: &Janitor,
         ui: &Ui,
     ) -> anyhow::Result<Self> {
-        let field = wishes.lists.field();
-        let mut missing: Vec<String> = field.left_out.clone();
-        let made = images::make(args, &field, scratch, janitor, ui)?;
+        let matrix = wishes.lists.matrix();
+        let mut missing: Vec<String> = matrix.left_out.clone();
+        let made = images::make(args, &matrix, scratch, janitor, ui)?;
         missing.extend(made.missing);
         let images = made.images.into_iter().chain(wishes.others);
         let mut list = Vec::new();
@@ -245,7 +245,7 @@ fn notes(list: &[Contestant]) -> Vec<(String, String)> {
 }
 
 /// The first image of each maker and setting, for [`images::make`].
-pub(super) fn file_name(field: &Field, build: usize) -> Option<String> {
-    let image = field.images.get(field.builds.get(build)?.image)?;
+pub(super) fn file_name(matrix: &Matrix, build: usize) -> Option<String> {
+    let image = matrix.images.get(matrix.builds.get(build)?.image)?;
     Some(format!("{image}.sqfs").replace(' ', "-"))
 }

@@ -4,7 +4,7 @@ use std::env;
 use std::fs;
 
 use anyhow::Context as _;
-use coldpress_bench::build_study::{BuildStudy, Field, Watch, read_source, run_builds, version};
+use coldpress_bench::build_study::{BuildStudy, Matrix, Watch, read_source, run_builds, version};
 use coldpress_host::{Janitor, Scratch};
 use coldpress_report::text::quoted;
 
@@ -20,14 +20,14 @@ pub(super) struct Made {
     pub(super) missing: Vec<String>,
 }
 
-/// Makes every image of a field by the machinery of `bench build`: each tool is a program of its own, timed alike.
+/// Makes every image of a matrix by the machinery of `bench build`: each tool is a program of its own, timed alike.
 ///
 /// # Errors
 ///
 /// If the source cannot be read, the disk is full, or the user interrupts.
 pub(super) fn make(
     args: &BenchLaunchArgs,
-    field: &Field,
+    matrix: &Matrix,
     scratch: &Scratch,
     janitor: &Janitor,
     ui: &Ui,
@@ -37,7 +37,7 @@ pub(super) fn make(
         versions: Vec::new(),
         missing: Vec::new(),
     };
-    if field.builds.is_empty() {
+    if matrix.builds.is_empty() {
         return Ok(made);
     }
     let source = args.source.canonicalize();
@@ -52,7 +52,7 @@ pub(super) fn make(
             .with_context(|| format!("cannot create {}", quoted(directory)))?;
     }
     let job = BuildStudy {
-        field: field.clone(),
+        matrix: matrix.clone(),
         source,
         survey,
         work,
@@ -62,7 +62,7 @@ pub(super) fn make(
         seed: 0,
         timeout_s: 0,
     };
-    let bar = ui.count("making images", field.builds.len() as u64);
+    let bar = ui.count("making images", matrix.builds.len() as u64);
     let mut progress = |progress: coldpress_bench::build_study::Progress| {
         bar.set(progress.done);
         ui.interrupt.poll()
@@ -79,10 +79,10 @@ pub(super) fn make(
     }
     runs.sort_by_key(|run| run.contestant);
     for (run, contestant) in runs.iter().filter_map(|run| {
-        let contestants = field.contestants();
+        let contestants = matrix.contestants();
         Some((run, contestants.get(run.contestant)?.clone()))
     }) {
-        let name = field.images[field.builds[run.contestant].image].to_string();
+        let name = matrix.images[matrix.builds[run.contestant].image].to_string();
         if let Some(why) = &run.excluded {
             made.missing.push(format!("{name}: {why}"));
             continue;
@@ -94,7 +94,7 @@ pub(super) fn make(
                 .get("build_s")
                 .map(|time| ("build_s".to_owned(), *time)),
         );
-        let file = file_name(field, run.contestant).unwrap_or_default();
+        let file = file_name(matrix, run.contestant).unwrap_or_default();
         made.images.push(Image {
             name,
             path: keep.join(file),
@@ -108,7 +108,7 @@ pub(super) fn make(
 
 fn versions(job: &BuildStudy, ui: &Ui) -> anyhow::Result<Vec<(&'static str, String)>> {
     let mut versions: Vec<(&'static str, String)> = Vec::new();
-    for image in &job.field.images {
+    for image in &job.matrix.images {
         let tool = image.maker.name();
         if tool == "coldpress" || versions.iter().any(|(known, _)| *known == tool) {
             continue;

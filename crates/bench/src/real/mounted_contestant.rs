@@ -13,7 +13,7 @@ use crate::comparison::{MountBy, READ_AHEAD_KIB, What};
 use crate::error::Error;
 
 /// Fields of each are dropped in their order: what is above goes first.
-pub(super) enum Stand {
+pub(super) enum MountedContestant {
     /// An image that the kernel mounts.
     Kernel {
         mount: Mount,
@@ -38,11 +38,11 @@ pub(super) enum Stand {
 
 impl Real<'_> {
     /// `None` if the loop device of an image held another mount.
-    pub(super) fn stand(
+    pub(super) fn mount_contestant(
         &self,
         what: &What,
         stop: &mut dyn FnMut() -> bool,
-    ) -> Result<Option<Stand>, Error> {
+    ) -> Result<Option<MountedContestant>, Error> {
         match what {
             What::Image {
                 path,
@@ -56,12 +56,12 @@ impl Real<'_> {
                 let disk = self.disk(directory)?;
                 // Through a mount of its own, so that no start changes what the next one finds.
                 let mount = Mount::directory(directory, &self.directory)?;
-                Ok(Some(Stand::Directory { mount, disk }))
+                Ok(Some(MountedContestant::Directory { mount, disk }))
             }
         }
     }
 
-    fn mounted_by_kernel(&self, image: &Path) -> Result<Option<Stand>, Error> {
+    fn mounted_by_kernel(&self, image: &Path) -> Result<Option<MountedContestant>, Error> {
         let device = self.device();
         let file_system = FileSystem::of(image)?.ok_or_else(|| Error::UnknownFileSystem {
             image: image.to_owned(),
@@ -84,7 +84,7 @@ impl Real<'_> {
             Via::Partition => Some(loop_device.device_number()),
             Via::File => Some(backing_disk(image)?),
         };
-        Ok(Some(Stand::Kernel {
+        Ok(Some(MountedContestant::Kernel {
             mount,
             loop_device,
             attached,
@@ -97,14 +97,14 @@ impl Real<'_> {
         program: &[OsString],
         image: &Path,
         stop: &mut dyn FnMut() -> bool,
-    ) -> Result<Stand, Error> {
+    ) -> Result<MountedContestant, Error> {
         let disk = self.disk(image)?;
         let cgroup = self.cgroup()?;
         if let Some(disk) = disk {
             cgroup.limit(disk, self.device())?;
         }
         let mount = FuseMount::new(program, image, &self.directory, &cgroup, stop)?;
-        Ok(Stand::Program {
+        Ok(MountedContestant::Program {
             mount: Box::new(mount),
             cgroup,
             disk,
@@ -120,20 +120,23 @@ impl Real<'_> {
     }
 }
 
-impl Stand {
+impl MountedContestant {
     /// Where it is mounted.
     pub(super) fn root(&self) -> &Path {
         match self {
-            Stand::Kernel { mount, .. } | Stand::Directory { mount, .. } => mount.root(),
-            Stand::Program { mount, .. } => mount.root(),
+            MountedContestant::Kernel { mount, .. }
+            | MountedContestant::Directory { mount, .. } => mount.root(),
+            MountedContestant::Program { mount, .. } => mount.root(),
         }
     }
 
     /// Slows down what the command reads.
     pub(super) fn limit(&self, command: &Cgroup, device: &Device) -> Result<(), Error> {
         let slow = match self {
-            Stand::Kernel { throttled, .. } => *throttled,
-            Stand::Program { disk, .. } | Stand::Directory { disk, .. } => *disk,
+            MountedContestant::Kernel { throttled, .. } => *throttled,
+            MountedContestant::Program { disk, .. } | MountedContestant::Directory { disk, .. } => {
+                *disk
+            }
         };
         if let Some(slow) = slow {
             command.limit(slow, device)?;
@@ -144,7 +147,7 @@ impl Stand {
     /// Reads and bytes so far: of the loop device; else of the command, and of a program that mounts, on the disk.
     pub(super) fn counters(&self, command: &Cgroup) -> Result<Option<(u64, u64)>, Error> {
         let counters = match self {
-            Stand::Kernel {
+            MountedContestant::Kernel {
                 loop_device,
                 attached,
                 ..
@@ -155,8 +158,8 @@ impl Stand {
                     now.read_bytes.saturating_sub(attached.read_bytes),
                 ))
             }
-            Stand::Directory { disk, .. } => of_disk(*disk, &[command])?,
-            Stand::Program { disk, cgroup, .. } => of_disk(*disk, &[command, cgroup])?,
+            MountedContestant::Directory { disk, .. } => of_disk(*disk, &[command])?,
+            MountedContestant::Program { disk, cgroup, .. } => of_disk(*disk, &[command, cgroup])?,
         };
         Ok(counters)
     }
@@ -164,19 +167,20 @@ impl Stand {
     /// Processor time of a program that mounts.
     pub(super) fn cpu_ns(&self) -> Result<u64, Error> {
         match self {
-            Stand::Program { cgroup, .. } => Ok(cgroup.cpu_ns()?),
-            Stand::Kernel { .. } | Stand::Directory { .. } => Ok(0),
+            MountedContestant::Program { cgroup, .. } => Ok(cgroup.cpu_ns()?),
+            MountedContestant::Kernel { .. } | MountedContestant::Directory { .. } => Ok(0),
         }
     }
 
     /// Undoes the mount; returns the cgroup of a program that made it.
     pub(super) fn unmount(self) -> Result<Option<Cgroup>, Error> {
         match self {
-            Stand::Kernel { mount, .. } | Stand::Directory { mount, .. } => {
+            MountedContestant::Kernel { mount, .. }
+            | MountedContestant::Directory { mount, .. } => {
                 mount.unmount()?;
                 Ok(None)
             }
-            Stand::Program { mount, cgroup, .. } => {
+            MountedContestant::Program { mount, cgroup, .. } => {
                 mount.unmount()?;
                 Ok(Some(cgroup))
             }

@@ -15,7 +15,7 @@ use crate::tree::{NodeId, Tree};
 
 /// How one block is packed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Packing {
+pub enum BlockEncoding {
     /// As the image says.
     #[default]
     Default,
@@ -25,13 +25,13 @@ pub enum Packing {
     Level(i32),
 }
 
-/// The packing that a plan asks for, of some blocks of one file.
+/// The encoding that a plan asks for, of some blocks of one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PackingRule {
+pub struct EncodingRule {
     /// The file, by its path.
     pub path: Vec<u8>,
     /// How its blocks are packed.
-    pub packing: Packing,
+    pub encoding: BlockEncoding,
     /// Which blocks, counted from 0 in blocks of the image; all, if there is none. The tail end
     /// is the block behind the last full one, wherever it is stored. `u64::MAX` as the end means
     /// the end of the file.
@@ -39,14 +39,14 @@ pub struct PackingRule {
 }
 
 /// Blocks of a file that are packed alike.
-pub type PackedBlocks = (RangeInclusive<u64>, Packing);
+pub type EncodedBlocks = (RangeInclusive<u64>, BlockEncoding);
 
-/// The packing of items of the data area: for each that has any its blocks, ascending and
-/// disjoint; [`Packing::Default`] for what is missing. The one block of a fragment item is 0.
-pub(crate) type ItemPacking = BTreeMap<usize, Vec<PackedBlocks>>;
+/// The encoding of items of the data area: for each that has any its blocks, ascending and
+/// disjoint; [`BlockEncoding::Default`] for what is missing. The one block of a fragment item is 0.
+pub(crate) type ItemPacking = BTreeMap<usize, Vec<EncodedBlocks>>;
 
 /// The rules of a plan by node; of duplicates, by the file that has the data.
-pub(crate) type Rules<'plan> = BTreeMap<NodeId, Vec<&'plan PackingRule>>;
+pub(crate) type Rules<'plan> = BTreeMap<NodeId, Vec<&'plan EncodingRule>>;
 
 /// Finds the files of a plan's rules.
 pub(crate) fn rules<'plan>(
@@ -55,7 +55,7 @@ pub(crate) fn rules<'plan>(
     unmatched: &mut Unmatched<'plan>,
 ) -> Rules<'plan> {
     let mut rules = Rules::new();
-    for rule in &plan.packing {
+    for rule in &plan.encoding {
         let file = finder.file(&rule.path);
         unmatched.note(&rule.path, file.is_none());
         if let Some((id, _)) = file {
@@ -65,7 +65,7 @@ pub(crate) fn rules<'plan>(
     rules
 }
 
-/// The packing of each item that a rule is about.
+/// The encoding of each item that a rule is about.
 pub(crate) fn of_items(
     tree: &Tree,
     data: &[Item],
@@ -80,37 +80,37 @@ pub(crate) fn of_items(
         Item::Fragment(members) => {
             let first = members.iter().find_map(|id| {
                 let tail = block_size.full_blocks(tree.file_size(*id)?);
-                let packing = find(&runs(rules.get(id)?), tail);
-                (packing != Packing::Default).then_some(packing)
+                let encoding = find(&runs(rules.get(id)?), tail);
+                (encoding != BlockEncoding::Default).then_some(encoding)
             });
             first
-                .map(|packing| vec![(0..=0, packing)])
+                .map(|encoding| vec![(0..=0, encoding)])
                 .unwrap_or_default()
         }
     };
-    let packing = data.iter().map(of_item).enumerate();
-    packing.filter(|(_, blocks)| !blocks.is_empty()).collect()
+    let encoding = data.iter().map(of_item).enumerate();
+    encoding.filter(|(_, blocks)| !blocks.is_empty()).collect()
 }
 
-/// The packing of a block.
+/// The encoding of a block.
 ///
 /// # Cost
 ///
 /// A binary search.
-pub(crate) fn find(blocks: &[PackedBlocks], block: u64) -> Packing {
+pub(crate) fn find(blocks: &[EncodedBlocks], block: u64) -> BlockEncoding {
     let place = blocks.partition_point(|(range, _)| *range.end() < block);
     match blocks.get(place) {
-        Some((range, packing)) if range.contains(&block) => *packing,
-        _ => Packing::Default,
+        Some((range, encoding)) if range.contains(&block) => *encoding,
+        _ => BlockEncoding::Default,
     }
 }
 
-/// The blocks of a file by packing. The first rule that names a block counts.
+/// The blocks of a file by encoding. The first rule that names a block counts.
 ///
 /// # Cost
 ///
 /// O(n log n) in the ranges, which may overlap as they like.
-fn runs(rules: &[&PackingRule]) -> Vec<PackedBlocks> {
+fn runs(rules: &[&EncodingRule]) -> Vec<EncodedBlocks> {
     // A sweep over the places where a range begins or has ended, with the ranges that are open.
     let mut events = Vec::new();
     for (rule, number) in rules.iter().zip(0_usize..) {
@@ -130,7 +130,7 @@ fn runs(rules: &[&PackingRule]) -> Vec<PackedBlocks> {
     }
     events.sort_unstable();
     let mut open = BTreeSet::new();
-    let mut runs: Vec<PackedBlocks> = Vec::new();
+    let mut runs: Vec<EncodedBlocks> = Vec::new();
     let mut events = events.into_iter().peekable();
     while let Some((at, begins, rule, range)) = events.next() {
         if begins {
@@ -139,18 +139,18 @@ fn runs(rules: &[&PackingRule]) -> Vec<PackedBlocks> {
             open.remove(&(rule, range));
         }
         let next = events.peek().map(|event| event.0);
-        let packing = open
+        let encoding = open
             .first()
-            .map_or(Packing::Default, |&(rule, _)| rules[rule].packing);
-        if next == Some(at) || packing == Packing::Default {
+            .map_or(BlockEncoding::Default, |&(rule, _)| rules[rule].encoding);
+        if next == Some(at) || encoding == BlockEncoding::Default {
             continue;
         }
         let last = next.map_or(u64::MAX, |next| next - 1);
         match runs.last_mut() {
-            Some((range, same)) if *same == packing && range.end().checked_add(1) == Some(at) => {
+            Some((range, same)) if *same == encoding && range.end().checked_add(1) == Some(at) => {
                 *range = *range.start()..=last;
             }
-            _ => runs.push((at..=last, packing)),
+            _ => runs.push((at..=last, encoding)),
         }
     }
     runs
@@ -160,19 +160,19 @@ fn runs(rules: &[&PackingRule]) -> Vec<PackedBlocks> {
 mod tests {
     use super::*;
 
-    fn rule(packing: Packing, blocks: &[RangeInclusive<u64>]) -> PackingRule {
-        PackingRule {
+    fn rule(encoding: BlockEncoding, blocks: &[RangeInclusive<u64>]) -> EncodingRule {
+        EncodingRule {
             path: b"/f".to_vec(),
-            packing,
+            encoding,
             blocks: blocks.to_vec(),
         }
     }
 
     #[test]
     fn the_first_rule_that_names_a_block_counts() {
-        use Packing::{Default, Level, Stored};
+        use BlockEncoding::{Default, Level, Stored};
         let end = u64::MAX;
-        let cases: Vec<(Vec<PackingRule>, Vec<PackedBlocks>)> = vec![
+        let cases: Vec<(Vec<EncodingRule>, Vec<EncodedBlocks>)> = vec![
             (vec![], vec![]),
             (vec![rule(Stored, &[])], vec![(0..=end, Stored)]),
             (vec![rule(Default, &[]), rule(Stored, &[])], vec![]),
@@ -203,13 +203,13 @@ mod tests {
             let runs = runs(&rules);
             assert_eq!(runs, expected);
             for block in [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, end - 1, end] {
-                let named = |rule: &&&PackingRule| {
+                let named = |rule: &&&EncodingRule| {
                     rule.blocks.is_empty() || rule.blocks.iter().any(|range| range.contains(&block))
                 };
                 let first = rules.iter().find(named);
                 assert_eq!(
                     find(&runs, block),
-                    first.map_or(Default, |rule| rule.packing)
+                    first.map_or(Default, |rule| rule.encoding)
                 );
             }
         }

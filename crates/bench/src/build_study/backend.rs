@@ -1,4 +1,4 @@
-//! The workshop on a running Linux: tools started, timed, and cleaned up behind.
+//! The backend on a running Linux: tools started, timed, and cleaned up behind.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,15 +8,15 @@ use coldpress_history::Figures;
 use coldpress_host::{Cgroup, Janitor, Outcome, remove_tree};
 use coldpress_report::units::as_f64;
 
-use super::field::{Build, Unpack};
+use super::matrix::{Build, Unpack};
 use super::programs::{Ended, Programs};
-use super::runner::{Attempt, Workshop};
+use super::runner::{Attempt, Backend};
 use super::survey::look_at;
 use super::tools::{Making, Unpacking};
 use super::{BuildStudy, io_error};
 use crate::error::Error;
 
-pub(super) struct RealWorkshop<'a> {
+pub(super) struct RealBackend<'a> {
     study: &'a BuildStudy,
     programs: Programs<'a>,
     is_root: bool,
@@ -28,7 +28,7 @@ pub(super) struct RealWorkshop<'a> {
     kept: BTreeSet<String>,
 }
 
-impl<'a> RealWorkshop<'a> {
+impl<'a> RealBackend<'a> {
     /// Without root there is no cgroup.
     pub(super) fn open(study: &'a BuildStudy, janitor: &Janitor) -> Self {
         let cgroup = Cgroup::create_within("build").ok();
@@ -58,9 +58,9 @@ impl<'a> RealWorkshop<'a> {
     }
 }
 
-impl Workshop for RealWorkshop<'_> {
+impl Backend for RealBackend<'_> {
     fn build(&mut self, build: &Build, stop: &mut dyn FnMut() -> bool) -> Result<Attempt, Error> {
-        let made = self.study.field.images[build.image];
+        let made = self.study.matrix.images[build.image];
         let image = self.image();
         let making = Making {
             setting: made.setting,
@@ -128,7 +128,7 @@ impl Workshop for RealWorkshop<'_> {
     }
 }
 
-impl RealWorkshop<'_> {
+impl RealBackend<'_> {
     fn size_figures(&self, size_bytes: u64) -> Figures {
         let mut size = Figures::from([("size_bytes".to_owned(), as_f64(size_bytes))]);
         let content_bytes = self.study.survey.content_bytes;

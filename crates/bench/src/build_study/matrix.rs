@@ -26,7 +26,7 @@ pub struct Lists {
 
 /// The contestants of a study: first those that make images, then those that unpack them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Field {
+pub struct Matrix {
     /// Different images; how many threads make one is no difference.
     pub images: Vec<Image>,
     /// Makings.
@@ -68,34 +68,34 @@ pub struct Unpack {
 
 impl Lists {
     /// Combines everything. What is listed twice takes part once.
-    pub fn field(&self) -> Field {
-        let mut field = Field::default();
-        let settings = self.settings(&mut field.left_out);
+    pub fn matrix(&self) -> Matrix {
+        let mut matrix = Matrix::default();
+        let settings = self.settings(&mut matrix.left_out);
         for maker in distinct(&self.makers) {
             for setting in &settings {
                 match maker.objection(setting) {
-                    None => field.images.push(Image {
+                    None => matrix.images.push(Image {
                         maker,
                         setting: *setting,
                     }),
-                    Some(why) if field.left_out.contains(&why) => {}
-                    Some(why) => field.left_out.push(why),
+                    Some(why) if matrix.left_out.contains(&why) => {}
+                    Some(why) => matrix.left_out.push(why),
                 }
             }
         }
         let threads = distinct(&self.threads);
         let ways = self.ways_to_unpack();
-        for image in 0..field.images.len() {
+        for image in 0..matrix.images.len() {
             let builds = threads.iter().map(|&threads| Build { image, threads });
-            field.builds.extend(builds);
+            matrix.builds.extend(builds);
             let unpacks = ways.iter().map(|&(unpacker, threads)| Unpack {
                 image,
                 unpacker,
                 threads,
             });
-            field.unpacks.extend(unpacks);
+            matrix.unpacks.extend(unpacks);
         }
-        field
+        matrix
     }
 
     fn settings(&self, left_out: &mut Vec<String>) -> Vec<Setting> {
@@ -138,8 +138,8 @@ impl Lists {
     }
 }
 
-impl Field {
-    /// The contestants as a study has them, in the order of [`Field::builds`], then [`Field::unpacks`].
+impl Matrix {
+    /// The contestants as a study has them, in the order of [`Matrix::builds`], then [`Matrix::unpacks`].
     pub fn contestants(&self) -> Vec<Contestant> {
         let builds = self.builds.iter().map(|build| {
             let image = &self.images[build.image];

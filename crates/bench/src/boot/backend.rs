@@ -19,7 +19,7 @@ const SAMPLE_PAUSE: Duration = Duration::from_millis(100);
 const READ_PAUSE: Duration = Duration::from_millis(1);
 
 /// What a study asks of virtual machines.
-pub(super) trait Laboratory {
+pub(super) trait Backend {
     /// Boots a contestant; `None` if `stop`, which is asked again and again, ended it.
     ///
     /// * `traced`: whether the kernel is to tell of each process, which slows the boot down.
@@ -63,7 +63,7 @@ pub(super) struct Machines {
     pub(super) timeout_s: u64,
 }
 
-impl Laboratory for Machines {
+impl Backend for Machines {
     fn boot(
         &mut self,
         contestant: usize,

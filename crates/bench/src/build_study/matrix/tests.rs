@@ -17,15 +17,19 @@ fn lists(compressors: &[Compressor], levels: &[&str]) -> Lists {
 
 #[test]
 fn everything_is_combined_once() {
-    let field = lists(&[Compressor::Zstd], &["15", "default"]).field();
+    let matrix = lists(&[Compressor::Zstd], &["15", "default"]).matrix();
     // Three makers, one level, two block sizes; two unpackers with two numbers of threads and one without.
     assert_eq!(
-        [field.images.len(), field.builds.len(), field.unpacks.len()],
+        [
+            matrix.images.len(),
+            matrix.builds.len(),
+            matrix.unpacks.len()
+        ],
         [6, 12, 30]
     );
-    assert!(field.left_out.is_empty());
-    let contestants = field.contestants();
-    assert_eq!(contestants.len(), field.contestant_count());
+    assert!(matrix.left_out.is_empty());
+    let contestants = matrix.contestants();
+    assert_eq!(contestants.len(), matrix.contestant_count());
     assert_eq!(contestants[0].name, "coldpress zstd-15 128K j1");
     assert_eq!(
         contestants[12].name,
@@ -87,8 +91,8 @@ fn what_no_tool_can_do_is_left_out_with_a_word() {
         ),
     ];
     for (compressor, levels, images, left_out) in cases {
-        let field = lists(&[compressor], levels).field();
-        assert_eq!(field.images.len(), images, "{compressor:?} {levels:?}");
-        assert_eq!(field.left_out, left_out, "{compressor:?} {levels:?}");
+        let matrix = lists(&[compressor], levels).matrix();
+        assert_eq!(matrix.images.len(), images, "{compressor:?} {levels:?}");
+        assert_eq!(matrix.left_out, left_out, "{compressor:?} {levels:?}");
     }
 }

@@ -6,14 +6,14 @@ use std::ops::RangeInclusive;
 use coldpress_trace::Excerpt;
 
 use super::read_path;
+use crate::block_encoding::{BlockEncoding, EncodingRule};
 use crate::error::PlanRule;
-use crate::packing::{Packing, PackingRule};
 
 const EXPECTED: &str = "`stored PATH`, `level N PATH` or `default PATH`, with blocks such as \
                         `0-3,7,12-` in front of the path if not all are meant";
 
 /// Reads a line.
-pub(super) fn parse(text: &[u8]) -> Result<PackingRule, PlanRule> {
+pub(super) fn parse(text: &[u8]) -> Result<EncodingRule, PlanRule> {
     let unexpected = || PlanRule::Unexpected {
         found: Excerpt::new(text),
         expected: EXPECTED,
@@ -26,12 +26,12 @@ pub(super) fn parse(text: &[u8]) -> Result<PackingRule, PlanRule> {
         .and_then(|words| words.strip_suffix(' '))
         .ok_or_else(unexpected)?;
     let mut words = words.split(' ');
-    let packing = match words.next() {
-        Some("stored") => Packing::Stored,
-        Some("default") => Packing::Default,
+    let encoding = match words.next() {
+        Some("stored") => BlockEncoding::Stored,
+        Some("default") => BlockEncoding::Default,
         Some("level") => {
             let level = words.next().and_then(|level| level.parse().ok());
-            Packing::Level(level.ok_or_else(unexpected)?)
+            BlockEncoding::Level(level.ok_or_else(unexpected)?)
         }
         _ => return Err(unexpected()),
     };
@@ -46,9 +46,9 @@ pub(super) fn parse(text: &[u8]) -> Result<PackingRule, PlanRule> {
     if words.next().is_some() {
         return Err(unexpected());
     }
-    Ok(PackingRule {
+    Ok(EncodingRule {
         path: read_path(path)?,
-        packing,
+        encoding,
         blocks,
     })
 }
@@ -68,14 +68,14 @@ fn parse_range(text: &str) -> Option<RangeInclusive<u64>> {
 }
 
 /// What stands before the path of a rule, with the space between.
-pub(super) struct Words<'a>(pub(super) &'a PackingRule);
+pub(super) struct Words<'a>(pub(super) &'a EncodingRule);
 
 impl fmt::Display for Words<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0.packing {
-            Packing::Default => formatter.write_str("default ")?,
-            Packing::Stored => formatter.write_str("stored ")?,
-            Packing::Level(level) => write!(formatter, "level {level} ")?,
+        match self.0.encoding {
+            BlockEncoding::Default => formatter.write_str("default ")?,
+            BlockEncoding::Stored => formatter.write_str("stored ")?,
+            BlockEncoding::Level(level) => write!(formatter, "level {level} ")?,
         }
         for (range, place) in self.0.blocks.iter().zip(0..) {
             let comma = if place == 0 { "" } else { "," };
@@ -93,7 +93,7 @@ impl fmt::Display for Words<'_> {
 mod tests {
     use super::*;
 
-    fn spelled(rule: &PackingRule) -> String {
+    fn spelled(rule: &EncodingRule) -> String {
         format!("{}{}", Words(rule), coldpress_trace::PathText(&rule.path))
     }
 
