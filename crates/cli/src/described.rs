@@ -14,7 +14,7 @@ use coldpress_dialects::LOOKUP;
 use coldpress_report::failure::hint;
 use coldpress_report::text::quoted;
 
-use crate::args::DescribedArgs;
+use crate::flags::described::DescribedArgs;
 use crate::work_dir;
 
 /// What stands for no source, and for standard input.

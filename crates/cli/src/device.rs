@@ -12,7 +12,7 @@ use coldpress_report::failure::hint;
 use coldpress_report::text::quoted;
 
 use crate::calibration::{self, MEDIUM};
-use crate::ui::Ui;
+use crate::session::ui::Ui;
 
 /// Several threads that are so many times as fast as one are not kept waiting by a single decompressor.
 const SEVERAL_GAIN: f64 = 1.3;

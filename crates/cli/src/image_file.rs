@@ -10,7 +10,7 @@ use coldpress_image::{Error, Image, Offset, Prefix, ReadAt, find_images, is_sif,
 use coldpress_report::failure::hint;
 use coldpress_report::text::quoted;
 
-use crate::args::PlaceArgs;
+use crate::flags::place::PlaceArgs;
 
 /// The bytes of an image, and what they are.
 pub(crate) struct Opened {
@@ -35,6 +35,24 @@ pub(crate) fn open(path: &Path, place: &PlaceArgs) -> anyhow::Result<Opened> {
         start,
         bytes,
     })
+}
+
+/// Opens an image that begins where its file does.
+///
+/// # Errors
+///
+/// If the file cannot be read or is not a SquashFS 4.0 image.
+pub(crate) fn open_image(path: &Path) -> anyhow::Result<Image> {
+    open_image_at(path, &PlaceArgs::default())
+}
+
+/// Opens an image, at its place in the file.
+///
+/// # Errors
+///
+/// If the file cannot be read or no SquashFS 4.0 image begins there.
+pub(crate) fn open_image_at(path: &Path, place: &PlaceArgs) -> anyhow::Result<Image> {
+    Ok(open(path, place)?.image)
 }
 
 /// Opens an image that is compared byte by byte: if it is said where in its file it begins, what

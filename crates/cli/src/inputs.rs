@@ -11,8 +11,9 @@ use coldpress_build::{Input, TarDefaults, TarInput, TarOrigin, is_tar};
 use coldpress_report::failure::hint;
 use coldpress_report::text;
 
-use crate::args::{DescribedArgs, TarArgs};
-use crate::ui::Ui;
+use crate::flags::described::DescribedArgs;
+use crate::flags::tar::TarArgs;
+use crate::session::ui::Ui;
 use crate::work_dir;
 
 /// The source that is standard input.

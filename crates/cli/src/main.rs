@@ -1,26 +1,22 @@
 //! The coldpress command line.
 //!
 //! ```text
-//! parse    the command line as typed                    args.rs, args/
-//! resolve  flags and environment to settings            resolve.rs
-//! act      one file for each verb                       commands/
-//! end      an exit status, and a sentence if it failed  exit.rs, failure.rs
+//! verbs      one folder for each verb: its command line, and what it does
+//!   (the modules named below: what several verbs do)
+//! flags      flags of several verbs, one file for each
+//! session    the terminal, signals, the clock, the exit status
 //! ```
+//!
+//! A module uses only those of its line and below; a test reads the imports.
 //!
 //! This is the only crate that prints, exits or reads the environment.
 
-mod args;
 mod calibration;
-mod clock;
-mod commands;
 mod described;
 mod device;
-mod exit;
-mod failure;
+mod flags;
 mod image_file;
 mod inputs;
-mod interrupt;
-mod mksquashfs;
 mod ordering;
 mod peer;
 mod privileges;
@@ -29,39 +25,37 @@ mod program;
 mod recording;
 mod remake;
 mod resolve;
-mod squashfs_tools;
-mod squashfuse;
+mod session;
 mod start;
 mod state;
 mod steps;
 mod study;
-mod timing;
 mod tuning;
-mod ui;
-mod unsquashfs;
+mod verbs;
 mod work_dir;
 
 use std::process::ExitCode;
 
 use clap::Parser as _;
 
-use crate::args::Cli;
-use crate::ui::Ui;
+use crate::session::ui::Ui;
+use crate::session::{exit, failure};
+use crate::verbs::Cli;
 
 fn main() -> ExitCode {
-    if let Some((tool, words)) = squashfs_tools::called() {
-        return squashfs_tools::main(tool, &words);
+    if let Some((tool, words)) = verbs::called_as_tool() {
+        return verbs::main_of_tool(tool, &words);
     }
-    if let Some((program, words)) = squashfuse::called() {
-        return squashfuse::main(program, &words);
+    if let Some((program, words)) = verbs::called_as_squashfuse() {
+        return verbs::main_of_squashfuse(program, &words);
     }
     let cli = Cli::parse();
     let ui = Ui::new(cli.quiet);
-    match ui.interrupt.install().and_then(|()| {
-        timing::traced(cli.timings.as_deref(), &ui, || {
-            commands::run(&cli.verb, &ui)
-        })
-    }) {
+    match ui
+        .interrupt
+        .install()
+        .and_then(|()| verbs::traced(cli.timings.as_deref(), &ui, || verbs::run(&cli.verb, &ui)))
+    {
         Ok(exit) => exit.into(),
         Err(error) if failure::is_stdout_closed(&error) => ExitCode::SUCCESS,
         Err(_) if ui.interrupt.is_pending() => {

@@ -10,11 +10,11 @@ use coldpress_build::{Input, Rules, Source};
 use coldpress_layout::{Dialect, Finding, NodeId, Plan, SortFile, Tree};
 use coldpress_report::text::quoted;
 
-use crate::args::BuildArgs;
+use crate::flags::profile::OrderingProfileArgs;
 use crate::profiles::OrderingProfile;
 use crate::resolve::ImageSettings;
+use crate::session::ui::Ui;
 use crate::steps;
-use crate::ui::Ui;
 
 /// How many findings are printed before the rest is only counted.
 const FINDINGS_MAX: usize = 10;
@@ -28,25 +28,25 @@ pub(crate) enum Ordering {
 }
 
 impl Ordering {
-    /// Reads what the flags of `build` name; an empty plan if they name nothing.
+    /// Reads what orders an image; an empty plan if nothing is named.
+    ///
+    /// * `sort`: a sort file, and whose it is.
     ///
     /// # Errors
     ///
     /// If the file cannot be read, or the line that breaks a rule.
-    pub(crate) fn read(args: &BuildArgs) -> anyhow::Result<Self> {
-        let sorts = [
-            (&args.sort, Dialect::Mksquashfs),
-            (&args.gensquashfs_sort, Dialect::Gensquashfs),
-        ];
-        for (path, dialect) in sorts {
-            if let Some(path) = path {
-                return Ok(Self::Sort(read_sort_file(path, dialect)?));
-            }
+    pub(crate) fn read(
+        sort: Option<(&Path, Dialect)>,
+        profile: &OrderingProfileArgs,
+        plan: Option<&Path>,
+    ) -> anyhow::Result<Self> {
+        if let Some((path, dialect)) = sort {
+            return Ok(Self::Sort(read_sort_file(path, dialect)?));
         }
-        if let Some(profile) = OrderingProfile::read(&args.profile)? {
+        if let Some(profile) = OrderingProfile::read(profile)? {
             return Ok(Self::Profile(profile));
         }
-        let plan = args.plan.as_deref().map(steps::read_plan).transpose()?;
+        let plan = plan.map(steps::read_plan).transpose()?;
         Ok(Self::Plan(plan.unwrap_or_default()))
     }
 

@@ -7,7 +7,7 @@ use std::path::Path;
 use coldpress_host::{Command, Outcome, Ready, launch};
 use coldpress_report::text::printable;
 
-use crate::ui::Ui;
+use crate::session::ui::Ui;
 
 /// Whether a program of this name is in PATH.
 pub(crate) fn is_installed(program: &str) -> bool {

@@ -4,7 +4,7 @@ use anyhow::anyhow;
 use coldpress_host::{enter_private_namespace, missing_privileges};
 use coldpress_report::failure::hint;
 
-use crate::ui::Ui;
+use crate::session::ui::Ui;
 
 /// What to do about missing privileges.
 const ADVICE: &str = "run it as root, on a kernel with SquashFS, loop devices and tracefs";

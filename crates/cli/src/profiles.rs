@@ -11,9 +11,9 @@ use coldpress_report::text::{plural, quoted, some_of};
 use coldpress_report::units::count;
 use coldpress_trace::{ContentHash, Profile};
 
-use crate::args::{OrderingProfileArgs, StalenessArgs};
+use crate::flags::profile::{OrderingProfileArgs, StalenessArgs};
+use crate::session::ui::Ui;
 use crate::steps;
-use crate::ui::Ui;
 
 /// A profile that an image is ordered by.
 #[derive(Debug)]

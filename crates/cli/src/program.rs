@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use coldpress_host::{Command, Ready};
 
-use crate::args::CommandArgs;
+use crate::flags::command::CommandArgs;
 
 /// What stands for the mounted image in arguments.
 const ROOT: &str = "{root}";

@@ -32,9 +32,9 @@ pub(crate) use choice::choose;
 pub(crate) use cost::Cost;
 pub(crate) use mounted::{Until, record_mounted};
 
-use crate::args::RecorderName;
+use crate::flags::recorder::RecorderName;
 use crate::resolve::ImageSettings;
-use crate::ui::Ui;
+use crate::session::ui::Ui;
 use crate::work_dir::WorkDir;
 
 /// The image that is recorded, in the work directory.

@@ -1,12 +1,10 @@
 //! Flags and environment to settings. Everything that a default depends on is asked here.
 
 mod compression;
-mod extraction;
 mod places;
-mod source;
+pub(crate) mod source;
 
 pub(crate) use compression::{block_size, compressor, group, tails};
-pub(crate) use extraction::Extraction;
 pub(crate) use places::{check_outputs, check_source, is_same};
 
 use std::env;
@@ -26,9 +24,11 @@ use coldpress_layout::{Group, Tails, Tree};
 use coldpress_report::text;
 use coldpress_tune::Candidate;
 
-use crate::args::{ImageArgs, ReadingArgs, SourceArgs};
 use crate::described::Described;
-use crate::steps;
+use crate::flags::image::ImageArgs;
+use crate::flags::reading::ReadingArgs;
+use crate::flags::source::SourceArgs;
+use crate::image_file::open_image;
 
 /// How an image is to be written, checked.
 #[derive(Debug)]
@@ -119,7 +119,7 @@ impl ImageSettings {
         if is_asked {
             return Ok(());
         }
-        let image = steps::open_image(path)?;
+        let image = open_image(path)?;
         let superblock = image.superblock();
         // What cannot be written, as lzma, is compressed anew.
         let Some(settings) = compression::recorded(superblock.compressor, image.options()) else {

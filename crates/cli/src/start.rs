@@ -15,7 +15,7 @@ use coldpress_tune::FileCode;
 
 use crate::device::Target;
 use crate::image_file::Opened;
-use crate::ui::Ui;
+use crate::session::ui::Ui;
 
 /// Program headers stand right behind the header of a file.
 const HEADERS_BYTES: usize = 4096;

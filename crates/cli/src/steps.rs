@@ -19,13 +19,12 @@ use coldpress_report::text::{NAMED_MAX, plural, quoted, some_of};
 use coldpress_report::units;
 
 use crate::described;
+use crate::image_file;
 use crate::resolve::ImageSettings;
-use crate::ui::{Step, Ui};
+use crate::session::ui::{Step, Ui};
 
 pub(crate) use alike::{compare, find_duplicates, sketch};
-pub(crate) use inputs::{
-    open_image, open_image_at, parse_profile, read_plan, read_profile, scan, scan_image,
-};
+pub(crate) use inputs::{parse_profile, read_plan, read_profile, scan, scan_image};
 
 /// How many warnings are printed before the rest is only counted.
 const WARNINGS_MAX: usize = 10;
@@ -110,7 +109,7 @@ pub(crate) fn reuse(
         not_reused(&"there is no such file");
         return Ok(());
     }
-    match Reuse::new(open_image(old)?, source, options) {
+    match Reuse::new(image_file::open_image(old)?, source, options) {
         Ok(reuse) => source.reuse = Some(reuse),
         Err(BuildError::NotReusable(why)) => not_reused(&why),
         Err(error) => return Err(anyhow!(error).context(format!("cannot reuse {quoted}"))),

@@ -15,9 +15,9 @@ use coldpress_tune::{
 
 use crate::device::Target;
 use crate::resolve::ImageSettings;
+use crate::session::ui::Ui;
 use crate::start::{Start, code};
 use crate::steps::advance;
-use crate::ui::Ui;
 
 /// Better known, what was chosen may be beaten by another, of which more is to be known then.
 const REFINED_MAX: usize = 2;

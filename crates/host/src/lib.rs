@@ -20,7 +20,7 @@
 //!
 //! Most of it needs root; [`missing_privileges`] says what is missing and why it is needed. It is
 //! the only crate that changes the machine: devices, mounts, caches, cgroups, traces. What `unsafe`
-//! it needs is in one file, `syscall.rs`.
+//! it needs is in one module, `syscall`.
 
 mod cache;
 mod calibrate;

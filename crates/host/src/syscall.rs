@@ -6,10 +6,21 @@
               process and work between fork and exec have no safe wrapper"
 )]
 
+mod loop_device;
+mod seccomp;
+
+pub(crate) use loop_device::{
+    LO_FLAGS_AUTOCLEAR, LO_FLAGS_DIRECT_IO, LO_FLAGS_READ_ONLY, loop_configure, loop_detach,
+    loop_find_free, loop_flags,
+};
+pub(crate) use seccomp::{
+    Instruction, ToldCall, let_go, listen, next_call, read_memory, take_turns,
+};
+
 use std::fs::File;
 use std::io;
 use std::mem;
-use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 use std::ptr;
@@ -21,49 +32,8 @@ use rustix::thread::{UnshareFlags, unshare_unsafe};
 use crate::Stopwatch;
 use crate::launch::Step;
 
-// <linux/loop.h>
-const LOOP_CLR_FD: libc::c_ulong = 0x4C01;
-const LOOP_GET_STATUS64: libc::c_ulong = 0x4C05;
-const LOOP_CONFIGURE: libc::c_ulong = 0x4C0A;
-const LOOP_CTL_GET_FREE: libc::c_ulong = 0x4C82;
-pub(crate) const LO_FLAGS_READ_ONLY: u32 = 1;
-pub(crate) const LO_FLAGS_AUTOCLEAR: u32 = 4;
-pub(crate) const LO_FLAGS_DIRECT_IO: u32 = 16;
-
 /// `cachestat(2)` has this number on every architecture (Linux 6.5).
 const SYS_CACHESTAT: libc::c_long = 451;
-
-/// `struct loop_info64`.
-#[repr(C)]
-struct LoopInfo {
-    device: u64,
-    inode: u64,
-    rdevice: u64,
-    offset: u64,
-    size_limit: u64,
-    number: u32,
-    encrypt_type: u32,
-    encrypt_key_size: u32,
-    flags: u32,
-    file_name: [u8; 64],
-    crypt_name: [u8; 64],
-    encrypt_key: [u8; 32],
-    init: [u64; 2],
-}
-
-/// `struct loop_config`.
-#[repr(C)]
-struct LoopConfig {
-    fd: u32,
-    block_size: u32,
-    info: LoopInfo,
-    reserved: [u64; 8],
-}
-
-const _: () = {
-    assert!(size_of::<LoopInfo>() == 232);
-    assert!(size_of::<LoopConfig>() == 304);
-};
 
 /// `struct cachestat_range` and `struct cachestat`.
 #[repr(C)]
@@ -142,46 +112,6 @@ const F_SETSIG: libc::c_int = 10;
 
 fn check(answer: libc::c_int) -> io::Result<u32> {
     u32::try_from(answer).map_err(|_| io::Error::last_os_error())
-}
-
-/// Number of a loop device that nobody uses at the moment.
-pub(crate) fn loop_find_free(control: BorrowedFd<'_>) -> io::Result<u32> {
-    // SAFETY: the request takes no argument.
-    check(unsafe { libc::ioctl(control.as_raw_fd(), LOOP_CTL_GET_FREE) })
-}
-
-/// Puts a file behind a loop device, from a byte on. The block size is left to the kernel, which takes the one
-/// that direct I/O on the file asks for.
-pub(crate) fn loop_configure(
-    loop_device: BorrowedFd<'_>,
-    image: BorrowedFd<'_>,
-    start_byte: u64,
-    flags: u32,
-) -> io::Result<()> {
-    // SAFETY: integers and arrays of integers may all be zero.
-    let mut config: LoopConfig = unsafe { mem::zeroed() };
-    config.fd = u32::try_from(image.as_raw_fd()).map_err(io::Error::other)?;
-    config.info.offset = start_byte;
-    config.info.flags = flags;
-    // SAFETY: the kernel reads one `loop_config`, whose size is checked above.
-    check(unsafe { libc::ioctl(loop_device.as_raw_fd(), LOOP_CONFIGURE, &raw const config) })?;
-    Ok(())
-}
-
-/// The flags that a loop device has in fact.
-pub(crate) fn loop_flags(loop_device: BorrowedFd<'_>) -> io::Result<u32> {
-    // SAFETY: integers and arrays of integers may all be zero.
-    let mut info: LoopInfo = unsafe { mem::zeroed() };
-    // SAFETY: the kernel writes one `loop_info64`, whose size is checked above.
-    check(unsafe { libc::ioctl(loop_device.as_raw_fd(), LOOP_GET_STATUS64, &raw mut info) })?;
-    Ok(info.flags)
-}
-
-/// Detaches a loop device, at once or with its last user.
-pub(crate) fn loop_detach(loop_device: BorrowedFd<'_>) -> io::Result<()> {
-    // SAFETY: the request takes no argument.
-    check(unsafe { libc::ioctl(loop_device.as_raw_fd(), LOOP_CLR_FD) })?;
-    Ok(())
 }
 
 /// Pages in the page cache, from the first to the last there is.
@@ -388,152 +318,6 @@ pub(crate) fn unshare_mounts() -> io::Result<()> {
 pub(crate) fn unshare_user() -> io::Result<()> {
     // SAFETY: only unsharing the table of file descriptors is dangerous to other threads.
     Ok(unsafe { unshare_unsafe(UnshareFlags::NEWUSER) }?)
-}
-
-/// One instruction of a filter: `struct sock_filter`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Instruction {
-    pub(crate) code: u16,
-    pub(crate) if_true: u8,
-    pub(crate) if_false: u8,
-    pub(crate) value: u32,
-}
-
-/// `struct sock_fprog`.
-#[repr(C)]
-struct Program {
-    len: u16,
-    instructions: *const Instruction,
-}
-
-const _: () = {
-    assert!(size_of::<Instruction>() == size_of::<libc::sock_filter>());
-    assert!(size_of::<Program>() == size_of::<libc::sock_fprog>());
-};
-
-/// Has the system calls told that the filter picks, of the calling thread and of all that it starts; returns where they
-/// are told. Only makes system calls.
-pub(crate) fn listen(filter: &[Instruction]) -> io::Result<OwnedFd> {
-    let program = Program {
-        len: u16::try_from(filter.len()).map_err(|_| io::ErrorKind::InvalidInput)?,
-        instructions: filter.as_ptr(),
-    };
-    let install = |flags: libc::c_ulong| {
-        // SAFETY: the kernel reads the program, which is alive; what it returns is checked.
-        let answer = unsafe {
-            libc::syscall(
-                libc::SYS_seccomp,
-                libc::SECCOMP_SET_MODE_FILTER,
-                flags,
-                &raw const program,
-            )
-        };
-        check(libc::c_int::try_from(answer).unwrap_or(-1))
-    };
-    let listener = libc::SECCOMP_FILTER_FLAG_NEW_LISTENER;
-    // Since Linux 5.19: a signal does not make the program tell a call twice.
-    let patient = listener | libc::SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV;
-    let mut answer = install(patient);
-    if is_errno(&answer, libc::EACCES) {
-        // Who is not root promises first never to become it.
-        // SAFETY: takes and returns integers.
-        check(unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) })?;
-        answer = install(patient);
-    }
-    if is_errno(&answer, libc::EINVAL) {
-        answer = install(listener);
-    }
-    let descriptor = libc::c_int::try_from(answer?).map_err(|_| io::ErrorKind::InvalidData)?;
-    // SAFETY: the kernel has just made it for us alone.
-    Ok(unsafe { OwnedFd::from_raw_fd(descriptor) })
-}
-
-fn is_errno<T>(answer: &io::Result<T>, errno: libc::c_int) -> bool {
-    answer
-        .as_ref()
-        .is_err_and(|error| error.raw_os_error() == Some(errno))
-}
-
-/// A system call that a thread waits to make.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct ToldCall {
-    /// Names this call.
-    pub(crate) id: u64,
-    /// The thread, as this process numbers it.
-    pub(crate) thread: u32,
-    pub(crate) number: libc::c_int,
-    pub(crate) args: [u64; 6],
-}
-
-/// Lets thread and listener take turns on one processor, since one waits for the other; before Linux 6.6 they do not.
-pub(crate) fn take_turns(listener: BorrowedFd<'_>) {
-    /// `SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP`.
-    const SYNC_WAKE_UP: libc::c_ulong = 1;
-    // SAFETY: the argument is a number. It is a favor: without it things take longer.
-    let _ = unsafe {
-        libc::ioctl(
-            listener.as_raw_fd(),
-            libc::SECCOMP_IOCTL_NOTIF_SET_FLAGS,
-            SYNC_WAKE_UP,
-        )
-    };
-}
-
-/// The next call that is told; waits for it. [`io::ErrorKind::NotFound`] if its thread was killed meanwhile.
-pub(crate) fn next_call(listener: BorrowedFd<'_>) -> io::Result<ToldCall> {
-    // SAFETY: integers and arrays of integers may all be zero, as the kernel demands it.
-    let mut told: libc::seccomp_notif = unsafe { mem::zeroed() };
-    // SAFETY: the kernel writes one `seccomp_notif`.
-    check(unsafe {
-        libc::ioctl(
-            listener.as_raw_fd(),
-            libc::SECCOMP_IOCTL_NOTIF_RECV,
-            &raw mut told,
-        )
-    })?;
-    Ok(ToldCall {
-        id: told.id,
-        thread: told.pid,
-        number: told.data.nr,
-        args: told.data.args,
-    })
-}
-
-/// Lets a call happen as if it had not been told. [`io::ErrorKind::NotFound`] if its thread was killed meanwhile.
-pub(crate) fn let_go(listener: BorrowedFd<'_>, id: u64) -> io::Result<()> {
-    // SAFETY: integers may all be zero.
-    let mut response: libc::seccomp_notif_resp = unsafe { mem::zeroed() };
-    response.id = id;
-    response.flags = u32::try_from(libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE).unwrap_or(1);
-    // SAFETY: the kernel reads one `seccomp_notif_resp`.
-    check(unsafe {
-        libc::ioctl(
-            listener.as_raw_fd(),
-            libc::SECCOMP_IOCTL_NOTIF_SEND,
-            &raw const response,
-        )
-    })?;
-    Ok(())
-}
-
-/// Reads memory of another process into `buffer`; returns how much there was.
-pub(crate) fn read_memory(thread: u32, address: u64, buffer: &mut [u8]) -> io::Result<usize> {
-    let thread = libc::pid_t::try_from(thread).map_err(io::Error::other)?;
-    let local = libc::iovec {
-        iov_base: buffer.as_mut_ptr().cast(),
-        iov_len: buffer.len(),
-    };
-    let remote = libc::iovec {
-        iov_base: std::ptr::without_provenance_mut(
-            usize::try_from(address).map_err(io::Error::other)?,
-        ),
-        iov_len: buffer.len(),
-    };
-    // SAFETY: the kernel writes at most `buffer.len()` bytes to `buffer`, and only reads the memory of the other process.
-    let len =
-        unsafe { libc::process_vm_readv(thread, &raw const local, 1, &raw const remote, 1, 0) };
-    usize::try_from(len).map_err(|_| io::Error::last_os_error())
 }
 
 /// Takes these steps in the child between fork and exec. The first that fails writes its index,

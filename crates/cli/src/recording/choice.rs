@@ -5,8 +5,8 @@ use coldpress_host::{enter_private_namespace, is_root};
 use coldpress_report::failure::hint;
 
 use super::{RECORDERS, Recorder};
-use crate::args::RecorderName;
-use crate::ui::Ui;
+use crate::flags::recorder::RecorderName;
+use crate::session::ui::Ui;
 
 /// Chooses, and says why no better one was possible. What is mounted from here on is seen by nobody else.
 ///

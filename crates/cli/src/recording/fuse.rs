@@ -17,7 +17,7 @@ use coldpress_report::text::plural;
 use coldpress_trace::Trace;
 
 use super::{About, FIRST_IMAGE, Stage, kernel};
-use crate::steps;
+use crate::image_file::open_image;
 
 pub(super) const TITLE: &str = "fuse: requests of a mount in user space, without readahead";
 /// For decompressed blocks: pages are asked for one by one, and most of those of a block sooner or later.
@@ -34,7 +34,7 @@ pub(super) fn missing(chroot: bool) -> Option<String> {
 ///
 /// If the image cannot be built or mounted, the command fails, or events were lost.
 pub(super) fn record(stage: &Stage<'_>) -> anyhow::Result<Trace> {
-    let image = steps::open_image(&kernel::first_image(stage)?)?;
+    let image = open_image(&kernel::first_image(stage)?)?;
     let recorder = Arc::new(Recorder::new(&image)?);
     let step = stage.ui.step("recording", 0).about("a cold start");
     let mount = Mounted::new(stage, image, Some(Arc::clone(&recorder)))?;
@@ -66,7 +66,7 @@ pub(super) fn record(stage: &Stage<'_>) -> anyhow::Result<Trace> {
 ///
 /// As [`record`].
 pub(super) fn unrecorded(stage: &Stage<'_>) -> anyhow::Result<u64> {
-    let image = steps::open_image(&kernel::first_image(stage)?)?;
+    let image = open_image(&kernel::first_image(stage)?)?;
     let mount = Mounted::new(stage, image, None)?;
     let ((), outcome) = stage.run(
         |cgroup| start(stage.command, mount.root(), cgroup),

@@ -23,6 +23,7 @@ use coldpress_report::text::plural;
 use coldpress_trace::Trace;
 
 use super::{About, FIRST_IMAGE, Stage};
+use crate::image_file::open_image;
 use crate::steps;
 
 pub(super) const TITLE: &str =
@@ -45,7 +46,7 @@ pub(super) fn missing(_chroot: bool) -> Option<String> {
 /// If the image cannot be built or mounted, the start would not be cold, the command fails, or
 /// events were lost.
 pub(super) fn record(stage: &Stage<'_>) -> anyhow::Result<Trace> {
-    let map = MetadataMap::new(&steps::open_image(&first_image(stage)?)?)?;
+    let map = MetadataMap::new(&open_image(&first_image(stage)?)?)?;
     let step = stage.ui.step("recording", 0).about("a cold start");
     let (loop_device, mount) = mount_cold(stage)?;
     let keep = Keep::FirstAccesses {

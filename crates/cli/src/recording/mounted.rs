@@ -23,8 +23,8 @@ use coldpress_report::text::{plural, quoted};
 use coldpress_trace::Trace;
 
 use super::{About, check, header};
-use crate::steps;
-use crate::ui::Ui;
+use crate::image_file::open_image;
+use crate::session::ui::Ui;
 
 const TITLE: &str = "kernel: tracefs filemap events of a mounted image; lookups are not known";
 
@@ -72,7 +72,7 @@ pub(crate) fn record_mounted(mounted: &Path, until: &Until<'_>, ui: &Ui) -> anyh
         let limit = plural(FIRST_ACCESSES_MAX, "first access", "first accesses");
         ui.warn(&format!("{lost} were lost; {limit} are kept at most"));
     }
-    let image = steps::open_image(&device.node)?;
+    let image = open_image(&device.node)?;
     let about = About {
         recorder: TITLE,
         cold: "no: caches were as they were".to_owned(),

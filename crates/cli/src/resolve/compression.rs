@@ -7,7 +7,7 @@ use coldpress_format::{BlockSize, Compressor, CompressorOptions};
 use coldpress_layout::{Group, Tails};
 use coldpress_report::failure::hint;
 
-use crate::args::{CompressorName, GroupName, ImageArgs, PartName, TailsName, TuningArgs};
+use crate::flags::image::{CompressorName, GroupName, ImageArgs, PartName, TailsName, TuningArgs};
 
 /// The compressor that is asked for; `None` for none.
 pub(super) fn compression(

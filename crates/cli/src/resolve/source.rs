@@ -11,7 +11,7 @@ use coldpress_build::{
 use coldpress_report::failure::hint;
 use coldpress_report::text::quoted;
 
-use crate::args::{MetadataArgs, OtherFileSystems, SourceArgs, Syntax};
+use crate::flags::source::{MetadataArgs, OtherFileSystems, SourceArgs, Syntax};
 
 /// What is selected of `sources`.
 ///
@@ -75,7 +75,7 @@ fn patterns(args: &SourceArgs, matching: Matching) -> anyhow::Result<Exclusions>
 }
 
 /// The patterns of files and flags, as mksquashfs reads them.
-pub(super) fn lines(args: &SourceArgs) -> anyhow::Result<Vec<Vec<u8>>> {
+pub(crate) fn lines(args: &SourceArgs) -> anyhow::Result<Vec<Vec<u8>>> {
     let mut lines = Vec::new();
     for file in &args.excluded.exclude_from {
         lines.extend(exclude_file_lines(&read(file)?));

@@ -5,7 +5,7 @@ use coldpress_layout::{Group, Tails};
 
 use super::{advance, warn};
 use crate::resolve::ImageSettings;
-use crate::ui::Ui;
+use crate::session::ui::Ui;
 
 /// The second half of [`gather`](super::gather): what of it is the same, and what cannot be stored.
 ///

@@ -7,32 +7,11 @@ use std::slice;
 use anyhow::Context as _;
 use coldpress_build::{Input, Source, SourceOptions};
 use coldpress_host::threads;
-use coldpress_image::Image;
 use coldpress_layout::Plan;
 use coldpress_report::text::quoted;
 use coldpress_trace::{Profile, Trace};
 
-use crate::args::PlaceArgs;
-use crate::image_file;
-use crate::ui::Ui;
-
-/// Opens an image that begins where its file does.
-///
-/// # Errors
-///
-/// If the file cannot be read or is not a SquashFS 4.0 image.
-pub(crate) fn open_image(path: &Path) -> anyhow::Result<Image> {
-    open_image_at(path, &PlaceArgs::default())
-}
-
-/// Opens an image, at its place in the file.
-///
-/// # Errors
-///
-/// If the file cannot be read or no SquashFS 4.0 image begins there.
-pub(crate) fn open_image_at(path: &Path, place: &PlaceArgs) -> anyhow::Result<Image> {
-    Ok(image_file::open(path, place)?.image)
-}
+use crate::session::ui::Ui;
 
 /// Reads a plan.
 ///

@@ -1,0 +1,16 @@
+//! Flags of several verbs: one file for each, with the type and the parser of its value.
+//!
+//! A flag means the same in every verb that has it. Parsing opens nothing; [`crate::resolve`] turns
+//! flags into settings.
+
+pub(crate) mod command;
+pub(crate) mod described;
+pub(crate) mod exclude;
+pub(crate) mod image;
+pub(crate) mod place;
+pub(crate) mod profile;
+pub(crate) mod reading;
+pub(crate) mod recorder;
+pub(crate) mod source;
+pub(crate) mod study;
+pub(crate) mod tar;

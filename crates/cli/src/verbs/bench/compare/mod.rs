@@ -1,0 +1,212 @@
+//! `coldpress bench compare`.
+
+pub(crate) mod args;
+mod judgement;
+mod junit;
+mod markdown;
+mod table;
+
+use std::fs;
+use std::io::Write as _;
+use std::path::Path;
+
+use anyhow::{Context as _, anyhow, bail};
+use coldpress_bench::{Difference, differences, unmatched};
+use coldpress_build::Output;
+use coldpress_history::{Study, StudyId, read_studies};
+use coldpress_report::failure::hint;
+use coldpress_report::text::{escaped, plural, quoted};
+use serde::Serialize;
+
+use crate::session::exit::Exit;
+use crate::session::failure;
+use crate::session::ui::Ui;
+use crate::verbs::bench::compare::args::CompareArgs;
+use crate::{state, steps};
+
+use judgement::Judgement;
+
+/// Facts that two studies are not meant to share.
+const OWN_FACTS: [&str; 2] = ["coldpress_commit", "seed"];
+
+/// A newer study beside an older one.
+#[derive(Debug, Serialize)]
+struct Comparison<'a> {
+    base: Compared<'a>,
+    new: Compared<'a>,
+    /// Facts in which they differ: name, older value, newer value.
+    conditions: Vec<(&'a str, Option<&'a str>, Option<&'a str>)>,
+    differences: &'a [Difference],
+    judgements: Vec<Judgement<'a>>,
+}
+
+/// One of the two.
+#[derive(Debug, Serialize)]
+struct Compared<'a> {
+    title: &'a str,
+    began_unix_ms: u64,
+}
+
+pub(super) fn run(args: &CompareArgs, ui: &Ui) -> anyhow::Result<Exit> {
+    let (base, new) = (open(&args.base)?, open(&args.new)?);
+    let differences = differences(&base, &new);
+    if differences.is_empty() {
+        let error = anyhow!("the two studies have no figure of a contestant in common");
+        return Err(hint(error, contestants(&base, &new)));
+    }
+    let comparison = Comparison {
+        base: compared(&base),
+        new: compared(&new),
+        conditions: changed_facts(&base, &new),
+        differences: &differences,
+        judgements: judgement::judge(&args.fail_if, &differences)?,
+    };
+    let create = |path: &Option<_>| path.as_deref().map(Output::create).transpose();
+    let (junit, markdown) = (create(&args.junit)?, create(&args.markdown)?);
+    warn(&comparison, &unmatched(&base, &new), ui);
+    if let Some(output) = junit {
+        steps::write_small(output, &junit::document(&comparison)?)?;
+    }
+    if let Some(output) = markdown {
+        steps::write_small(output, markdown::document(&comparison).as_bytes())?;
+    }
+    // The judgement stands, whether somebody reads the table or not.
+    failure::unless_stdout_closed(print(&comparison, args.json, ui))?;
+    let failed: Vec<_> = comparison
+        .judgements
+        .iter()
+        .filter(|it| it.holds == Some(true))
+        .collect();
+    for judgement in &failed {
+        ui.error(&judgement.sentence());
+    }
+    Ok(Exit::wrong_if(!failed.is_empty()))
+}
+
+fn print(comparison: &Comparison<'_>, json: bool, ui: &Ui) -> anyhow::Result<()> {
+    if json {
+        return ui.json(comparison);
+    }
+    let mut out = ui.out();
+    writeln!(out, "{}", table::table(comparison.differences))?;
+    out.flush()?;
+    Ok(())
+}
+
+/// The study of this number, or the only one in this file.
+fn open(named: &Path) -> anyhow::Result<Study> {
+    if let Some(id) = named.to_str().and_then(|text| text.parse::<StudyId>().ok()) {
+        let found = state::open()?.study(id)?;
+        return found.ok_or_else(|| {
+            let error = anyhow!("there is no study {id} in the history");
+            hint(
+                error,
+                "`coldpress history` lists the studies; `./NUMBER` is a file of that name",
+            )
+        });
+    }
+    let bytes = fs::read(named).with_context(|| format!("cannot read {}", quoted(named)))?;
+    let mut studies =
+        read_studies(&bytes).with_context(|| format!("cannot use {}", quoted(named)))?;
+    match (studies.pop(), studies.len()) {
+        (Some(study), 0) => Ok(study),
+        (None, _) => bail!("there is no study in {}", quoted(named)),
+        (_, others) => {
+            let error = anyhow!(
+                "there are {} studies in {}, must be one",
+                others + 1,
+                quoted(named)
+            );
+            Err(hint(
+                error,
+                "`coldpress history export ID --format json` writes one",
+            ))
+        }
+    }
+}
+
+fn compared(study: &Study) -> Compared<'_> {
+    Compared {
+        title: &study.title,
+        began_unix_ms: study.began_unix_ms,
+    }
+}
+
+/// Both lists of contestants, for whom nothing is to be compared.
+fn contestants(base: &Study, new: &Study) -> String {
+    let names = |study: &Study| -> String {
+        let names: Vec<_> = study
+            .contestants
+            .iter()
+            .map(|it| escaped(it.name.as_bytes()))
+            .collect();
+        names.join(", ")
+    };
+    format!(
+        "the contestants are {} in the one, {} in the other",
+        names(base),
+        names(new)
+    )
+}
+
+fn changed_facts<'a>(
+    base: &'a Study,
+    new: &'a Study,
+) -> Vec<(&'a str, Option<&'a str>, Option<&'a str>)> {
+    let mut names: Vec<&str> = base
+        .facts
+        .keys()
+        .chain(new.facts.keys())
+        .map(String::as_str)
+        .collect();
+    names.sort_unstable();
+    names.dedup();
+    let value = |study: &'a Study, name: &str| study.facts.get(name).map(String::as_str);
+    let facts = names
+        .into_iter()
+        .map(|name| (name, value(base, name), value(new, name)));
+    facts
+        .filter(|(name, base, new)| base != new && !OWN_FACTS.contains(name))
+        .collect()
+}
+
+/// Tells what stands against trusting the comparison.
+fn warn(comparison: &Comparison<'_>, unmatched: &[&str], ui: &Ui) {
+    if !unmatched.is_empty() {
+        let names: Vec<_> = unmatched
+            .iter()
+            .map(|name| escaped(name.as_bytes()))
+            .collect();
+        ui.warn(&format!("only one of the studies has {}", names.join(", ")));
+    }
+    if !comparison.conditions.is_empty() {
+        let facts: Vec<_> = comparison
+            .conditions
+            .iter()
+            .map(|(name, base, new)| {
+                let value = |value: Option<&str>| escaped(value.unwrap_or("none").as_bytes());
+                format!(
+                    "{} ({}, then {})",
+                    escaped(name.as_bytes()),
+                    value(*base),
+                    value(*new)
+                )
+            })
+            .collect();
+        ui.warn(&format!(
+            "the studies were made under other conditions: {}",
+            facts.join("; ")
+        ));
+    }
+    let undecided = comparison
+        .judgements
+        .iter()
+        .filter(|it| it.holds.is_none())
+        .count();
+    if undecided > 0 {
+        let judgements = plural(undecided as u64, "judgement has", "judgements have");
+        ui.warn(&format!(
+            "{judgements} too few runs to rest on: six of each study are needed"
+        ));
+    }
+}

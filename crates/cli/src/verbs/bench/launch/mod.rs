@@ -1,0 +1,102 @@
+//! `coldpress bench launch`: starts of a program from images of many kinds.
+
+pub(crate) mod args;
+mod contestants;
+mod images;
+mod keeper;
+mod summary;
+
+use std::path::Path;
+
+use anyhow::Context as _;
+use coldpress_bench::{Comparison, Error, Scenario, compare};
+use coldpress_history::{State, Study};
+use coldpress_host::{Device, Janitor, Scratch};
+use coldpress_report::text::escaped;
+
+use super::kept::{create_report, write_report};
+use crate::session::exit::Exit;
+use crate::session::failure::unless_stdout_closed;
+use crate::session::ui::Ui;
+use crate::verbs::bench::launch::args::BenchLaunchArgs;
+use crate::{privileges, program, recording, resolve, study};
+use contestants::Contestants;
+use keeper::Keeper;
+
+pub(super) fn run(args: &BenchLaunchArgs, ui: &Ui) -> anyhow::Result<Exit> {
+    let device = Device::parse(&args.device)?;
+    resolve::check_source(&args.source, args.command.chroot)?;
+    let command = program::resolve(&args.command, &args.source)?;
+    check_places(args)?;
+    let wishes = contestants::wishes(args)?;
+    privileges::demand("measuring")?;
+    let _hold = ui.interrupt.hold();
+    let janitor = Janitor::start()?;
+    let report = create_report(&args.study)?;
+    let scratch = Scratch::create(&args.work_dir, &janitor)?;
+    let contestants = Contestants::gather(args, wishes, &scratch, &janitor, ui)?;
+    let scenario = Scenario {
+        command,
+        device,
+        runs: args.runs.get(),
+        seed: args.study.seed.unwrap_or_else(study::seed),
+        walk: args.walk,
+    };
+    let mut keeper = Keeper::new(args, &contestants, ui);
+    let bar = ui.count("measuring", keeper.run_count());
+    // Beside the scratch directory and not in it: nothing that is mounted may ever be emptied.
+    let work_dir = scratch.path().parent().unwrap_or(Path::new("/"));
+    let ended = compare(
+        &scenario,
+        &contestants.list,
+        work_dir,
+        &janitor,
+        &mut |progress| keeper.take(&progress, &bar),
+    );
+    bar.finish("");
+    let state = match &ended {
+        Ok(_) => State::Done,
+        Err(Error::Interrupted(_)) => State::Interrupted,
+        Err(_) => State::Failed,
+    };
+    let study = keeper.finish(state)?;
+    let comparison = ended.with_context(|| {
+        let program = recording::quoted_program(&scenario.command);
+        format!("cannot compare the starts of {program}")
+    })?;
+    let Some(study) = study else {
+        return Ok(Exit::Wrong);
+    };
+    if let Some(output) = report {
+        write_report(&study, &contestants.notes, output)?;
+    }
+    unless_stdout_closed(tell(&study, args, ui))?;
+    let is_one_odd = warn_of_odd_trees(&comparison, ui);
+    Ok(Exit::wrong_if(contestants.is_one_missing || is_one_odd))
+}
+
+/// Names contestants that are not images of the same files; returns whether there are any.
+fn warn_of_odd_trees(comparison: &Comparison, ui: &Ui) -> bool {
+    let odd = comparison.odd_trees();
+    for (contestant, first) in &odd {
+        let [name, first] = [contestant, first].map(|name| escaped(name.as_bytes()));
+        ui.warn(&format!(
+            "{name} has another tree than {first}: other names, links or content, so their figures cannot be compared"
+        ));
+    }
+    !odd.is_empty()
+}
+
+/// Nothing that is written may become a part of what is measured.
+fn check_places(args: &BenchLaunchArgs) -> anyhow::Result<()> {
+    let work = args.work_dir.join("work");
+    let outputs: Vec<&Path> = args.study.files().chain([work.as_path()]).collect();
+    resolve::check_outputs(&outputs, std::slice::from_ref(&args.source))
+}
+
+fn tell(study: &Study, args: &BenchLaunchArgs, ui: &Ui) -> anyhow::Result<()> {
+    if args.study.json {
+        return ui.json(study);
+    }
+    summary::print(study, ui)
+}

@@ -1,0 +1,21 @@
+//! `coldpress bench`: contestants measured in turn.
+
+pub(crate) mod args;
+mod boot;
+mod build;
+mod compare;
+mod kept;
+mod launch;
+
+use crate::session::exit::Exit;
+use crate::session::ui::Ui;
+use crate::verbs::bench::args::{BenchArgs, BenchVerb};
+
+pub(super) fn run(args: &BenchArgs, ui: &Ui) -> anyhow::Result<Exit> {
+    match &args.verb {
+        BenchVerb::Build(args) => build::run(args, ui),
+        BenchVerb::Boot(args) => boot::run(args, ui),
+        BenchVerb::Compare(args) => compare::run(args, ui),
+        BenchVerb::Launch(args) => launch::run(args, ui),
+    }
+}

@@ -1,0 +1,165 @@
+//! `coldpress build`: scan, order, write, verify if asked, put in place.
+
+pub(crate) mod args;
+
+use std::time::{Duration, Instant};
+
+use anyhow::anyhow;
+use coldpress_build::{Input, Metadata, Output, Summary, Warning};
+use coldpress_layout::Dialect;
+use coldpress_report::failure::hint;
+use coldpress_report::text::plural;
+use coldpress_report::units;
+use serde::Serialize;
+
+use crate::described;
+use crate::inputs;
+use crate::ordering::Ordering;
+use crate::resolve::{self, ImageSettings};
+use crate::session::exit::Exit;
+use crate::session::ui::Ui;
+use crate::steps;
+use crate::verbs::build::args::BuildArgs;
+
+/// What was built, for `--json`.
+#[derive(Debug, Serialize)]
+struct Report {
+    image: String,
+    image_bytes: u64,
+    content_bytes: u64,
+    ratio: Option<f64>,
+    inodes: u32,
+    fragment_blocks: u32,
+    data_stored_bytes: u64,
+    table_bytes: u64,
+    sparse_bytes: u64,
+    duplicate_files: u64,
+    duplicate_bytes: u64,
+    copied_bytes: u64,
+    warnings: Vec<String>,
+    notes: Vec<String>,
+    verified: bool,
+    time_s: f64,
+}
+
+pub(super) fn run(args: &BuildArgs, ui: &Ui) -> anyhow::Result<Exit> {
+    let started = Instant::now();
+    let (sources, path) = args.split_paths()?;
+    let mut inputs = inputs::inputs(sources, &args.tar, &args.described, path)?;
+    inputs::devices(&mut inputs, args.source_image, ui);
+    let mut settings = ImageSettings::resolve(&args.image_options, &args.source_options, sources)?;
+    settings.adopt(&args.image_options, &mut inputs)?;
+    settings.offset_bytes = args.offset.unwrap_or(0);
+    settings.is_padded = !args.no_padding;
+    settings.described = described::resolve(&args.described, path, settings.epoch_s)?;
+    settings.overrides.pseudo_wins = args.described.pseudo_override;
+    let sorts = [
+        (&args.sort, Dialect::Mksquashfs),
+        (&args.gensquashfs_sort, Dialect::Gensquashfs),
+    ];
+    let mut sorts = sorts.into_iter();
+    let sort = sorts.find_map(|(path, dialect)| Some((path.as_deref()?, dialect)));
+    let ordering = Ordering::read(sort, &args.profile, args.plan.as_deref())?;
+    resolve::check_outputs(&[path], &inputs::paths(sources))?;
+    let _hold = ui.interrupt.hold();
+    // Before the scan: a wrong place is told at once, not after minutes.
+    let output = Output::create(path)?;
+    let (summary, warnings, notes) = build(args, &inputs, &settings, ordering, &output, ui)?;
+    steps::commit(output, ui)?;
+    let report = Report {
+        image: path.display().to_string(),
+        image_bytes: summary.image_bytes,
+        content_bytes: summary.data_bytes,
+        ratio: steps::ratio(summary.image_bytes, summary.data_bytes),
+        inodes: summary.inode_count,
+        fragment_blocks: summary.fragment_count,
+        data_stored_bytes: summary.stored_bytes,
+        table_bytes: summary.table_bytes,
+        sparse_bytes: summary.sparse_bytes,
+        duplicate_files: summary.duplicate_files,
+        duplicate_bytes: summary.duplicate_bytes,
+        copied_bytes: summary.copied_bytes,
+        warnings,
+        notes,
+        verified: args.verify,
+        time_s: started.elapsed().as_secs_f64(),
+    };
+    if args.json {
+        ui.json(&report)?;
+    } else {
+        ui.say(&summary_line(
+            &report.image,
+            args,
+            &summary,
+            started.elapsed(),
+        ));
+    }
+    let lost = report.warnings.len() as u64;
+    if lost > 0 {
+        let things = plural(lost, "thing", "things");
+        ui.warn(&format!(
+            "{things} could not be stored as found; the rest is in the image"
+        ));
+    }
+    Ok(Exit::wrong_if(lost > 0))
+}
+
+/// Everything between creating the file and putting it in place.
+fn build(
+    args: &BuildArgs,
+    inputs: &[Input],
+    settings: &ImageSettings,
+    mut ordering: Ordering,
+    output: &Output,
+    ui: &Ui,
+) -> anyhow::Result<(Summary, Vec<String>, Vec<String>)> {
+    let mut source = steps::put_together(inputs, settings, ui)?;
+    if args.only_recorded {
+        ordering.keep_recorded(&mut source, &settings.selection.include, ui)?;
+    }
+    steps::find_duplicates(&mut source, settings, ui)?;
+    let plan = ordering.into_plan(&source, inputs, settings, ui)?;
+    let order = steps::order(&source, &plan, settings, ui);
+    let options = settings.build_options(&source.tree, Metadata::Dense);
+    refuse(args, source.losses().next())?;
+    if let Some(old) = &args.reuse {
+        steps::reuse(&mut source, old, &options, ui)?;
+    }
+    let summary = steps::write("compressing", &source, &order, output, &options, ui)?;
+    refuse(args, summary.changed.values().next())?;
+    if args.verify {
+        steps::verify(output, &source, &summary, options.offset_bytes, ui)?;
+    }
+    let warnings = source.losses().chain(summary.changed.values());
+    let warnings = warnings.map(ToString::to_string).collect();
+    let notes = source.warnings.iter().filter(|it| it.is_note());
+    let notes = notes.map(ToString::to_string).collect();
+    Ok((summary, warnings, notes))
+}
+
+/// Makes an error of a warning where that is asked for.
+fn refuse(args: &BuildArgs, warning: Option<&Warning>) -> anyhow::Result<()> {
+    match warning.filter(|_| args.exit_on_error) {
+        Some(warning) => Err(hint(
+            anyhow!("{warning}"),
+            "without --exit-on-error this is a warning",
+        )),
+        None => Ok(()),
+    }
+}
+
+/// `rootfs.sqfs: 311 MiB, 0.341 of 911 MiB; 20,517 inodes; 35.1 s, 26.0 MiB/s; verified`
+fn summary_line(image: &str, args: &BuildArgs, summary: &Summary, time: Duration) -> String {
+    let size = steps::size_and_ratio(summary.image_bytes, summary.data_bytes);
+    let inodes = plural(summary.inode_count.into(), "inode", "inodes");
+    let seconds = units::seconds(time.as_secs_f64());
+    let bytes_per_s = u128::from(summary.data_bytes) * 1000 / time.as_millis().max(1);
+    let speed = units::bytes(u64::try_from(bytes_per_s).unwrap_or(u64::MAX));
+    let copied = if summary.copied_bytes > 0 {
+        format!("; {} copied", units::bytes(summary.copied_bytes))
+    } else {
+        String::new()
+    };
+    let verified = if args.verify { "; verified" } else { "" };
+    format!("{image}: {size}; {inodes}; {seconds}, {speed}/s{copied}{verified}")
+}

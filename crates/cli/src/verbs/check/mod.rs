@@ -1,0 +1,150 @@
+//! `coldpress check`.
+
+pub(crate) mod args;
+
+use std::collections::HashSet;
+use std::io::Write as _;
+use std::time::Instant;
+
+use coldpress_image::{Error, Image, Problem, Severity};
+use coldpress_report::text::{escaped_path, plural};
+use coldpress_report::units;
+use serde::Serialize;
+
+use crate::image_file;
+use crate::session::exit::Exit;
+use crate::session::ui::Ui;
+use crate::verbs::check::args::CheckArgs;
+
+/// The result for `--json`.
+#[derive(Debug, Serialize)]
+struct Report {
+    image: String,
+    sound: bool,
+    errors: u64,
+    notices: u64,
+    problems: Vec<Row>,
+}
+
+/// A problem for `--json`.
+#[derive(Debug, Serialize)]
+struct Row {
+    severity: &'static str,
+    /// The path; bytes that are not UTF-8 are replaced.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path: Option<String>,
+    /// The structure and the image byte at which it begins.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    part: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    byte: Option<u64>,
+    /// The line that is printed without `--json`.
+    text: String,
+}
+
+impl Row {
+    fn new(problem: &Problem) -> Self {
+        let corrupt = match &problem.error {
+            Error::Corrupt(corrupt) => Some(corrupt),
+            _ => None,
+        };
+        let path = problem.path.as_deref();
+        Self {
+            severity: match problem.severity {
+                Severity::Error => "error",
+                Severity::Notice => "notice",
+            },
+            path: path.map(|path| String::from_utf8_lossy(path).into_owned()),
+            part: corrupt.map(|corrupt| corrupt.part.to_string()),
+            byte: corrupt.map(|corrupt| corrupt.start),
+            text: problem.to_string(),
+        }
+    }
+}
+
+pub(super) fn run(args: &CheckArgs, ui: &Ui) -> anyhow::Result<Exit> {
+    let started = Instant::now();
+    let bytes = image_file::open_bytes(&args.image, &args.place)?;
+    // Nothing is to be cleaned up, but how it ended is to be kept.
+    let _hold = ui.interrupt.hold();
+    let (mut problems, size_bytes) = match Image::new_damaged(Box::new(bytes)) {
+        Ok((image, errors)) => {
+            let problems = problems(&image, errors, ui)?;
+            (problems, Some(image.superblock().bytes_used))
+        }
+        // Too damaged to be opened is a finding, too; a file that never was an image is not.
+        Err(Error::Corrupt(corrupt))
+            if image_file::why_no_image(&corrupt, &args.place).is_none() =>
+        {
+            (vec![severe(corrupt.into())], None)
+        }
+        Err(error) => return Err(image_file::not_opened(&args.image, &args.place, error)),
+    };
+    problems.retain(|problem| problem.severity == Severity::Error || !args.no_notices);
+    let errors = problems
+        .iter()
+        .filter(|problem| problem.severity == Severity::Error);
+    let errors = errors.count() as u64;
+    let notices = problems.len() as u64 - errors;
+    let sound = errors == 0;
+    if args.json {
+        ui.json(&Report {
+            image: args.image.display().to_string(),
+            sound,
+            errors,
+            notices,
+            problems: problems.iter().map(Row::new).collect(),
+        })?;
+    } else {
+        let mut out = ui.out();
+        for problem in &problems {
+            writeln!(out, "{problem}")?;
+        }
+        out.flush()?;
+    }
+    let besides = if notices > 0 {
+        format!("; {}", plural(notices, "notice", "notices"))
+    } else {
+        String::new()
+    };
+    let verdict = if sound {
+        "sound".to_owned()
+    } else {
+        plural(errors, "error", "errors")
+    };
+    let seconds = units::seconds(started.elapsed().as_secs_f64());
+    let checked = size_bytes.map_or_else(String::new, |size_bytes| {
+        format!("; {} in {seconds}", units::bytes(size_bytes))
+    });
+    ui.say(&format!(
+        "{}: {verdict}{besides}{checked}",
+        escaped_path(&args.image)
+    ));
+    Ok(Exit::wrong_if(!sound))
+}
+
+/// What kept the image from being opened whole, and what is wrong with the rest.
+fn problems(image: &Image, errors: Vec<Error>, ui: &Ui) -> anyhow::Result<Vec<Problem>> {
+    let step = ui
+        .step("checking", image.superblock().bytes_used)
+        .about("every structure and block");
+    let found = coldpress_image::check(image, &mut |done_bytes| {
+        step.set(done_bytes);
+        ui.interrupt.poll()
+    })?;
+    step.finish("");
+    let mut problems: Vec<Problem> = errors.into_iter().map(severe).collect();
+    problems.extend(found);
+    // A damaged block keeps the image from being opened whole, and is found again.
+    let mut seen = HashSet::new();
+    problems.retain(|problem| seen.insert(problem.to_string()));
+    Ok(problems)
+}
+
+fn severe(error: Error) -> Problem {
+    Problem {
+        severity: Severity::Error,
+        path: None,
+        error,
+    }
+}

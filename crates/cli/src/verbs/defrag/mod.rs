@@ -1,0 +1,167 @@
+//! `coldpress defrag`: files rewritten in one extent.
+
+pub(crate) mod args;
+
+use std::io::ErrorKind;
+
+use anyhow::anyhow;
+use coldpress_host::{
+    Defragmented, Error, Janitor, NamedFile, Refusal, complete_names, defragment, named_files,
+    relink,
+};
+use coldpress_report::failure::hint;
+use coldpress_report::text::{escaped_path, plural, quoted};
+use coldpress_report::units::count;
+use serde::Serialize;
+
+use crate::session::exit::Exit;
+use crate::session::failure::unless_stdout_closed;
+use crate::session::ui::Ui;
+use crate::verbs::defrag::args::DefragArgs;
+
+/// A file that was looked at or rewritten, for `--json`.
+#[derive(Debug, Serialize)]
+struct Row {
+    /// With escapes.
+    names: Vec<String>,
+    size_bytes: u64,
+    /// `rewritten`, `whole` (it was in one extent) or `no-better`.
+    became: &'static str,
+    extents_before: u64,
+    /// Those it has now.
+    extents: u64,
+}
+
+pub(super) fn run(args: &DefragArgs, ui: &Ui) -> anyhow::Result<Exit> {
+    let _hold = ui.interrupt.hold();
+    let janitor = Janitor::start()?;
+    let mut is_wrong = !end_what_was_begun(args, &janitor, ui);
+    let (mut files, errors) = named_files(&args.files);
+    for error in errors {
+        if files.is_empty() {
+            return Err(error.into());
+        }
+        ui.fail(&explained(error));
+        is_wrong = true;
+    }
+    for directory in &args.links_in {
+        complete_names(&mut files, directory)?;
+    }
+    let mut rows = Vec::new();
+    for file in &files {
+        match rewrite(file, args, &janitor, ui) {
+            Ok(done) => {
+                ui.say(&sentence(file, &done));
+                rows.push(Row::new(file, &done));
+            }
+            Err(Error::Stopped) => return Err(Error::Stopped.into()),
+            Err(error) => {
+                ui.fail(&explained(error));
+                is_wrong = true;
+            }
+        }
+    }
+    if args.json {
+        unless_stdout_closed(ui.json(&rows))?;
+    }
+    Ok(Exit::wrong_if(is_wrong))
+}
+
+/// Links names to one file again that a killed run left as two; returns whether all was well.
+fn end_what_was_begun(args: &DefragArgs, janitor: &Janitor, ui: &Ui) -> bool {
+    let mut is_well = true;
+    for name in &args.files {
+        match relink(name, janitor) {
+            Ok(0) => {}
+            Ok(linked) => {
+                let names = plural(linked as u64, "name", "names");
+                ui.say(&format!(
+                    "{}: {names} linked to it again, as before a run that was killed",
+                    quoted(name)
+                ));
+            }
+            Err(error) => {
+                ui.fail(&explained(error));
+                is_well = false;
+            }
+        }
+    }
+    is_well
+}
+
+/// Rewrites one file, with a progress bar.
+fn rewrite(
+    file: &NamedFile,
+    args: &DefragArgs,
+    janitor: &Janitor,
+    ui: &Ui,
+) -> Result<Defragmented, Error> {
+    let size_bytes = file.path().symlink_metadata().map_or(0, |it| it.len());
+    // Copied and compared; less of a file with holes.
+    let step = ui.step("rewriting", size_bytes.saturating_mul(2));
+    let mut done_bytes: u64 = 0;
+    let done = defragment(file, args.unshare, janitor, &mut |more_bytes| {
+        done_bytes += more_bytes;
+        step.set(done_bytes);
+        ui.interrupt.poll()
+    })?;
+    step.finish("");
+    Ok(done)
+}
+
+impl Row {
+    fn new(file: &NamedFile, done: &Defragmented) -> Self {
+        let (became, before, now) = match done {
+            Defragmented::Rewritten { before, after } => ("rewritten", before, after),
+            Defragmented::Whole(extents) => ("whole", extents, extents),
+            Defragmented::NoBetter { before, .. } => ("no-better", before, before),
+        };
+        Self {
+            names: file.names.iter().map(|name| escaped_path(name)).collect(),
+            size_bytes: before.size_bytes,
+            became,
+            extents_before: before.count,
+            extents: now.count,
+        }
+    }
+}
+
+fn sentence(file: &NamedFile, done: &Defragmented) -> String {
+    let name = quoted(file.path());
+    let in_extents = |extents: u64| plural(extents, "extent", "extents");
+    match done {
+        Defragmented::Rewritten { before, after } => format!(
+            "{name}: {}, now {}",
+            in_extents(before.count),
+            count(after.count)
+        ),
+        Defragmented::Whole(extents) => {
+            format!("{name}: {}, as it should be", in_extents(extents.count))
+        }
+        Defragmented::NoBetter { before, copy } => format!(
+            "{name}: {}, left as it was: a copy would have {}, as the free space of the disk is in pieces",
+            in_extents(before.count),
+            count(copy.count)
+        ),
+    }
+}
+
+/// Names as this program writes them, and what to do.
+pub(super) fn explained(error: Error) -> anyhow::Error {
+    match error {
+        Error::Refused { path, why } => {
+            let error = anyhow!("{} is left as it was: {why}", quoted(&path));
+            match why {
+                Refusal::OtherNames { .. } => {
+                    hint(error, "`--links-in DIR` searches them below DIR")
+                }
+                Refusal::Shared => hint(error, "`--unshare` rewrites it all the same"),
+                _ => error,
+            }
+        }
+        Error::Io { ref source, .. } if source.kind() == ErrorKind::StorageFull => {
+            hint(error, "a copy needs as much free space as the file takes")
+        }
+        error => error.into(),
+    }
+}

@@ -1,0 +1,125 @@
+//! `coldpress explain`: a cold start from an image, and where its time and bytes went.
+
+pub(crate) mod args;
+mod charts;
+mod facts;
+mod json;
+mod page;
+mod programs;
+mod rate;
+mod recorded;
+mod summary;
+mod symbols;
+mod tables;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use coldpress_bench::report_html;
+use coldpress_build::Output;
+use coldpress_explain::{Account, ElfCost, Explanation, ImageMap, Start};
+use coldpress_image::Image;
+use coldpress_report::text::quoted;
+
+use crate::session::exit::Exit;
+use crate::session::failure::unless_stdout_closed;
+use crate::session::ui::Ui;
+use crate::verbs::explain::args::ExplainArgs;
+use crate::{image_file, resolve, steps};
+use programs::Explained;
+use recorded::{Origin, Recorded, Source};
+use symbols::Orders;
+
+/// A start and all that is told of it.
+struct Told<'a> {
+    args: &'a ExplainArgs,
+    recorded: &'a Recorded,
+    map: &'a ImageMap,
+    explanation: Explanation,
+    /// Programs and libraries, those that cost most first.
+    programs: Vec<Explained>,
+}
+
+impl Told<'_> {
+    /// Programs and libraries of which it is known what the start did to them.
+    fn known_programs(&self) -> impl Iterator<Item = (usize, &ElfCost)> {
+        let found = self.programs.iter();
+        found.filter_map(|found| Some((found.file, found.cost.as_ref().ok()?)))
+    }
+}
+
+pub(super) fn run(args: &ExplainArgs, ui: &Ui) -> anyhow::Result<Exit> {
+    let source = Source::resolve(args, ui)?;
+    check_places(args)?;
+    let opened = image_file::open(&args.image, &args.place)?;
+    source.demand_privileges()?;
+    let _hold = ui.interrupt.hold();
+    // A wrong place is told before the recording.
+    let report = args.report.as_deref().map(Output::create).transpose()?;
+    let orders = Orders::create(&args.symbol_order)?;
+    let map = ui
+        .timed("mapping", "Find what lies where in the image", || {
+            let bytes = Box::new(Arc::clone(&opened.bytes));
+            ImageMap::new(&opened.image, bytes, &mut || ui.interrupt.poll())
+        })
+        .with_context(|| format!("cannot read {}", quoted(&args.image)))?;
+    let recorded = source.record(&args.image, &opened, ui)?;
+    let account = account(&map, &opened.image, &recorded)?;
+    let explanation = account.explanation();
+    let programs = programs::explain(&opened.image, &map, &account, &explanation, &orders);
+    let told = Told {
+        args,
+        recorded: &recorded,
+        map: &map,
+        explanation,
+        programs,
+    };
+    let is_wrong = orders.write(&told, ui)?;
+    if let Some(output) = report {
+        let mut html = Vec::new();
+        report_html(&page::report(&told), &mut html)?;
+        steps::write_small(output, &html)?;
+    }
+    unless_stdout_closed(tell(&told, ui))?;
+    Ok(Exit::wrong_if(is_wrong))
+}
+
+/// Nothing that is written may replace the image or another output.
+fn check_places(args: &ExplainArgs) -> anyhow::Result<()> {
+    let orders = args.symbol_order.iter().map(|order| &order.output);
+    let outputs: Vec<&Path> = args
+        .report
+        .iter()
+        .chain(orders)
+        .map(PathBuf::as_path)
+        .collect();
+    resolve::check_outputs(&outputs, std::slice::from_ref(&args.image))
+}
+
+fn account<'a>(
+    map: &'a ImageMap,
+    image: &Image,
+    recorded: &'a Recorded,
+) -> anyhow::Result<Account<'a>> {
+    let events = &recorded.events;
+    let rate = match recorded.origin {
+        Origin::Start { .. } => rate::decompression_bytes_per_s(image, map, events)?,
+        Origin::Trace { .. } => None,
+    };
+    let start = Start {
+        events,
+        counters: recorded.counters,
+        wall_us: recorded.wall_us,
+        decompression_bytes_per_s: rate,
+        caches: recorded::caches(),
+    };
+    Ok(Account::new(map, start))
+}
+
+fn tell(told: &Told, ui: &Ui) -> anyhow::Result<()> {
+    if told.args.json {
+        return ui.json(&json::Document::new(told));
+    }
+    summary::print(told, ui)
+}

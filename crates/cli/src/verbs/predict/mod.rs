@@ -1,0 +1,110 @@
+//! `coldpress predict`: what a cold start from an image would take.
+
+pub(crate) mod args;
+mod table;
+
+use std::path::Path;
+
+use anyhow::Context as _;
+use coldpress_cost::{Demand, Prediction, Reader, predict};
+use coldpress_report::text::quoted;
+
+use crate::device::Target;
+use crate::image_file::Opened;
+use crate::session::exit::Exit;
+use crate::session::failure::unless_stdout_closed;
+use crate::session::ui::Ui;
+use crate::start::{Start, geometry, warn_of_missing};
+use crate::verbs::predict::args::{PredictArgs, ReaderName};
+use crate::{image_file, steps};
+
+/// A prediction and what it is of.
+struct Predicted<'a> {
+    args: &'a PredictArgs,
+    target: &'a Target,
+    reader: Reader,
+    demand: &'a Demand,
+    /// Where the time of the program itself is known from.
+    warm: Warm,
+    prediction: Prediction,
+}
+
+/// Where the time of the program itself is known from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Warm {
+    Said,
+    Recording,
+    Unknown,
+}
+
+pub(super) fn run(args: &PredictArgs, ui: &Ui) -> anyhow::Result<Exit> {
+    let target = Target::resolve(&args.device, ui)?;
+    let opened = image_file::open(&args.image, &args.place)?;
+    let start = read_start(args)?;
+    let (warm, compute_s) = warm(args, &start, &opened, &target, ui)?;
+    let demand = start.demand(compute_s);
+    let geometry = ui
+        .timed("mapping", "Find what lies where in the image", || {
+            geometry(&opened, &demand, ui)
+        })
+        .with_context(|| format!("cannot read {}", quoted(&args.image)))?;
+    let reader = reader(args.reader, &target);
+    let prediction = predict(&geometry, &demand, &target.medium, &target.machine, &reader);
+    warn_of_missing(&prediction.missing, ui);
+    let predicted = Predicted {
+        args,
+        target: &target,
+        reader,
+        demand: &demand,
+        warm,
+        prediction,
+    };
+    unless_stdout_closed(tell(&predicted, ui))?;
+    Ok(Exit::Done)
+}
+
+fn tell(predicted: &Predicted, ui: &Ui) -> anyhow::Result<()> {
+    if predicted.args.json {
+        return ui.json(&table::Document::new(predicted));
+    }
+    table::print(predicted, ui)
+}
+
+/// The start that is predicted.
+fn read_start(args: &PredictArgs) -> anyhow::Result<Start> {
+    match &args.profile {
+        Some(path) => {
+            let profile = steps::read_profile(path)?;
+            Ok(Start::Profile(profile.at_least(args.min_share)))
+        }
+        None => Start::read_trace(args.trace.as_deref().unwrap_or(Path::new(""))),
+    }
+}
+
+/// What the program takes itself, in s, and how that is known: the user says it, or the recording tells.
+fn warm(
+    args: &PredictArgs,
+    start: &Start,
+    opened: &Opened,
+    target: &Target,
+    ui: &Ui,
+) -> anyhow::Result<(Warm, f64)> {
+    if let Some(said_s) = args.warm {
+        return Ok((Warm::Said, said_s));
+    }
+    if let Start::Profile(_) = start {
+        return Ok((Warm::Unknown, 0.0));
+    }
+    let source = steps::scan_image(&args.image, opened.start, ui)?;
+    let told_s = start.program_s(&source, target);
+    Ok(told_s.map_or((Warm::Unknown, 0.0), |told_s| (Warm::Recording, told_s)))
+}
+
+fn reader(name: ReaderName, target: &Target) -> Reader {
+    match name {
+        ReaderName::Kernel => target.kernel,
+        ReaderName::Fuse => Reader::FUSE,
+        ReaderName::Erofs => Reader::Erofs,
+        ReaderName::Unpacked => Reader::Unpacked,
+    }
+}

@@ -1,0 +1,138 @@
+//! `coldpress press`.
+
+use std::num::NonZeroU32;
+use std::path::PathBuf;
+
+use clap::Args;
+use coldpress_report::typed::parse_positive;
+
+use crate::flags::command::CommandArgs;
+use crate::flags::image::ImageArgs;
+use crate::flags::profile::OrderingProfileArgs;
+use crate::flags::recorder::RecorderArgs;
+use crate::flags::source::SourceArgs;
+
+/// Record a cold start, build an image in that order, and measure the gain
+///
+/// Records a cold start of COMMAND from SOURCE, plans the order of the image from it, and builds
+/// and verifies IMAGE. Then it measures cold and warm starts in turn, on the chosen device: from
+/// IMAGE, from an image with the same settings without the plan, and from one of mksquashfs if that
+/// is installed. It proves that each cold start is cold.
+///
+/// Measuring needs root. Without root, press records what it can (--recorder), builds and verifies
+/// IMAGE, says what is missing, and ends with exit status 1.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Example:
+  coldpress press rootfs -o rootfs.sqfs --device usb2 --report report.html --chroot \\
+    -- /usr/bin/python3 -c 'import json, email, sqlite3'")]
+pub(crate) struct PressArgs {
+    /// The directory to press
+    #[arg(value_name = "SOURCE")]
+    pub(crate) source: PathBuf,
+
+    /// The image to write
+    ///
+    /// While press works, up to three more images are in a directory beside it, on the same disk.
+    #[arg(short, long, value_name = "IMAGE")]
+    pub(crate) output: PathBuf,
+
+    /// The medium to measure on [default: host]
+    ///
+    /// usb2, sd, hdd, emmc, ssd and nvme slow down the reads of this machine's disk, and host
+    /// leaves them as they are. Numbers work too: `bw=5M,iops=100`. `,via=file` measures an image
+    /// file on that medium instead of an image on a partition.
+    #[arg(
+        long,
+        value_name = "DEVICE",
+        default_value = "host",
+        hide_default_value = true
+    )]
+    pub(crate) device: String,
+
+    /// Cold starts to measure for each image [default: 7]
+    ///
+    /// Fewer than 6 give no verdict: by chance alone, one of two equal images too often wins five
+    /// times out of five.
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = parse_positive::<NonZeroU32>,
+        default_value = "7",
+        hide_default_value = true
+    )]
+    pub(crate) runs: NonZeroU32,
+
+    /// Compare with this image as well; may be repeated
+    ///
+    /// An image of the same application, made by any tool. Starts from it take turns with the
+    /// others.
+    #[arg(long, value_name = "IMAGE")]
+    pub(crate) against: Vec<PathBuf>,
+
+    /// Write the report to this file, as HTML
+    ///
+    /// One file that needs no network. It has box plots of cold and warm starts, bars of size,
+    /// reads and bytes, and the conditions of the measurement.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) report: Option<PathBuf>,
+
+    /// Write every sample to this file, as JSON
+    ///
+    /// The same as --json prints: each start with its times, reads, bytes and the proof that it was
+    /// cold.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) samples: Option<PathBuf>,
+
+    /// Order the image by this plan instead of recording
+    #[arg(long, value_name = "FILE", conflicts_with = "trace_out")]
+    pub(crate) plan: Option<PathBuf>,
+
+    /// Choose compressor, level, block size and tail ends by prediction
+    ///
+    /// Uses samples of SOURCE to predict the recorded start, or that of the profile, on this
+    /// device, as `coldpress tune` does. Then builds the image that tune recommends.
+    #[arg(long, conflicts_with_all = ["compressor", "level", "block_size", "tails", "store", "plan"])]
+    pub(crate) tune: bool,
+
+    #[command(flatten)]
+    pub(crate) profile: OrderingProfileArgs,
+
+    /// Write the plan to this file
+    ///
+    /// A text file that you can read, edit, keep under version control and build with.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) plan_out: Option<PathBuf>,
+
+    /// Write the trace of the recording to this file
+    #[arg(long, value_name = "FILE", conflicts_with = "profile")]
+    pub(crate) trace_out: Option<PathBuf>,
+
+    /// Write the recording to this file as a profile
+    ///
+    /// A text file that orders later releases. It includes the lengths and hashes of the files that
+    /// were read.
+    #[arg(
+        hide_short_help = true,
+        long,
+        value_name = "FILE",
+        conflicts_with_all = ["plan", "profile"]
+    )]
+    pub(crate) profile_out: Option<PathBuf>,
+
+    /// Print the summary as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) recorder: RecorderArgs,
+
+    #[command(flatten)]
+    pub(crate) command: CommandArgs,
+
+    #[command(flatten)]
+    pub(crate) image_options: ImageArgs,
+
+    #[command(flatten)]
+    pub(crate) source_options: SourceArgs,
+}

@@ -1,0 +1,315 @@
+//! `coldpress press`: record, plan, build, verify, prove.
+
+pub(crate) mod args;
+mod predicted;
+mod prove;
+mod rival;
+mod summary;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::anyhow;
+use coldpress_bench::Proof;
+use coldpress_build::{Input, Metadata, Output, Source, Summary};
+use coldpress_host::{Command, Device, Janitor};
+use coldpress_layout::{Plan, Tails};
+use coldpress_report::failure::hint;
+use coldpress_report::text::{escaped_path, quoted};
+use coldpress_report::units::seconds;
+use coldpress_trace::{Profile, Trace};
+use coldpress_tune::{Budget, FieldOptions, Limits};
+
+use super::record;
+use crate::device::Target;
+use crate::image_file::open_image;
+use crate::profiles::{self, OrderingProfile};
+use crate::recording::{self, Recorder, Stage};
+use crate::resolve::{self, ImageSettings};
+use crate::session::exit::Exit;
+use crate::session::ui::Ui;
+use crate::start::Start;
+use crate::tuning::Question;
+use crate::verbs::press::args::PressArgs;
+use crate::work_dir::{self, WorkDir};
+use crate::{privileges, program, steps};
+
+pub(super) fn run(args: &PressArgs, ui: &Ui) -> anyhow::Result<Exit> {
+    let sources = std::slice::from_ref(&args.source);
+    let settings = ImageSettings::resolve(&args.image_options, &args.source_options, sources)?;
+    let device = Device::parse(&args.device)?;
+    let target = Target::resolve(&args.device, ui)?;
+    resolve::check_source(&args.source, args.command.chroot)?;
+    let command = program::resolve(&args.command, &args.source)?;
+    check_paths(args)?;
+    let given = args.plan.as_deref().map(steps::read_plan).transpose()?;
+    let profile = OrderingProfile::read(&args.profile)?;
+    let privileged = privileges::ask(ui)?;
+    let asked = args.recorder.recorder;
+    let recorder = match (&given, &profile) {
+        (None, None) => Some(recording::choose(asked, command.chroot, ui)?),
+        _ => None,
+    };
+    let _hold = ui.interrupt.hold();
+    let janitor = Janitor::start()?;
+    // A wrong place is told before the recording.
+    let outputs = Outputs::create(args)?;
+    let mut press = Press {
+        args,
+        settings,
+        command,
+        device,
+        target,
+        work_dir: WorkDir::create(
+            work_dir::parent(outputs.image.path()),
+            &[
+                recording::FIRST_IMAGE,
+                prove::UNPLANNED_IMAGE,
+                prove::RIVAL_IMAGE,
+            ],
+            Some(&janitor),
+        )?,
+        janitor: &janitor,
+        ui,
+    };
+    let mut source = steps::gather(
+        &[Input::Directory(args.source.clone())],
+        &press.settings,
+        ui,
+    )?;
+    let start = match (profile, recorder) {
+        (Some(profile), _) => Some(Start::Profile(profile.fresh(&source, ui)?.profile)),
+        (None, Some(recorder)) => {
+            let trace = press.record(recorder, &source, outputs.trace, outputs.profile)?;
+            Some(Start::Trace(trace))
+        }
+        (None, None) => None,
+    };
+    if args.tune {
+        press.tune(&source, start.as_ref())?;
+        // Which tail ends there are, and which are the same, depends on the block size.
+        if press.settings.tails == Tails::All {
+            steps::compare(&mut source, &press.settings, ui)?;
+        }
+        steps::sketch(&mut source, &press.settings, ui)?;
+    }
+    let plan = match (given, &start) {
+        (Some(plan), _) => plan,
+        (None, Some(start)) => start.plan(&source, press.settings.block_size),
+        (None, None) => Plan::default(),
+    };
+    if let Some(output) = outputs.plan {
+        let mut text = Vec::new();
+        plan.write(&mut text)?;
+        steps::write_small(output, &text)?;
+    }
+    let built = press.build(&source, &plan, outputs.image)?;
+    if !privileged {
+        return press.end_without_proof(&built, recorder.is_some());
+    }
+    let proof = press.prove(&source, &plan, start.as_ref(), &built)?;
+    press.tell(&proof, outputs.report, outputs.samples)?;
+    let is_lossy = source.losses().next().is_some() || !built.changed.is_empty();
+    Ok(Exit::wrong_if(is_lossy))
+}
+
+/// Checks the images to compare with and the places of all that will be written.
+fn check_paths(args: &PressArgs) -> anyhow::Result<()> {
+    let optional = [
+        &args.report,
+        &args.samples,
+        &args.plan_out,
+        &args.trace_out,
+        &args.profile_out,
+    ];
+    let outputs: Vec<&Path> = std::iter::once(&args.output)
+        .chain(optional.into_iter().flatten())
+        .map(PathBuf::as_path)
+        .collect();
+    resolve::check_outputs(&outputs, std::slice::from_ref(&args.source))?;
+    for image in &args.against {
+        open_image(image)?;
+        if resolve::is_same(image, &args.output) {
+            let error = anyhow!(
+                "{} would be replaced before anything is compared with it",
+                quoted(image)
+            );
+            return Err(hint(error, "write IMAGE elsewhere"));
+        }
+    }
+    Ok(())
+}
+
+/// The files to write. They take their places one by one, each when it is whole.
+struct Outputs {
+    image: Output,
+    trace: Option<Output>,
+    profile: Option<Output>,
+    plan: Option<Output>,
+    report: Option<Output>,
+    samples: Option<Output>,
+}
+
+impl Outputs {
+    fn create(args: &PressArgs) -> Result<Self, coldpress_build::Error> {
+        let optional = |path: &Option<PathBuf>| path.as_deref().map(Output::create).transpose();
+        Ok(Self {
+            image: Output::create(&args.output)?,
+            trace: optional(&args.trace_out)?,
+            profile: optional(&args.profile_out)?,
+            plan: optional(&args.plan_out)?,
+            report: optional(&args.report)?,
+            samples: optional(&args.samples)?,
+        })
+    }
+}
+
+/// A press under way.
+struct Press<'a> {
+    args: &'a PressArgs,
+    settings: ImageSettings,
+    command: Command,
+    device: Device,
+    /// What starts are predicted for: the device, with what is known of this machine.
+    target: Target,
+    work_dir: WorkDir<'a>,
+    janitor: &'a Janitor,
+    ui: &'a Ui,
+}
+
+impl Press<'_> {
+    /// A start of the source.
+    fn record(
+        &self,
+        recorder: &Recorder,
+        source: &Source,
+        trace_out: Option<Output>,
+        profile_out: Option<Output>,
+    ) -> anyhow::Result<Trace> {
+        let Self {
+            args,
+            settings,
+            command,
+            work_dir,
+            janitor,
+            ui,
+            ..
+        } = self;
+        let trace = recorder.record(&Stage {
+            source,
+            name: &args.source,
+            command,
+            limit: None,
+            settings,
+            work_dir,
+            janitor,
+            ui,
+        })?;
+        let set = trace.working_set();
+        let summary = record::summary(&trace, &set);
+        ui.say(&format!("{}: {summary}", recorder.name()));
+        if let Some(output) = trace_out {
+            record::write_trace(&trace, output)?;
+        }
+        if let Some(output) = profile_out {
+            let mut profile = Profile::from(&trace);
+            profiles::fill(&mut profile, source, ui)?;
+            profiles::write(&profile, output)?;
+        }
+        Ok(trace)
+    }
+
+    /// Chooses how the image is written.
+    fn tune(&mut self, source: &Source, start: Option<&Start>) -> anyhow::Result<()> {
+        let tuned = Question {
+            source,
+            settings: &self.settings,
+            start,
+            warm_s: None,
+            target: &self.target,
+            field: &FieldOptions {
+                has_plan: true,
+                group: self.settings.group,
+                ..FieldOptions::default()
+            },
+            limits: &Limits::default(),
+            budget: Budget::Bytes(0),
+        }
+        .answer(self.ui)?;
+        if let Some(chosen) = tuned.chosen() {
+            self.ui.say(&format!(
+                "tuned: {}, predicted to start in {}",
+                chosen.candidate,
+                seconds(chosen.outcome.start_s)
+            ));
+            self.settings.take_over(&chosen.candidate);
+        }
+        Ok(())
+    }
+
+    /// The image itself, compared with its source before it takes its place.
+    fn build(&self, source: &Source, plan: &Plan, output: Output) -> anyhow::Result<Summary> {
+        let Self {
+            args, settings, ui, ..
+        } = self;
+        let order = steps::order(source, plan, settings, ui);
+        let options = settings.build_options(&source.tree, Metadata::Dense);
+        let built = steps::write("pressing", source, &order, &output, &options, ui)?;
+        steps::verify(&output, source, &built, 0, ui)?;
+        steps::commit(output, ui)?;
+        let size = steps::size_and_ratio(built.image_bytes, built.data_bytes);
+        let output = escaped_path(&args.output);
+        ui.say(&format!("{output}: {size}; verified"));
+        Ok(built)
+    }
+
+    /// The results: standard output, and the report.
+    fn tell(
+        &self,
+        proof: &Proof,
+        html: Option<Output>,
+        samples: Option<Output>,
+    ) -> anyhow::Result<()> {
+        let Self { args, ui, .. } = self;
+        if let Some(output) = html {
+            let mut html = Vec::new();
+            coldpress_bench::report_html(&proof.report(), &mut html)?;
+            steps::write_small(output, &html)?;
+        }
+        if let Some(output) = samples {
+            steps::write_small(output, &serde_json::to_vec_pretty(proof)?)?;
+        }
+        if args.json {
+            ui.json(proof)?;
+        } else {
+            summary::print(proof, ui)?;
+        }
+        if let Some(path) = &args.report {
+            ui.say(&format!("report: {}", escaped_path(path)));
+        }
+        Ok(())
+    }
+
+    /// Without root: sizes only, and an exit status that says that not all was done.
+    fn end_without_proof(&self, built: &Summary, recorded: bool) -> anyhow::Result<Exit> {
+        let Self { args, ui, .. } = self;
+        if args.json {
+            ui.json(&serde_json::json!({
+                "image": args.output.display().to_string(),
+                "image_bytes": built.image_bytes,
+                "content_bytes": built.data_bytes,
+                "recorded": recorded,
+                "verified": true,
+                "proven": false,
+            }))?;
+        }
+        let missing = [&args.report, &args.samples];
+        for path in missing.into_iter().flatten() {
+            ui.warn(&format!("{} is not written", quoted(path)));
+        }
+        ui.warn(&format!(
+            "{} is sound, but nothing shows that it starts faster",
+            quoted(&args.output)
+        ));
+        Ok(Exit::Wrong)
+    }
+}

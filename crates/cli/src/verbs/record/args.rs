@@ -1,0 +1,105 @@
+//! `coldpress record`: its command line.
+
+use std::num::NonZeroU64;
+use std::path::PathBuf;
+
+use clap::Args;
+use coldpress_report::typed::parse_positive;
+
+use crate::flags::command::CommandArgs;
+use crate::flags::recorder::RecorderArgs;
+
+/// Record what a start of COMMAND reads from SOURCE
+///
+/// As root, builds a temporary image of SOURCE, mounts it through the kernel and starts COMMAND
+/// with cold caches. Writes every page that COMMAND read or mapped, and every file that it opened
+/// or looked up, in order. Without root, records from a mount in user space, or, if that is not
+/// possible, from SOURCE itself and without pages; see --recorder.
+///
+/// With --mounted, records what a running system reads from a SquashFS that is already mounted,
+/// until COMMAND ends, --for has passed, or a signal arrives. --boot writes systemd units that do
+/// so from early in the boot.
+#[derive(Debug, Args)]
+#[command(
+    mut_arg("command", |arg| arg.required(false).required_unless_present("mounted")),
+    after_long_help = "\
+Example:
+  coldpress record rootfs -o start.trace --chroot -- /usr/bin/python3 -c 'import json'
+  coldpress record --mounted /snap/firefox/current -o firefox.trace --for 20 -- firefox
+  coldpress record --boot /etc/systemd/system --mounted /run/live/rootfs/filesystem.squashfs \\
+    -o /var/lib/coldpress/boot.trace"
+)]
+pub(crate) struct RecordArgs {
+    /// The directory to record a start from
+    #[arg(value_name = "SOURCE", required_unless_present = "mounted")]
+    pub(crate) source: Option<PathBuf>,
+
+    /// The trace to write [default: standard output]
+    ///
+    /// With --runs, `{}` in its name stands for the number of the recording.
+    #[arg(short, long, value_name = "TRACE")]
+    pub(crate) output: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) recorder: RecorderArgs,
+
+    /// Recordings to make, one after the other [default: 1]
+    ///
+    /// Each goes to a file of its own. Afterwards, record prints how much they have in common.
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = parse_positive::<NonZeroU64>,
+        default_value = "1",
+        hide_default_value = true
+    )]
+    pub(crate) runs: NonZeroU64,
+
+    /// Seconds after which the start is over, ready or not
+    ///
+    /// record then ends COMMAND as if it were ready, first with SIGTERM. --timeout does not apply.
+    #[arg(long = "for", value_name = "SECONDS", value_parser = parse_positive::<NonZeroU64>)]
+    pub(crate) limit_s: Option<NonZeroU64>,
+
+    /// Measure by how much recording slows the start down, in turn with unrecorded starts
+    #[arg(long)]
+    pub(crate) cost: bool,
+
+    /// Record what anyone uses of the SquashFS that is mounted on DIR
+    ///
+    /// The start ends with COMMAND, with --ready, with --for, or on SIGINT or SIGTERM; then record
+    /// writes the trace. Needs root and Linux 6.12. Caches stay as they are.
+    #[arg(
+        long,
+        value_name = "DIR",
+        conflicts_with_all = ["source", "recorder", "runs", "cost", "chroot"]
+    )]
+    pub(crate) mounted: Option<PathBuf>,
+
+    /// Write systemd units into DIR that record a boot with --mounted
+    ///
+    /// coldpress-record.service begins to record as soon as TRACE can be written, and
+    /// coldpress-record-end.service ends the recording. Enable both with `systemctl enable`, and
+    /// restart the system.
+    #[arg(
+        long,
+        value_name = "DIR",
+        requires_all = ["mounted", "output"],
+        conflicts_with = "command"
+    )]
+    pub(crate) boot: Option<PathBuf>,
+
+    /// With --boot, the unit after which the recording ends [default: display-manager.service]
+    #[arg(
+        long,
+        value_name = "UNIT",
+        requires = "boot",
+        default_value = "display-manager.service",
+        hide_default_value = true,
+        hide_short_help = true
+    )]
+    pub(crate) stop_after: String,
+
+    #[command(flatten)]
+    pub(crate) command: CommandArgs,
+}

@@ -1,0 +1,111 @@
+//! `coldpress sqlite`: databases looked at, and rewritten.
+
+pub(crate) mod args;
+mod compare;
+mod connection;
+mod fix;
+mod header;
+mod survey;
+
+use std::io::Write as _;
+
+use coldpress_host::Janitor;
+use coldpress_report::text::{fields, plural, quoted};
+use coldpress_report::units::{bytes, count};
+use serde::Serialize;
+
+use crate::session::exit::Exit;
+use crate::session::failure::unless_stdout_closed;
+use crate::session::ui::Ui;
+use crate::verbs::sqlite::args::SqliteArgs;
+use survey::{Integrity, Survey};
+
+/// A database, for `--json`.
+#[derive(Debug, Serialize)]
+struct Row {
+    /// As it is now.
+    #[serde(flatten)]
+    survey: Survey,
+    /// As it was, if it was rewritten.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    before: Option<Survey>,
+}
+
+pub(super) fn run(args: &SqliteArgs, ui: &Ui) -> anyhow::Result<Exit> {
+    let settings = fix::Settings::resolve(args)?;
+    if let [alone] = args.files.as_slice() {
+        Survey::without_check(alone)?;
+    }
+    let janitor = args.fix.then(Janitor::start).transpose()?;
+    let mut is_wrong = false;
+    let mut rows = Vec::new();
+    for path in &args.files {
+        let looked = match &janitor {
+            Some(janitor) => fix::fix(path, &settings, janitor, ui),
+            None => Survey::of(path, ui).map(Row::from),
+        };
+        match looked {
+            Ok(row) => {
+                is_wrong |= row.survey.integrity != Integrity::Sound;
+                rows.push(row);
+            }
+            Err(error) if ui.interrupt.is_pending() => return Err(error),
+            Err(error) => {
+                ui.fail(&error);
+                is_wrong = true;
+            }
+        }
+    }
+    let printed = if args.json {
+        ui.json(&rows)
+    } else {
+        print(&rows, ui)
+    };
+    unless_stdout_closed(printed)?;
+    Ok(Exit::wrong_if(is_wrong))
+}
+
+impl From<Survey> for Row {
+    fn from(survey: Survey) -> Self {
+        Self {
+            survey,
+            before: None,
+        }
+    }
+}
+
+fn print(rows: &[Row], ui: &Ui) -> anyhow::Result<()> {
+    let mut out = ui.out();
+    for (index, row) in rows.iter().enumerate() {
+        if index > 0 {
+            writeln!(out)?;
+        }
+        write!(out, "{}", fields(&row.survey.lines()))?;
+    }
+    out.flush()?;
+    for row in rows {
+        if let Some(before) = &row.before {
+            ui.say(&rewritten(before, &row.survey));
+        }
+    }
+    Ok(())
+}
+
+/// ``` `places.sqlite`: 5.00 MiB, 300 free pages, 55 extents; now 3.20 MiB, 1 extent ```
+fn rewritten(before: &Survey, now: &Survey) -> String {
+    let lies = |it: &Survey| {
+        let extents = it
+            .extents
+            .map(|extents| plural(extents, "extent", "extents"));
+        extents.map_or_else(String::new, |extents| format!(", {extents}"))
+    };
+    format!(
+        "{}: {}, {} free{}; now {}{}",
+        quoted(before.file()),
+        bytes(before.size_bytes),
+        count(before.free_pages),
+        lies(before),
+        bytes(now.size_bytes),
+        lies(now)
+    )
+}

@@ -1,0 +1,191 @@
+//! `coldpress timings`.
+
+pub(crate) mod args;
+
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::{self, Read as _, Write as _};
+use std::path::Path;
+
+use anyhow::{Context as _, anyhow};
+use coldpress_history::{Change, ChangeId, History, Origin, TaskList, parse_task_list};
+use coldpress_report::failure::{hint, sentence};
+use coldpress_report::text::{escaped, iso_utc, quoted};
+use coldpress_report::units;
+use serde::Serialize;
+
+use crate::session::clock::now_unix_ms;
+use crate::session::exit::Exit;
+use crate::session::ui::Ui;
+use crate::state;
+use crate::verbs::timings::args::TimingsArgs;
+
+/// More is read of no file: one byte above what a listing may have.
+const READ_MAX_BYTES: u64 = (8 << 20) + 1;
+
+/// A change and its number; one that could not be kept has none.
+#[derive(Debug, Serialize)]
+struct Row {
+    id: Option<ChangeId>,
+    #[serde(flatten)]
+    change: Change,
+}
+
+pub(super) fn run(args: &TimingsArgs, ui: &Ui) -> anyhow::Result<Exit> {
+    let rows = match &args.import {
+        Some(path) => vec![import(path, ui)?],
+        None => chosen(args)?,
+    };
+    if args.json {
+        ui.json(&rows)?;
+        return Ok(Exit::Done);
+    }
+    let mut out = ui.out();
+    if args.changes {
+        out.write_all(overview(&rows).as_bytes())?;
+        out.flush()?;
+        return Ok(Exit::Done);
+    }
+    for row in &rows {
+        ui.say(&headline(row));
+    }
+    let listing = TaskList {
+        labels: args.verbose,
+        brief: args.all,
+    };
+    let changes: Vec<Change> = rows.into_iter().map(|row| row.change).collect();
+    out.write_all(listing.text(&changes).as_bytes())?;
+    out.flush()?;
+    Ok(Exit::Done)
+}
+
+/// The changes that are asked for.
+fn chosen(args: &TimingsArgs) -> anyhow::Result<Vec<Row>> {
+    let history = state::open()?;
+    let verb = args.startup.as_deref().or(args.last.as_deref());
+    let mut ids = match args.id {
+        Some(id) => vec![id],
+        None => history.change_ids(verb)?,
+    };
+    if ids.is_empty() {
+        return Err(nothing(verb));
+    }
+    let is_everything = args.changes || args.all;
+    if !is_everything {
+        ids.truncate(1);
+    }
+    let mut rows = Vec::with_capacity(ids.len());
+    for id in ids {
+        match history.change(id)? {
+            Some(change) => rows.push(Row {
+                id: Some(id),
+                change: if args.startup.is_some() {
+                    change.as_activity()
+                } else {
+                    change
+                },
+            }),
+            None if args.id.is_some() => {
+                let error = anyhow!("there is no change {id}");
+                return Err(hint(error, "`coldpress timings --changes` lists them"));
+            }
+            // Others may remove what is too old meanwhile.
+            None => {}
+        }
+    }
+    Ok(rows)
+}
+
+fn nothing(verb: Option<&str>) -> anyhow::Error {
+    let error = match verb {
+        Some(verb) => anyhow!("no change of `{}` is kept", escaped(verb.as_bytes())),
+        None => anyhow!("no change is kept"),
+    };
+    hint(
+        error,
+        "builds, extractions, presses, recordings and checks are kept from now on",
+    )
+}
+
+/// Reads a listing and keeps it.
+fn import(path: &Path, ui: &Ui) -> anyhow::Result<Row> {
+    let bytes = read(path).with_context(|| format!("cannot read {}", quoted(path)))?;
+    let origin = Origin::Published {
+        citation: format!("snap debug timings, from {}", quoted(path)),
+    };
+    let change = parse_task_list(&bytes, origin, now_unix_ms())
+        .with_context(|| format!("cannot import {}", quoted(path)))?;
+    let keep = |mut history: History| anyhow::Ok(history.begin_change(&change)?);
+    let id = match state::path()? {
+        None => None,
+        Some(_) => match state::open().and_then(keep) {
+            Ok(id) => Some(id),
+            Err(error) => {
+                ui.warn(&format!("it is not kept: {}", sentence(&error)));
+                None
+            }
+        },
+    };
+    Ok(Row { id, change })
+}
+
+fn read(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    if path == Path::new("-") {
+        io::stdin().take(READ_MAX_BYTES).read_to_end(&mut bytes)?;
+    } else {
+        File::open(path)?
+            .take(READ_MAX_BYTES)
+            .read_to_end(&mut bytes)?;
+    }
+    Ok(bytes)
+}
+
+/// `change 12, 2026-01-31T23:59:59Z: Build `rootfs.sqfs`; 3.52 s; Done`
+fn headline(row: &Row) -> String {
+    let change = &row.change;
+    let id = row.id.map_or(String::new(), |id| format!(" {id}"));
+    let time = took(change).map_or(String::new(), |time| format!("; {time}"));
+    format!(
+        "change{id}, {}: {}{time}; {}",
+        began(change),
+        one_line(&change.summary),
+        change.status
+    )
+}
+
+/// A summary of ours has its names escaped already; an imported one may hold anything.
+fn one_line(summary: &str) -> String {
+    summary.replace(char::is_control, "?")
+}
+
+/// The changes in the columns of `snap changes`, and how long they took.
+fn overview(rows: &[Row]) -> String {
+    let mut text = format!(
+        "{:<6} {:<7} {:<20} {:>10}  Summary\n",
+        "ID", "Status", "Began", "Took"
+    );
+    for Row { id, change } in rows.iter().rev() {
+        let id = id.map_or(String::new(), |id| id.to_string());
+        let time = took(change).unwrap_or("-".to_owned());
+        let status = change.status.name();
+        let summary = one_line(&change.summary);
+        // Writing to a string does not fail.
+        let _ = writeln!(
+            text,
+            "{id:<6} {status:<7} {} {time:>10}  {summary}",
+            began(change)
+        );
+    }
+    text
+}
+
+fn began(change: &Change) -> String {
+    iso_utc(u32::try_from(change.began_unix_ms / 1000).unwrap_or(u32::MAX))
+}
+
+fn took(change: &Change) -> Option<String> {
+    #[expect(clippy::cast_precision_loss, reason = "three digits are shown of it")]
+    let seconds = change.took_us.map(|took_us| took_us as f64 / 1e6);
+    seconds.map(units::seconds)
+}
