@@ -1,12 +1,13 @@
 //! Where the bytes of regular files come from, and reading them.
 
+use std::fmt;
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt as _;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use coldpress_format as format;
-use coldpress_image::Image;
+use coldpress_image::{Image, ReadAt};
 use rustix::fs::SeekFrom;
 
 use crate::disk::{DiskFile, Found};
@@ -57,24 +58,45 @@ pub(crate) struct Segment {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct StoreId(pub(crate) u32);
 
-/// A file that holds the content of many nodes: a tar file, a temporary file.
-#[derive(Debug)]
+/// What holds the content of many nodes: a tar file, a temporary file, a layer.
 pub(crate) struct Store {
-    pub(crate) file: File,
+    pub(crate) bytes: Arc<dyn ReadAt>,
     /// Its name, for messages.
     pub(crate) path: PathBuf,
-    /// Its length and what else it was known by when it was opened, if it may change.
-    pub(crate) found: Option<(u64, Found)>,
+    /// The file that it lies in, if that may change.
+    pub(crate) watched: Option<Watched>,
+}
+
+/// A file that somebody else may change while an image is built from it.
+#[derive(Debug)]
+pub(crate) struct Watched {
+    pub(crate) file: Arc<File>,
+    /// Its length when it was opened.
+    pub(crate) len_bytes: u64,
+    /// What else it was known by then.
+    pub(crate) found: Found,
+}
+
+impl fmt::Debug for Store {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Store")
+            .field("path", &self.path)
+            .field("watched", &self.watched)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Store {
     /// Whether it is still as it was opened.
     pub(crate) fn is_unchanged(&self) -> bool {
-        let Some((len_bytes, found)) = &self.found else {
+        let Some(watched) = &self.watched else {
             return true;
         };
-        let metadata = self.file.metadata();
-        metadata.is_ok_and(|now| now.len() == *len_bytes && Found::new(&now).has_time_of(found))
+        let metadata = watched.file.metadata();
+        metadata.is_ok_and(|now| {
+            now.len() == watched.len_bytes && Found::new(&now).has_time_of(&watched.found)
+        })
     }
 }
 
@@ -114,7 +136,7 @@ impl Opened<'_> {
                 size_bytes,
             } => {
                 let buffer = within(buffer, offset, *size_bytes);
-                fill(&store.file, buffer, offset_bytes.saturating_add(offset))
+                fill(&*store.bytes, buffer, offset_bytes.saturating_add(offset))
             }
             Self::Image { image, file } => {
                 let read = image.read_at(file, offset, buffer);
@@ -126,7 +148,7 @@ impl Opened<'_> {
                 size_bytes,
             } => {
                 let buffer = within(buffer, offset, *size_bytes);
-                read_segments(&store.file, segments, buffer, offset)
+                read_segments(&*store.bytes, segments, buffer, offset)
             }
         }
     }
@@ -183,7 +205,7 @@ fn within(buffer: &mut [u8], offset: u64, size_bytes: u64) -> &mut [u8] {
 }
 
 fn read_segments(
-    file: &File,
+    bytes: &dyn ReadAt,
     segments: &[Segment],
     buffer: &mut [u8],
     offset: u64,
@@ -200,7 +222,7 @@ fn read_segments(
         let place = |at: u64| usize::try_from(at - offset).expect("inside the buffer");
         let piece = &mut buffer[place(from)..place(to)];
         let len = fill(
-            file,
+            bytes,
             piece,
             segment.offset_bytes + (from - segment.at_bytes),
         )?;
@@ -211,11 +233,11 @@ fn read_segments(
     Ok(buffer.len())
 }
 
-/// Reads until the buffer is full or the file ends.
-fn fill(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+/// Reads until the buffer is full or the bytes end.
+pub(crate) fn fill(bytes: &dyn ReadAt, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
     let mut len = 0;
     while len < buffer.len() {
-        match file.read_at(&mut buffer[len..], offset + len as u64) {
+        match bytes.read_at(&mut buffer[len..], offset + len as u64) {
             Ok(0) => break,
             Ok(read) => len += read,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}

@@ -5,10 +5,10 @@ use std::fs::{File, Metadata};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use coldpress_image::Image;
+use coldpress_image::{Image, ReadAt};
 use coldpress_layout::{Kind, Node, NodeId, Sketches, Tree};
 
-use crate::content::{Content, Store, StoreId};
+use crate::content::{Content, Store, StoreId, Watched};
 use crate::disk::{Disk, Found};
 use crate::error::Error;
 use crate::held::Identity;
@@ -142,15 +142,15 @@ impl Draft {
         Ok(())
     }
 
-    /// Takes a file that holds the content of many nodes.
+    /// Takes what holds the content of many nodes.
     ///
     /// * `path`: its name, for messages.
-    pub(crate) fn keep(&mut self, file: File, path: PathBuf) -> StoreId {
+    pub(crate) fn keep(&mut self, bytes: Arc<dyn ReadAt>, path: PathBuf) -> StoreId {
         let id = u32::try_from(self.stores.len()).expect("fewer stores than inputs");
         self.stores.push(Store {
-            file,
+            bytes,
             path,
-            found: None,
+            watched: None,
         });
         StoreId(id)
     }
@@ -158,10 +158,24 @@ impl Draft {
     /// As [`Draft::keep`], of a file that somebody else may change while the image is built.
     ///
     /// * `found`: what it was before the first byte of it was read.
-    pub(crate) fn keep_watched(&mut self, file: File, path: PathBuf, found: &Metadata) -> StoreId {
-        let id = self.keep(file, path);
-        self.stores[id.0 as usize].found = Some((found.len(), Found::new(found)));
+    pub(crate) fn keep_watched(
+        &mut self,
+        file: Arc<File>,
+        path: PathBuf,
+        found: &Metadata,
+    ) -> StoreId {
+        let id = self.keep(file.clone(), path);
+        self.stores[id.0 as usize].watched = Some(Watched {
+            file,
+            len_bytes: found.len(),
+            found: Found::new(found),
+        });
         id
+    }
+
+    /// Says where the content is that a store holds, now that it is known.
+    pub(crate) fn set_store(&mut self, id: StoreId, bytes: Arc<dyn ReadAt>) {
+        self.stores[id.0 as usize].bytes = bytes;
     }
 
     /// Takes an image whose files are the content of nodes; returns its place.

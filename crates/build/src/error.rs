@@ -10,6 +10,7 @@ use coldpress_assemble::TooMany;
 
 use crate::description::{Malformed, Place};
 
+use crate::layers::LayerDefect;
 use crate::tar::TarDefect;
 
 /// A reason for which no image was written, or none could be verified.
@@ -35,6 +36,14 @@ pub enum Error {
         at_bytes: u64,
         /// What is wrong.
         defect: TarDefect,
+    },
+    /// A layer of a container image is not the one that the image names.
+    #[error("`{}`: {defect}", layer.display())]
+    Layer {
+        /// The layer.
+        layer: PathBuf,
+        /// What is wrong.
+        defect: Box<LayerDefect>,
     },
     /// There is no room for what is read from an archive.
     #[error(

@@ -16,6 +16,7 @@ use coldpress_layout::NodeId;
 use crate::draft::Draft;
 use crate::error::{self, Error};
 use crate::image_input;
+use crate::layers::{self, LayersInput};
 use crate::overrides::Overrides;
 use crate::pack_file::{self, PackFile};
 use crate::pseudo::{self, Pseudo};
@@ -65,6 +66,9 @@ pub enum Input {
     /// A tar archive, unpacked into the root directory. The first input's own metadata becomes that
     /// of the root.
     Tar(TarInput),
+    /// The layers of a container image, put on top of each other in the root directory. The first
+    /// input's own metadata becomes that of the root.
+    Layers(LayersInput),
 }
 
 impl Input {
@@ -72,7 +76,7 @@ impl Input {
     fn is_scanned(&self) -> bool {
         match self {
             Self::Directory(_) | Self::Entry { .. } | Self::Listed { .. } => true,
-            Self::Image { .. } | Self::Tar(_) => false,
+            Self::Image { .. } | Self::Tar(_) | Self::Layers(_) => false,
         }
     }
 
@@ -216,6 +220,12 @@ pub fn gather(
                 }
                 let root = tar::read(&mut draft, input, options, progress)?;
                 root.filter(|_| !synthetic_root.replaces_archive_root)
+            }
+            Input::Layers(input) => {
+                if index == 0 {
+                    draft.nodes[0] = input.defaults.node(0);
+                }
+                layers::read(&mut draft, input, options, progress)?
             }
         };
         if index == 0

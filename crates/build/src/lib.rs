@@ -21,6 +21,7 @@ mod content;
 mod content_hash;
 mod data;
 mod description;
+mod digest;
 mod disk;
 mod draft;
 mod duplicates;
@@ -29,6 +30,7 @@ mod gather;
 mod held;
 mod identify;
 mod image_input;
+mod layers;
 mod options;
 mod output;
 mod overrides;
@@ -58,9 +60,11 @@ mod write;
 pub use append::Appending;
 pub use coldpress_assemble::Metadata;
 pub use description::{Malformed, Place};
+pub use digest::{Digest, Hasher, NotADigest};
 pub use error::Error;
 pub use gather::{Input, SourceOptions, gather};
 pub use identify::{Encoding, Habits, Identity, Numbering, Tool, identify};
+pub use layers::{Layer, LayerDefect, LayersInput};
 pub use options::Options;
 pub use output::Output;
 pub use overrides::{FileContexts, Mode, Overrides, Owners, Time, Times, Xattrs, parse_time};
@@ -74,7 +78,9 @@ pub use select::{
 pub use source::Source;
 pub use summary::{Summary, TableSize};
 pub use synthetic_root::SyntheticRoot;
-pub use tar::{TarDefaults, TarDefect, TarInput, TarOrigin, is_tar};
+pub use tar::{
+    TarDefaults, TarDefect, TarInput, TarMember, TarMemberKind, TarMembers, TarOrigin, is_tar,
+};
 pub use uncompressed::Uncompressed;
 pub use verify::{Difference, What, verify};
 pub use warning::Warning;

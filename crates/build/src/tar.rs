@@ -12,18 +12,19 @@
 //! Archives are not trusted. Every number is checked before it is used, an extended header has at
 //! most 1 MiB, and what an archive costs in memory is in proportion to its length.
 
-mod compression;
+pub(crate) mod compression;
 mod defect;
-mod entries;
-mod entry;
+pub(crate) mod entries;
+pub(crate) mod entry;
 mod header;
+mod members;
 mod number;
 mod pax;
-mod pump;
+pub(crate) mod pump;
 mod sparse;
 mod spool;
-mod stream;
-mod unpack;
+pub(crate) mod stream;
+pub(crate) mod unpack;
 
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _};
@@ -31,6 +32,7 @@ use std::ops::ControlFlow;
 use std::os::fd::AsFd as _;
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use coldpress_layout::Node;
 
@@ -43,6 +45,7 @@ pub use defect::TarDefect;
 use entries::Entries;
 use entry::EntryKind;
 use header::{BLOCK_BYTES, Header};
+pub use members::{TarMember, TarMemberKind, TarMembers};
 use spool::Spool;
 use stream::Stream;
 use unpack::Unpacker;
@@ -72,6 +75,21 @@ pub enum TarOrigin {
     File(PathBuf),
     /// Standard input.
     Stdin,
+}
+
+impl TarOrigin {
+    /// The name for messages, and the file.
+    fn open(&self) -> Result<(PathBuf, File), Error> {
+        let (path, file) = match self {
+            Self::File(path) => (path.clone(), File::open(path)),
+            Self::Stdin => {
+                let stdin = io::stdin().as_fd().try_clone_to_owned();
+                (PathBuf::from("standard input"), stdin.map(File::from))
+            }
+        };
+        let file = file.map_err(error::source("open", &path))?;
+        Ok((path, file))
+    }
 }
 
 /// The metadata of directories that an archive does not describe: parents of what it holds, and
@@ -134,7 +152,7 @@ pub fn is_tar(path: &Path) -> io::Result<bool> {
 }
 
 /// Where the contents of an archive's files are found later.
-enum Keeper {
+pub(crate) enum Keeper {
     /// In the archive, whose first byte is this one of the file.
     InPlace {
         store: StoreId,
@@ -162,6 +180,20 @@ pub(crate) fn read(
     let archive = stream.path().clone();
     let mut entries = Entries::new(stream, input.ignore_zeros);
     let mut unpacker = Unpacker::new(draft, options, input.defaults, archive);
+    unpack_all(&mut entries, &mut unpacker, &mut keeper)?;
+    let root = unpacker.root;
+    if let Keeper::Spool { spool, .. } = &keeper {
+        spool.finish()?;
+    }
+    Ok(root)
+}
+
+/// Unpacks all entries of an archive, and reads it to its end.
+pub(crate) fn unpack_all(
+    entries: &mut Entries,
+    unpacker: &mut Unpacker,
+    keeper: &mut Keeper,
+) -> Result<(), Error> {
     let mut sparse_bytes = 0_u64;
     while let Some(mut entry) = entries.next()? {
         let mut content = Content::Nothing;
@@ -181,22 +213,18 @@ pub(crate) fn read(
                 };
                 return Err(entries.stream.error(entry.at_bytes, defect));
             }
-            content = keep(&mut keeper, &mut entries, *size_bytes, segments)?;
+            content = keep(keeper, entries, *size_bytes, segments)?;
         }
         unpacker.add(entry, content)?;
         entries.stream.inodes = unpacker.draft.nodes.len() as u64;
         entries.stream.poll()?;
     }
     entries.stream.drain()?;
-    for (at_bytes, text) in entries.oddities {
+    for (at_bytes, text) in std::mem::take(&mut entries.oddities) {
         unpacker.warn(at_bytes, b"/", &text);
     }
     unpacker.finish();
-    let root = unpacker.root;
-    if let Keeper::Spool { spool, .. } = &keeper {
-        spool.finish()?;
-    }
-    Ok(root)
+    Ok(())
 }
 
 /// Opens an archive, and the place of its contents.
@@ -205,14 +233,7 @@ fn open<'a>(
     input: &TarInput,
     progress: &'a mut dyn FnMut(u64) -> ControlFlow<()>,
 ) -> Result<(Stream<'a>, Keeper), Error> {
-    let (path, file) = match &input.origin {
-        TarOrigin::File(path) => (path.clone(), File::open(path)),
-        TarOrigin::Stdin => {
-            let stdin = io::stdin().as_fd().try_clone_to_owned();
-            (PathBuf::from("standard input"), stdin.map(File::from))
-        }
-    };
-    let mut file = file.map_err(error::source("open", &path))?;
+    let (path, mut file) = input.origin.open()?;
     let metadata = file.metadata().map_err(error::source("read", &path))?;
     if metadata.is_file() {
         let start = file.stream_position();
@@ -221,16 +242,16 @@ fn open<'a>(
         let len = file.read_at(&mut head, start);
         let len = len.map_err(error::source("read", &path))?;
         if Compression::of(&head[..len]).is_none() {
-            let clone = file.try_clone().map_err(error::source("open", &path))?;
-            let store = draft.keep_watched(clone, path.clone(), &metadata);
+            let file = Arc::new(file);
+            let store = draft.keep_watched(Arc::clone(&file), path.clone(), &metadata);
             let end = metadata.len().max(start);
-            let stream = Stream::of_file(file, start, end, path, progress);
+            let stream = Stream::seekable(file, start, end, path, progress);
             return Ok((stream, Keeper::InPlace { store, start }));
         }
     }
     let spool = Spool::new(&input.spool_directory)?;
-    let store = draft.keep(spool.reader()?, path.clone());
-    let stream = Stream::of_pump(file, path, progress);
+    let store = draft.keep(Arc::new(spool.reader()?), path.clone());
+    let stream = Stream::once(file, path, progress);
     Ok((stream, Keeper::Spool { store, spool }))
 }
 

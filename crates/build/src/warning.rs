@@ -45,6 +45,15 @@ pub enum Warning {
         /// What is odd about it, and what became of it.
         text: String,
     },
+    /// Something in a layer that says nothing about the image.
+    Bookkeeping {
+        /// The layer.
+        archive: PathBuf,
+        /// Where it is, in the layer when it is not compressed.
+        at_bytes: u64,
+        /// Its path there.
+        path: PathBuf,
+    },
     /// A file that was not the same when it was read as when it was found: the image holds what
     /// was read of it.
     Changed {
@@ -77,7 +86,7 @@ impl Warning {
     /// Whether there is nothing to look at: no image could hold it, and nobody could mend the
     /// source.
     pub fn is_note(&self) -> bool {
-        matches!(self, Self::Xattr { .. })
+        matches!(self, Self::Xattr { .. } | Self::Bookkeeping { .. })
     }
 
     pub(crate) fn unreadable(action: &'static str, path: &Path, error: &io::Error) -> Self {
@@ -121,6 +130,17 @@ impl fmt::Display for Warning {
             } => write!(
                 formatter,
                 "`{}`, byte {at_bytes} of the archive: `{}` {text}",
+                archive.display(),
+                path.display()
+            ),
+            Self::Bookkeeping {
+                archive,
+                at_bytes,
+                path,
+            } => write!(
+                formatter,
+                "`{}`, byte {at_bytes} of the archive: `{}` is left out: it is bookkeeping of \
+                 whiteouts, not a part of the image",
                 archive.display(),
                 path.display()
             ),

@@ -6,6 +6,7 @@ use std::io::{self, Seek as _, SeekFrom};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 
 use super::definition::Definition;
 use crate::content::{Content, StoreId};
@@ -40,7 +41,10 @@ impl Outputs {
             none => {
                 let file = tempfile::tempfile_in(scratch).map_err(keep)?;
                 let shared = file.try_clone().map_err(keep)?;
-                none.insert((file, draft.keep(shared, "the output of commands".into())))
+                none.insert((
+                    file,
+                    draft.keep(Arc::new(shared), "the output of commands".into()),
+                ))
             }
         };
         let start_bytes = file.seek(SeekFrom::End(0)).map_err(keep)?;

@@ -75,7 +75,7 @@ impl Applying<'_> {
         } else {
             let shared = data.file.try_clone();
             let shared = shared.map_err(error::source("read", &data.path))?;
-            *self.stores[file].insert(self.draft.keep(shared, data.path.clone()))
+            *self.stores[file].insert(self.draft.keep(Arc::new(shared), data.path.clone()))
         };
         let offset_bytes = data.start_bytes + offset_bytes;
         Ok(if sparse {

@@ -10,7 +10,7 @@ use lz4_flex::frame::FrameDecoder;
 use zstd_safe::{DCtx, DParameter, InBuffer, OutBuffer, get_error_name};
 
 /// Bytes that tell every compression from the others.
-pub(super) const MAGIC_BYTES: usize = 10;
+pub(crate) const MAGIC_BYTES: usize = 10;
 /// Memory of the xz decoder. `xz -9` needs 65 MiB, its largest usual dictionary 192 MiB.
 const XZ_MEMORY_BYTES: u64 = 256 << 20;
 /// The window of the zstd decoder, 128 MiB: what `zstd --long` makes and `zstd -d` accepts.
@@ -18,7 +18,7 @@ const ZSTD_WINDOW_LOG: u32 = 27;
 
 /// How an archive is compressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Compression {
+pub(crate) enum Compression {
     Gzip,
     Bzip2,
     Xz,
@@ -28,7 +28,7 @@ pub(super) enum Compression {
 
 impl Compression {
     /// The compression of what begins with these bytes.
-    pub(super) fn of(head: &[u8]) -> Option<Self> {
+    pub(crate) fn of(head: &[u8]) -> Option<Self> {
         Some(match head {
             [0x1f, 0x8b, 8, ..] => Self::Gzip,
             // Four letters could be a name in an archive: what follows are digits of pi, or of its
@@ -68,7 +68,7 @@ impl Compression {
     /// What is in a compressed stream, all its members one after the other.
     ///
     /// Reading ends with [`io::ErrorKind::UnexpectedEof`] if the stream does.
-    pub(super) fn decoder<'a>(
+    pub(crate) fn decoder<'a>(
         self,
         compressed: impl BufRead + Send + 'a,
     ) -> io::Result<Box<dyn Read + Send + 'a>> {
@@ -116,7 +116,7 @@ impl<R: BufRead> Read for Gzip<R> {
 }
 
 /// Reads the rest of a stream; returns 0 if all of it is zeros.
-fn skip_zeros(rest: &mut impl BufRead) -> io::Result<usize> {
+pub(crate) fn skip_zeros(rest: &mut impl BufRead) -> io::Result<usize> {
     loop {
         let bytes = rest.fill_buf()?;
         if bytes.is_empty() {

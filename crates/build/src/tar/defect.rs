@@ -70,6 +70,14 @@ pub enum TarDefect {
         /// The path, escaped.
         path: String,
     },
+    /// A whiteout that hides nothing that there could be.
+    #[error(
+        "the whiteout `{path}` names no file; the layer is damaged or was made by a broken tool"
+    )]
+    Whiteout {
+        /// The path, escaped.
+        path: String,
+    },
     /// Something other than a directory that has the place of the root.
     #[error("the root is not a directory here")]
     RootKind,

@@ -15,8 +15,8 @@ const EXTENDED_MAX_BYTES: u64 = 1 << 20;
 const ZEROS: Block = [0; 512];
 
 /// An archive that is read entry by entry.
-pub(super) struct Entries<'a> {
-    pub(super) stream: Stream<'a>,
+pub(crate) struct Entries<'a> {
+    pub(crate) stream: Stream<'a>,
     /// Whether zero blocks do not end the archive.
     ignore_zeros: bool,
     /// What headers for all that follows say.
@@ -26,11 +26,11 @@ pub(super) struct Entries<'a> {
     /// Bytes of the entry's data that are not read yet.
     data_left_bytes: u64,
     /// What is odd but no error: where, and what.
-    pub(super) oddities: Vec<(u64, String)>,
+    pub(crate) oddities: Vec<(u64, String)>,
 }
 
 impl<'a> Entries<'a> {
-    pub(super) fn new(stream: Stream<'a>, ignore_zeros: bool) -> Self {
+    pub(crate) fn new(stream: Stream<'a>, ignore_zeros: bool) -> Self {
         Self {
             stream,
             ignore_zeros,
@@ -42,7 +42,7 @@ impl<'a> Entries<'a> {
     }
 
     /// The next entry; `None` at the end of the archive.
-    pub(super) fn next(&mut self) -> Result<Option<Entry>, Error> {
+    pub(crate) fn next(&mut self) -> Result<Option<Entry>, Error> {
         self.pass_data()?;
         let mut local = None;
         let (mut long_path, mut long_link) = (None, None);
@@ -87,7 +87,7 @@ impl<'a> Entries<'a> {
     }
 
     /// Where the data of the entry that was read last lies: in the archive itself.
-    pub(super) fn data_position(&self) -> u64 {
+    pub(crate) fn data_position(&self) -> u64 {
         self.stream.position()
     }
 

@@ -4,26 +4,26 @@ use crate::content::Segment;
 
 /// One thing in an archive.
 #[derive(Debug)]
-pub(super) struct Entry {
+pub(crate) struct Entry {
     /// Where its header is, from the beginning of the archive.
-    pub(super) at_bytes: u64,
+    pub(crate) at_bytes: u64,
     /// As the archive has it.
-    pub(super) path: Vec<u8>,
-    pub(super) kind: EntryKind,
-    pub(super) mode: u16,
-    pub(super) uid: i64,
-    pub(super) gid: i64,
+    pub(crate) path: Vec<u8>,
+    pub(crate) kind: EntryKind,
+    pub(crate) mode: u16,
+    pub(crate) uid: i64,
+    pub(crate) gid: i64,
     /// Modification time, seconds since 1970.
-    pub(super) mtime_s: i64,
+    pub(crate) mtime_s: i64,
     /// Full names and values, ascending.
-    pub(super) xattrs: Vec<(Vec<u8>, Vec<u8>)>,
+    pub(crate) xattrs: Vec<(Vec<u8>, Vec<u8>)>,
     /// Names of access lists.
-    pub(super) acls: Vec<&'static str>,
+    pub(crate) acls: Vec<&'static str>,
 }
 
 /// What an entry is.
 #[derive(Debug)]
-pub(super) enum EntryKind {
+pub(crate) enum EntryKind {
     File {
         size_bytes: u64,
         /// Its pieces in the data, where it is sparse.

@@ -17,29 +17,58 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use super::compression::{Compression, MAGIC_BYTES};
 
 /// Bytes that are handed over at once.
-const CHUNK_BYTES: usize = 128 << 10;
+pub(crate) const CHUNK_BYTES: usize = 128 << 10;
 /// Chunks that wait for the reader: enough that neither waits for the other for long.
 const CHUNKS: usize = 8;
 /// How long a wait lasts until it is asked whether to go on.
 const PATIENCE: Duration = Duration::from_millis(100);
 
+/// Where a thread sends what it reads.
+pub(crate) type Chunks = SyncSender<io::Result<Vec<u8>>>;
+
 /// A thread that reads and decompresses a stream.
-pub(super) struct Pump {
+pub(crate) struct Pump {
     chunks: Option<Receiver<io::Result<Vec<u8>>>>,
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Pump {
-    pub(super) fn new(file: File) -> Self {
-        let (sender, chunks) = sync_channel(CHUNKS);
+    /// Reads a file, which may be a pipe.
+    pub(super) fn of_file(file: File) -> Self {
+        Self::of_file_noted(file, |_| Ok(()))
+    }
+
+    /// As [`Pump::of_file`].
+    ///
+    /// * `note`: sees each chunk first.
+    pub(super) fn of_file_noted(
+        file: File,
+        mut note: impl FnMut(&[u8]) -> io::Result<()> + Send + 'static,
+    ) -> Self {
         let stop = Arc::new(AtomicBool::new(false));
         let stream = Stoppable {
             file,
             stop: Arc::clone(&stop),
         };
+        Self::start(stop, move |chunks| {
+            let (plain, _) = decompressed(stream)?;
+            pump(plain, chunks, &mut note)
+        })
+    }
+
+    /// Lets a thread send the chunks of a stream that never waits for anybody else.
+    pub(crate) fn of_thread(send: impl FnOnce(&Chunks) -> io::Result<()> + Send + 'static) -> Self {
+        Self::start(Arc::new(AtomicBool::new(false)), send)
+    }
+
+    fn start(
+        stop: Arc<AtomicBool>,
+        send: impl FnOnce(&Chunks) -> io::Result<()> + Send + 'static,
+    ) -> Self {
+        let (sender, chunks) = sync_channel(CHUNKS);
         let thread = thread::spawn(move || {
-            if let Err(error) = pump(stream, &sender) {
+            if let Err(error) = send(&sender) {
                 // Nobody listens any more: the reason to stop is known there.
                 let _ = sender.send(Err(error));
             }
@@ -86,8 +115,10 @@ impl Drop for Pump {
     }
 }
 
-/// Sends all chunks of a stream, or until nobody wants them.
-fn pump(mut stream: Stoppable, chunks: &SyncSender<io::Result<Vec<u8>>>) -> io::Result<()> {
+/// What is in a stream that may be compressed, and how it is.
+pub(crate) fn decompressed<'a>(
+    mut stream: impl Read + Send + 'a,
+) -> io::Result<(Box<dyn Read + Send + 'a>, Option<Compression>)> {
     let mut head = Vec::new();
     stream
         .by_ref()
@@ -95,10 +126,21 @@ fn pump(mut stream: Stoppable, chunks: &SyncSender<io::Result<Vec<u8>>>) -> io::
         .read_to_end(&mut head)?;
     let compression = Compression::of(&head);
     let whole = Cursor::new(head).chain(stream);
-    let mut plain = match compression {
+    let plain = match compression {
         Some(compression) => compression.decoder(BufReader::with_capacity(CHUNK_BYTES, whole))?,
         None => Box::new(whole),
     };
+    Ok((plain, compression))
+}
+
+/// Sends all chunks of a stream, or until nobody wants them.
+///
+/// * `note`: sees each chunk first.
+pub(crate) fn pump(
+    mut plain: impl Read,
+    chunks: &Chunks,
+    note: &mut dyn FnMut(&[u8]) -> io::Result<()>,
+) -> io::Result<()> {
     loop {
         let mut chunk = Vec::with_capacity(CHUNK_BYTES);
         let read = plain
@@ -107,8 +149,9 @@ fn pump(mut stream: Stoppable, chunks: &SyncSender<io::Result<Vec<u8>>>) -> io::
             .read_to_end(&mut chunk);
         // What came before an error is good: the error is located by what it cuts.
         let has_ended = chunk.is_empty();
+        note(&chunk)?;
         if !has_ended && chunks.send(Ok(chunk)).is_err() {
-            return Ok(());
+            return Err(io::Error::other("nobody reads any more"));
         }
         read?;
         if has_ended {

@@ -12,7 +12,7 @@ const HOLE_BYTES: usize = 4096;
 
 /// A file without a name that grows at its end.
 #[derive(Debug)]
-pub(super) struct Spool {
+pub(crate) struct Spool {
     file: File,
     directory: PathBuf,
     pub(super) len_bytes: u64,

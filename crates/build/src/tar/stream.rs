@@ -3,19 +3,22 @@
 use std::fs::File;
 use std::io;
 use std::ops::ControlFlow;
-use std::os::unix::fs::FileExt as _;
 use std::path::PathBuf;
+use std::sync::Arc;
+
+use coldpress_image::ReadAt;
 
 use super::defect::TarDefect;
 use super::header::{BLOCK_BYTES, Block};
 use super::pump::Pump;
+use crate::content::fill;
 use crate::error::Error;
 
 /// Bytes of a file that are read at once: a header and the few small files behind it.
 const READ_BYTES: usize = 64 << 10;
 
 /// An archive that is read from its beginning to its end.
-pub(super) struct Stream<'a> {
+pub(crate) struct Stream<'a> {
     /// Its name, for messages.
     path: PathBuf,
     feed: Feed,
@@ -25,42 +28,54 @@ pub(super) struct Stream<'a> {
     /// Bytes used up since the beginning.
     position: u64,
     /// Inodes so far, for `progress`.
-    pub(super) inodes: u64,
+    pub(crate) inodes: u64,
     progress: &'a mut dyn FnMut(u64) -> ControlFlow<()>,
 }
 
 /// Where the next bytes come from.
 enum Feed {
-    /// An uncompressed file, of which parts can be passed over: the byte to read next, and the
-    /// end.
-    File { file: File, next: u64, end: u64 },
+    /// Uncompressed bytes, of which parts can be passed over: the byte to read next, and the end.
+    Seekable {
+        bytes: Arc<dyn ReadAt>,
+        next: u64,
+        end: u64,
+    },
     /// Everything else.
     Pump(Pump),
 }
 
 impl<'a> Stream<'a> {
-    /// An uncompressed regular file.
+    /// Uncompressed bytes that can be read at any position.
     ///
-    /// * `start`: the file's byte where the archive begins.
-    /// * `end`: the file's length.
-    pub(super) fn of_file(
-        file: File,
+    /// * `start`: the byte where the archive begins.
+    /// * `end`: how many bytes there are.
+    pub(crate) fn seekable(
+        bytes: Arc<dyn ReadAt>,
         start: u64,
         end: u64,
         path: PathBuf,
         progress: &'a mut dyn FnMut(u64) -> ControlFlow<()>,
     ) -> Self {
         let next = start;
-        Self::new(Feed::File { file, next, end }, path, progress)
+        Self::new(Feed::Seekable { bytes, next, end }, path, progress)
     }
 
     /// A pipe, or a compressed file.
-    pub(super) fn of_pump(
+    pub(crate) fn once(
         file: File,
         path: PathBuf,
         progress: &'a mut dyn FnMut(u64) -> ControlFlow<()>,
     ) -> Self {
-        Self::new(Feed::Pump(Pump::new(file)), path, progress)
+        Self::of_pump(Pump::of_file(file), path, progress)
+    }
+
+    /// What a thread reads ahead.
+    pub(crate) fn of_pump(
+        pump: Pump,
+        path: PathBuf,
+        progress: &'a mut dyn FnMut(u64) -> ControlFlow<()>,
+    ) -> Self {
+        Self::new(Feed::Pump(pump), path, progress)
     }
 
     fn new(feed: Feed, path: PathBuf, progress: &'a mut dyn FnMut(u64) -> ControlFlow<()>) -> Self {
@@ -76,17 +91,17 @@ impl<'a> Stream<'a> {
     }
 
     /// Bytes from the beginning of the archive.
-    pub(super) fn position(&self) -> u64 {
+    pub(crate) fn position(&self) -> u64 {
         self.position
     }
 
     /// The archive's name, for messages.
-    pub(super) fn path(&self) -> &PathBuf {
+    pub(crate) fn path(&self) -> &PathBuf {
         &self.path
     }
 
     /// An error at a byte of this archive.
-    pub(super) fn error(&self, at_bytes: u64, defect: TarDefect) -> Error {
+    pub(crate) fn error(&self, at_bytes: u64, defect: TarDefect) -> Error {
         Error::Tar {
             path: self.path.clone(),
             at_bytes,
@@ -95,7 +110,7 @@ impl<'a> Stream<'a> {
     }
 
     /// The next block; `None` at the end.
-    pub(super) fn block(&mut self) -> Result<Option<Block>, Error> {
+    pub(crate) fn block(&mut self) -> Result<Option<Block>, Error> {
         if self.peek()?.is_empty() {
             return Ok(None);
         }
@@ -107,7 +122,7 @@ impl<'a> Stream<'a> {
     /// Reads exactly as many bytes.
     ///
     /// * `what`: what they are, for the message if the archive ends.
-    pub(super) fn read_exact(
+    pub(crate) fn read_exact(
         &mut self,
         mut buffer: &mut [u8],
         what: &'static str,
@@ -127,7 +142,7 @@ impl<'a> Stream<'a> {
     }
 
     /// Hands the next `len` bytes to `take`, in pieces.
-    pub(super) fn pass(
+    pub(crate) fn pass(
         &mut self,
         mut len: u64,
         what: &'static str,
@@ -147,9 +162,9 @@ impl<'a> Stream<'a> {
     }
 
     /// Passes over `len` bytes, without reading them where that is possible.
-    pub(super) fn skip(&mut self, len: u64, what: &'static str) -> Result<(), Error> {
+    pub(crate) fn skip(&mut self, len: u64, what: &'static str) -> Result<(), Error> {
         let at_hand = (self.chunk.len() - self.used) as u64;
-        if let Feed::File { next, end, .. } = &mut self.feed
+        if let Feed::Seekable { next, end, .. } = &mut self.feed
             && len > at_hand
         {
             let far = next.checked_add(len - at_hand);
@@ -166,7 +181,7 @@ impl<'a> Stream<'a> {
     }
 
     /// Passes over what fills a block. An archive may lack it at its end.
-    pub(super) fn align(&mut self) -> Result<(), Error> {
+    pub(crate) fn align(&mut self) -> Result<(), Error> {
         while !self.position.is_multiple_of(BLOCK_BYTES as u64) {
             let behind = self.position % BLOCK_BYTES as u64;
             let fill = BLOCK_BYTES - usize::try_from(behind).expect("less than a block");
@@ -181,7 +196,7 @@ impl<'a> Stream<'a> {
 
     /// Reads a stream to its end, so that whoever writes into the pipe can end, and damage of the
     /// compressed data is found.
-    pub(super) fn drain(&mut self) -> Result<(), Error> {
+    pub(crate) fn drain(&mut self) -> Result<(), Error> {
         while matches!(self.feed, Feed::Pump(_)) {
             let len = self.peek()?.len();
             if len == 0 {
@@ -213,11 +228,11 @@ impl<'a> Stream<'a> {
                 Ok(ControlFlow::Break(())) => return Err(Error::Interrupted),
                 Err(error) => Err(("decompress", error)),
             },
-            Feed::File { file, next, end } => {
+            Feed::Seekable { bytes, next, end } => {
                 let len = (*end - *next).min(READ_BYTES as u64);
                 let len = usize::try_from(len).expect("at most 64 KiB");
                 self.chunk.resize(len, 0);
-                let read = read_at(file, &mut self.chunk, *next);
+                let read = fill(&**bytes, &mut self.chunk, *next);
                 // It is shorter than it was.
                 self.chunk.truncate(*read.as_ref().unwrap_or(&0));
                 *next += self.chunk.len() as u64;
@@ -237,7 +252,7 @@ impl<'a> Stream<'a> {
     }
 
     /// Asks whether to go on.
-    pub(super) fn poll(&mut self) -> Result<(), Error> {
+    pub(crate) fn poll(&mut self) -> Result<(), Error> {
         match (self.progress)(self.inodes) {
             ControlFlow::Continue(()) => Ok(()),
             ControlFlow::Break(()) => Err(Error::Interrupted),
@@ -245,22 +260,8 @@ impl<'a> Stream<'a> {
     }
 }
 
-/// Reads until the buffer is full or the file ends.
-fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
-    let mut len = 0;
-    while len < buffer.len() {
-        match file.read_at(&mut buffer[len..], offset + len as u64) {
-            Ok(0) => break,
-            Ok(read) => len += read,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(len)
-}
-
 /// The compressors have different words for the same thing.
-pub(super) fn named(error: io::Error) -> io::Error {
+pub(crate) fn named(error: io::Error) -> io::Error {
     if error.kind() == io::ErrorKind::UnexpectedEof {
         let text = "the compressed data ends early; fetch or make it again";
         return io::Error::new(io::ErrorKind::UnexpectedEof, text);

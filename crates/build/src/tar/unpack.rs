@@ -16,6 +16,7 @@ use crate::content::Content;
 use crate::draft::Draft;
 use crate::error::Error;
 use crate::gather::SourceOptions;
+use crate::layers::upper::Upper;
 use crate::scan::{TARGET_MAX_BYTES, time};
 use crate::warning::Warning;
 
@@ -27,14 +28,16 @@ const XATTR_NAME_MAX_BYTES: usize = 255;
 const XATTR_VALUE_MAX_BYTES: usize = 65_536;
 
 /// Puts the entries of an archive into a draft.
-pub(super) struct Unpacker<'a> {
-    pub(super) draft: &'a mut Draft,
+pub(crate) struct Unpacker<'a> {
+    pub(crate) draft: &'a mut Draft,
     options: &'a SourceOptions,
     defaults: TarDefaults,
     /// The archive's name, for messages.
-    archive: PathBuf,
+    pub(crate) archive: PathBuf,
     /// What the archive says about the root.
-    pub(super) root: Option<Node>,
+    pub(crate) root: Option<Node>,
+    /// If the archive is a layer on top of others.
+    pub(crate) upper: Option<Upper>,
     /// Hard links to what was not there yet, by its path.
     waiting: BTreeMap<Vec<u8>, Vec<Waiting>>,
 }
@@ -48,7 +51,7 @@ struct Waiting {
 }
 
 impl<'a> Unpacker<'a> {
-    pub(super) fn new(
+    pub(crate) fn new(
         draft: &'a mut Draft,
         options: &'a SourceOptions,
         defaults: TarDefaults,
@@ -60,6 +63,7 @@ impl<'a> Unpacker<'a> {
             defaults,
             archive,
             root: None,
+            upper: None,
             waiting: BTreeMap::new(),
         }
     }
@@ -67,11 +71,14 @@ impl<'a> Unpacker<'a> {
     /// Adds an entry; what had its name before loses it, but directories are added to.
     ///
     /// * `content`: of a regular file.
-    pub(super) fn add(&mut self, entry: Entry, content: Content) -> Result<(), Error> {
+    pub(crate) fn add(&mut self, entry: Entry, content: Content) -> Result<(), Error> {
         let names = self.components(entry.at_bytes, &entry.path)?;
         let Some((name, parents)) = names.split_last() else {
             return self.set_root(entry);
         };
+        if self.upper.is_some() && self.hides(&entry, &names)? {
+            return Ok(());
+        }
         if let EntryKind::Unknown(kind) = entry.kind {
             let kind = kind.escape_ascii();
             let text = format!("is of the unknown type `{kind}`, and is left out");
@@ -98,15 +105,37 @@ impl<'a> Unpacker<'a> {
         let node = self.node(entry)?;
         if let Some(former) = former.filter(|_| is_directory) {
             self.draft.nodes[former.index()] = node;
+            self.own(directory, name);
             return Ok(());
         }
         let node = self.draft.add(node, content)?;
-        self.draft.link(directory, name.clone(), node);
+        self.put(directory, name.clone(), node);
         Ok(())
     }
 
+    /// Gives a node a name that is this archive's.
+    pub(crate) fn put(&mut self, directory: NodeId, name: Vec<u8>, node: NodeId) {
+        self.own(directory, &name);
+        self.draft.link(directory, name, node);
+    }
+
+    /// Notes that a name is this archive's.
+    pub(crate) fn own(&mut self, directory: NodeId, name: &[u8]) {
+        if let Some(upper) = &mut self.upper {
+            upper.own(directory, name);
+        }
+    }
+
+    /// Whether a name is given to something else than what may be below.
+    fn is_taken(&self, directory: NodeId, name: &[u8]) -> bool {
+        match &self.upper {
+            Some(upper) => upper.is_own(directory, name),
+            None => self.draft.child(directory, name).is_some(),
+        }
+    }
+
     /// Makes the hard links whose targets came later; others are left out.
-    pub(super) fn finish(&mut self) {
+    pub(crate) fn finish(&mut self) {
         let found = |draft: &Draft, target: &[u8]| draft.find(target);
         let waiting = self.waiting.keys();
         let mut ready: Vec<Vec<u8>> = waiting
@@ -121,8 +150,8 @@ impl<'a> Unpacker<'a> {
             for link in self.waiting.remove(&target).unwrap_or_default() {
                 if self.draft.is_directory(node) {
                     self.warn_link(&link, &target);
-                } else if self.draft.child(link.directory, &link.name).is_none() {
-                    self.draft.link(link.directory, link.name, node);
+                } else if !self.is_taken(link.directory, &link.name) {
+                    self.put(link.directory, link.name, node);
                     // Other links may have waited for this one.
                     ready.extend(self.normal(&link.path));
                 }
@@ -138,9 +167,7 @@ impl<'a> Unpacker<'a> {
     fn link(&mut self, link: Waiting, target: Vec<u8>) {
         match self.draft.find(&target) {
             Some(node) if self.draft.is_directory(node) => self.warn_link(&link, &target),
-            Some(node) => {
-                self.draft.link(link.directory, link.name, node);
-            }
+            Some(node) => self.put(link.directory, link.name, node),
             None => self.waiting.entry(target).or_default().push(link),
         }
     }
@@ -163,6 +190,9 @@ impl<'a> Unpacker<'a> {
 
     /// The directory at a path. What is missing of it is made, with the time of the entry.
     fn parent(&mut self, entry: &Entry, names: &[Vec<u8>]) -> Result<NodeId, Error> {
+        if self.upper.is_some() {
+            return self.parent_in_layer(entry, names);
+        }
         let mut directory = NodeId::ROOT;
         for name in names {
             directory = match self.draft.child(directory, name) {
@@ -171,15 +201,23 @@ impl<'a> Unpacker<'a> {
                     let path = entry.path.escape_ascii().to_string();
                     return Err(self.error(entry.at_bytes, TarDefect::NotADirectory { path }));
                 }
-                None => {
-                    let node = self.defaults.node(self.clamped(entry.mtime_s));
-                    let node = self.draft.add(node, Content::Nothing)?;
-                    self.draft.link(directory, name.clone(), node);
-                    node
-                }
+                None => self.imply(entry, directory, name)?,
             };
         }
         Ok(directory)
+    }
+
+    /// Makes a directory that the archive does not describe.
+    pub(crate) fn imply(
+        &mut self,
+        entry: &Entry,
+        directory: NodeId,
+        name: &[u8],
+    ) -> Result<NodeId, Error> {
+        let node = self.defaults.node(self.clamped(entry.mtime_s));
+        let node = self.draft.add(node, Content::Nothing)?;
+        self.put(directory, name.to_vec(), node);
+        Ok(node)
     }
 
     fn node(&mut self, entry: Entry) -> Result<Node, Error> {
@@ -273,11 +311,11 @@ impl<'a> Unpacker<'a> {
     }
 
     /// Tells that something is left out or odd.
-    pub(super) fn warn(&mut self, at_bytes: u64, path: &[u8], text: &str) {
+    pub(crate) fn warn(&mut self, at_bytes: u64, path: &[u8], text: &str) {
         warn(self.draft, &self.archive, at_bytes, path, text);
     }
 
-    fn error(&self, at_bytes: u64, defect: TarDefect) -> Error {
+    pub(crate) fn error(&self, at_bytes: u64, defect: TarDefect) -> Error {
         Error::Tar {
             path: self.archive.clone(),
             at_bytes,

@@ -8,6 +8,8 @@ mod crossing;
 mod failures;
 /// Tail ends that share blocks with what is similar.
 mod groups;
+/// Layers of container images, put on top of each other.
+mod layers;
 /// The tables: their size, what of them is compressed, and plans that name directories.
 mod metadata;
 /// Metadata that is replaced.

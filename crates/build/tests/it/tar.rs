@@ -11,9 +11,9 @@ use coldpress_layout::{Kind, Plan};
 use crate::trees::{build_while, built, differences, options};
 
 /// Archives byte by byte.
-mod archive;
+pub(crate) mod archive;
 /// Compressed archives.
-mod compressed;
+pub(crate) mod compressed;
 /// Archives that lie about themselves.
 mod hostile;
 
@@ -45,7 +45,7 @@ fn source_of(path: &Path, ignore_zeros: bool) -> Result<Source, Error> {
 }
 
 /// Every path with what is there, but for the content.
-fn listing(source: &Source) -> Vec<String> {
+pub(crate) fn listing(source: &Source) -> Vec<String> {
     let mut lines = Vec::new();
     let mut pending = vec![(coldpress_layout::NodeId::ROOT, String::new())];
     while let Some((node, path)) = pending.pop() {

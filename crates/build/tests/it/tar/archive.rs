@@ -3,42 +3,42 @@ use coldpress_image::Image;
 
 /// An archive that is put together.
 #[derive(Clone, Default)]
-pub(super) struct Archive(Vec<u8>);
+pub(crate) struct Archive(Vec<u8>);
 
 impl Archive {
-    pub(super) fn raw(mut self, block: &[u8; 512]) -> Self {
+    pub(crate) fn raw(mut self, block: &[u8; 512]) -> Self {
         self.0.extend(block);
         self
     }
 
     /// Data, filled up to whole blocks.
-    pub(super) fn data(mut self, data: &[u8]) -> Self {
+    pub(crate) fn data(mut self, data: &[u8]) -> Self {
         self.0.extend(data);
         self.0.resize(self.0.len().next_multiple_of(512), 0);
         self
     }
 
     /// A header that states a size, that of the data if it is 0, and data.
-    pub(super) fn entry(self, name: &str, kind: u8, size: u64, data: &[u8]) -> Self {
+    pub(crate) fn entry(self, name: &str, kind: u8, size: u64, data: &[u8]) -> Self {
         let size = if size == 0 { data.len() as u64 } else { size };
         // `size` records of pax tell the size of an entry whose header says 0.
         let size = if name == "short" { 0 } else { size };
         self.raw(&header(name, kind, size)).data(data)
     }
 
-    pub(super) fn file(self, name: &str, data: &[u8]) -> Self {
+    pub(crate) fn file(self, name: &str, data: &[u8]) -> Self {
         self.entry(name, b'0', 0, data)
     }
 
     /// A link, hard (`1`) or symbolic (`2`).
-    pub(super) fn link(self, name: &str, kind: u8, target: &str) -> Self {
+    pub(crate) fn link(self, name: &str, kind: u8, target: &str) -> Self {
         let mut block = header(name, kind, 0);
         block[157..157 + target.len()].copy_from_slice(target.as_bytes());
         set_checksum(&mut block);
         self.raw(&block)
     }
 
-    pub(super) fn device(self, name: &str, kind: u8, major: u64, minor: u64) -> Self {
+    pub(crate) fn device(self, name: &str, kind: u8, major: u64, minor: u64) -> Self {
         let mut block = header(name, kind, 0);
         octal(&mut block[329..337], major);
         octal(&mut block[337..345], minor);
@@ -47,19 +47,19 @@ impl Archive {
     }
 
     /// The archive without an end.
-    pub(super) fn bytes(self) -> Vec<u8> {
+    pub(crate) fn bytes(self) -> Vec<u8> {
         self.0
     }
 
     /// The whole archive.
-    pub(super) fn end(mut self) -> Vec<u8> {
+    pub(crate) fn end(mut self) -> Vec<u8> {
         self.0.extend([0; 1024]);
         self.0
     }
 }
 
 /// A POSIX header: mode 644, owner 1, group 2, time 9.
-pub(super) fn header(name: &str, kind: u8, size: u64) -> [u8; 512] {
+pub(crate) fn header(name: &str, kind: u8, size: u64) -> [u8; 512] {
     let mut block = [0; 512];
     block[..name.len()].copy_from_slice(name.as_bytes());
     octal(&mut block[100..108], 0o644);
@@ -73,20 +73,20 @@ pub(super) fn header(name: &str, kind: u8, size: u64) -> [u8; 512] {
     block
 }
 
-pub(super) fn octal(field: &mut [u8], number: u64) {
+pub(crate) fn octal(field: &mut [u8], number: u64) {
     let width = field.len() - 1;
     let digits = format!("{number:0width$o}");
     field[..width].copy_from_slice(digits.as_bytes());
 }
 
-pub(super) fn set_checksum(block: &mut [u8; 512]) {
+pub(crate) fn set_checksum(block: &mut [u8; 512]) {
     block[148..156].fill(b' ');
     let sum = block.iter().map(|byte| u64::from(*byte)).sum();
     octal(&mut block[148..155], sum);
 }
 
 /// Records of a pax header.
-pub(super) fn pax(pairs: &[(&str, &str)]) -> Vec<u8> {
+pub(crate) fn pax(pairs: &[(&str, &str)]) -> Vec<u8> {
     let record = |(key, value): &(&str, &str)| {
         let content = key.len() + value.len() + 3;
         let mut lengths = content + 1..content + 9;
@@ -97,7 +97,7 @@ pub(super) fn pax(pairs: &[(&str, &str)]) -> Vec<u8> {
 }
 
 /// The bytes of a file in the root directory of an image.
-pub(super) fn content(image: &Image, name: &[u8]) -> Vec<u8> {
+pub(crate) fn content(image: &Image, name: &[u8]) -> Vec<u8> {
     let root = image.inode(image.superblock().root_inode).unwrap();
     let Body::Directory(directory) = root.body else {
         panic!("the root is a directory");

@@ -15,7 +15,7 @@ fn archive() -> Vec<u8> {
 }
 
 /// The archive compressed in each way, in two members.
-fn compressed(plain: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
+pub(crate) fn compressed(plain: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
     let (left, right) = plain.split_at(plain.len() / 2);
     let each = |compress: &dyn Fn(&[u8]) -> Vec<u8>| [compress(left), compress(right)].concat();
     let gzip = |bytes: &[u8]| {

@@ -1,0 +1,181 @@
+//! Layers of container images as an input: put on top of each other without unpacking them.
+//!
+//! ```text
+//! layer -> thread (decompress, check) -> stream -> entries -> unpack, upper, place -> draft
+//!                   |
+//!                   +--> store: the plain layer at any position    gzip.rs, packed.rs
+//! ```
+//!
+//! The lowest layer comes first, because a hard link is one to what its path means at that moment.
+//! Each layer is read once for its names and digests. When blocks are compressed, workers read
+//! the bytes of files that are visible from the layer itself, so what a later layer hides is not
+//! compressed, and no layer is unpacked.
+//!
+//! Rejected: the newest layer first and all in one pass. Hard links into lower layers would have to
+//! be resolved among names that are hidden by then, and the image would have the order of the
+//! layers, unless its blocks are kept somewhere until the last is there.
+
+mod gzip;
+mod opened;
+mod packed;
+mod pages;
+mod place;
+pub(crate) mod upper;
+
+use std::fmt;
+use std::fs::File;
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use coldpress_image::ReadAt;
+use coldpress_layout::Node;
+
+use crate::digest::Digest;
+use crate::draft::Draft;
+use crate::error::{self, Error};
+use crate::gather::SourceOptions;
+use crate::tar::entries::Entries;
+use crate::tar::stream::Stream;
+use crate::tar::unpack::Unpacker;
+use crate::tar::{Keeper, TarDefaults, unpack_all};
+use gzip::SPAN_BYTES;
+use opened::Means;
+pub(crate) use packed::Packing;
+use pages::PAGE_BYTES;
+pub(crate) use pages::Pages;
+use upper::Upper;
+
+/// Copies of decompressors for all layers together, 80 MiB.
+const COPIES_WANTED: u64 = 2048;
+
+/// The layers of a container image.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LayersInput {
+    /// From the lowest to the uppermost.
+    pub layers: Vec<Layer>,
+    /// Where layers are kept until the image is written that cannot be read at any position: those
+    /// that are not compressed by gzip, compressed, in files without names.
+    pub spool_directory: PathBuf,
+    /// What directories have that no layer describes.
+    pub defaults: TarDefaults,
+    /// Whether a symbolic link of a lower layer stays if an upper layer has something below it,
+    /// which then goes where the link leads; else a directory takes its place.
+    pub follows_symlinks: bool,
+}
+
+/// A layer, plain or compressed.
+#[derive(Clone)]
+pub struct Layer {
+    /// Its name, for messages.
+    pub name: PathBuf,
+    /// The bytes as they are stored.
+    pub bytes: Arc<dyn ReadAt>,
+    /// How many there are.
+    pub size_bytes: u64,
+    /// Their digest; one of the two at least should be known.
+    pub digest: Option<Digest>,
+    /// That of the plain bytes.
+    pub diff_id: Option<Digest>,
+    /// The file that they lie in, if somebody else may change it.
+    pub file: Option<Arc<File>>,
+}
+
+impl PartialEq for Layer {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.name, self.digest, self.diff_id) == (&other.name, other.digest, other.diff_id)
+    }
+}
+
+impl Eq for Layer {}
+
+impl fmt::Debug for Layer {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Layer")
+            .field("name", &self.name)
+            .field("digest", &self.digest)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What can be wrong with a layer as a whole.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LayerDefect {
+    /// Its length is another than the manifest says.
+    #[error(
+        "it has {} than the {expected_bytes} bytes that the manifest states; fetch it again",
+        if *is_longer { "more" } else { "fewer" }
+    )]
+    Size {
+        /// What the manifest says.
+        expected_bytes: u64,
+        /// Whether there is more.
+        is_longer: bool,
+    },
+    /// Its content is another.
+    #[error("its {what} is {found}, must be {expected}; fetch it again")]
+    Digest {
+        /// `digest`, of the stored bytes, or `diff_id`, of the plain ones.
+        what: &'static str,
+        /// What the manifest or the configuration says.
+        expected: Digest,
+        /// That of the bytes.
+        found: Digest,
+    },
+}
+
+/// Adds what layers hold to a draft; returns what they say about the root, if they do.
+///
+/// # Errors
+///
+/// [`Error::Tar`] where a layer is damaged, [`Error::Layer`] if it is not the one that is named,
+/// [`Error::Source`] if it cannot be read or decompressed, [`Error::Unstorable`].
+pub(crate) fn read(
+    draft: &mut Draft,
+    input: &LayersInput,
+    options: &SourceOptions,
+    progress: &mut dyn FnMut(u64) -> ControlFlow<()>,
+) -> Result<Option<Node>, Error> {
+    let compressed_bytes: u64 = input.layers.iter().map(|layer| layer.size_bytes).sum();
+    // Layers have three times as many bytes when they are decompressed.
+    let span_bytes = (compressed_bytes / COPIES_WANTED * 3).max(SPAN_BYTES);
+    let means = Means {
+        pages: Arc::new(Pages::default()),
+        span_bytes: span_bytes.next_multiple_of(PAGE_BYTES as u64),
+        spool_directory: input.spool_directory.clone(),
+    };
+    let mut root = None;
+    for (layer, number) in input.layers.iter().zip(0..) {
+        let (pump, outcome) = opened::open(layer, number, &means);
+        let store = match &layer.file {
+            Some(file) => {
+                let metadata = file
+                    .metadata()
+                    .map_err(error::source("read", &layer.name))?;
+                draft.keep_watched(Arc::clone(file), layer.name.clone(), &metadata)
+            }
+            None => draft.keep(Arc::clone(&layer.bytes), layer.name.clone()),
+        };
+        let stream = Stream::of_pump(pump, layer.name.clone(), progress);
+        let mut entries = Entries::new(stream, false);
+        let mut unpacker = Unpacker::new(draft, options, input.defaults, layer.name.clone());
+        unpacker.upper = Some(Upper::new(input.follows_symlinks));
+        unpack_all(
+            &mut entries,
+            &mut unpacker,
+            &mut Keeper::InPlace { store, start: 0 },
+        )?;
+        root = unpacker.root.or(root);
+        let outcome = Arc::into_inner(outcome).and_then(std::sync::OnceLock::into_inner);
+        let outcome = outcome.expect("the thread that sets it has ended");
+        if let Some(defect) = outcome.defect {
+            let layer = layer.name.clone();
+            let defect = Box::new(defect);
+            return Err(Error::Layer { layer, defect });
+        }
+        draft.set_store(store, outcome.plain);
+    }
+    Ok(root)
+}

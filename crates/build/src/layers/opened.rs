@@ -1,0 +1,178 @@
+//! A layer as a stream of plain bytes that is checked on the way, and as a store afterwards.
+
+use std::io::{self, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+use coldpress_image::{Prefix, ReadAt};
+
+use super::gzip::{Gzip, Indexing, Positioned};
+use super::packed::Packing;
+use super::pages::Pages;
+use super::{Layer, LayerDefect};
+use crate::content::fill;
+use crate::digest::{Digest, Hasher};
+use crate::tar::compression::{Compression, MAGIC_BYTES};
+use crate::tar::pump::{CHUNK_BYTES, Chunks, Pump, pump};
+
+/// Plain bytes of a layer at most, 1 TiB: a stream of a megabyte can go on for hours.
+const PLAIN_MAX_BYTES: u64 = 1 << 40;
+
+/// What all layers of an image are read with.
+#[derive(Clone, Debug)]
+pub(super) struct Means {
+    pub(super) pages: Arc<Pages>,
+    /// The distance of copies of the decompressor.
+    pub(super) span_bytes: u64,
+    /// Where what cannot be read at any position is kept.
+    pub(super) spool_directory: PathBuf,
+}
+
+/// What is known of a layer when all of it was read.
+pub(super) struct Outcome {
+    /// The plain bytes.
+    pub(super) plain: Arc<dyn ReadAt>,
+    /// The first thing that is wrong.
+    pub(super) defect: Option<LayerDefect>,
+}
+
+/// Begins to read a layer; the outcome is there when the stream has ended.
+pub(super) fn open(layer: &Layer, number: u32, means: &Means) -> (Pump, Arc<OnceLock<Outcome>>) {
+    let outcome = Arc::new(OnceLock::new());
+    let (layer, means, result) = (layer.clone(), means.clone(), Arc::clone(&outcome));
+    let pump = Pump::of_thread(move |chunks| {
+        let read = read(&layer, number, &means, chunks)?;
+        let _ = result.set(read);
+        Ok(())
+    });
+    (pump, outcome)
+}
+
+fn read(layer: &Layer, number: u32, means: &Means, chunks: &Chunks) -> io::Result<Outcome> {
+    let mut stream = Hashed {
+        inner: Positioned {
+            bytes: &*layer.bytes,
+            next: 0,
+        },
+        hasher: layer.digest.as_ref().map(Hasher::like),
+        len_bytes: 0,
+        // A byte more than there should be shows that there are too many.
+        left_bytes: layer.size_bytes.saturating_add(1),
+    };
+    let mut head = [0; MAGIC_BYTES];
+    let len = fill(&*layer.bytes, &mut head, 0)?;
+    let mut plain = Counted {
+        len_bytes: 0,
+        hasher: layer.diff_id.as_ref().map(Hasher::like),
+    };
+    let pages = Arc::clone(&means.pages);
+    let store: Arc<dyn ReadAt> = match Compression::of(&head[..len]) {
+        None => {
+            pump(&mut stream, chunks, &mut |chunk| plain.add(chunk))?;
+            Arc::new(Prefix {
+                inner: Arc::clone(&layer.bytes),
+                len: plain.len_bytes,
+            })
+        }
+        Some(Compression::Gzip) => {
+            let compressed = BufReader::with_capacity(CHUNK_BYTES, &mut stream);
+            let mut indexing = Indexing::new(compressed, means.span_bytes)?;
+            pump(&mut indexing, chunks, &mut |chunk| plain.add(chunk))?;
+            let copies = indexing.finish();
+            let bytes = Arc::clone(&layer.bytes);
+            Arc::new(Gzip::new(bytes, copies, plain.len_bytes, number, pages))
+        }
+        // No copy of these decompressors can be made, so what they give is kept.
+        Some(compression) => {
+            let keep = |error| no_room(&means.spool_directory, &error);
+            let mut packing = Packing::new(&means.spool_directory).map_err(keep)?;
+            let compressed = BufReader::with_capacity(CHUNK_BYTES, &mut stream);
+            pump(compression.decoder(compressed)?, chunks, &mut |chunk| {
+                plain.add(chunk)?;
+                packing.append(chunk).map_err(keep)
+            })?;
+            Arc::new(packing.finish(number, pages).map_err(keep)?)
+        }
+    };
+    // What a decompressor has no use for counts too.
+    io::copy(&mut stream, &mut io::sink())?;
+    let defect = stream.defect(layer).or_else(|| plain.defect(layer));
+    Ok(Outcome {
+        plain: store,
+        defect,
+    })
+}
+
+fn no_room(directory: &Path, error: &io::Error) -> io::Error {
+    let text = format!(
+        "it cannot be kept in `{}`: {error}; make room there, or set TMPDIR to a directory that \
+         has it",
+        directory.display()
+    );
+    io::Error::new(error.kind(), text)
+}
+
+/// The layer as it is stored.
+struct Hashed<'a> {
+    inner: Positioned<'a>,
+    hasher: Option<Hasher>,
+    len_bytes: u64,
+    left_bytes: u64,
+}
+
+impl Read for Hashed<'_> {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        let most = usize::try_from(self.left_bytes).map_or(buf.len(), |left| left.min(buf.len()));
+        let len = self.inner.read(&mut buf[..most])?;
+        if let Some(hasher) = &mut self.hasher {
+            hasher.update(&buf[..len]);
+        }
+        self.len_bytes += len as u64;
+        self.left_bytes -= len as u64;
+        Ok(len)
+    }
+}
+
+impl Hashed<'_> {
+    fn defect(self, layer: &Layer) -> Option<LayerDefect> {
+        if self.len_bytes != layer.size_bytes {
+            return Some(LayerDefect::Size {
+                expected_bytes: layer.size_bytes,
+                is_longer: self.len_bytes > layer.size_bytes,
+            });
+        }
+        wrong("digest", layer.digest?, self.hasher?.finish())
+    }
+}
+
+/// The layer as `tar` would read it.
+struct Counted {
+    len_bytes: u64,
+    hasher: Option<Hasher>,
+}
+
+impl Counted {
+    fn add(&mut self, chunk: &[u8]) -> io::Result<()> {
+        self.len_bytes += chunk.len() as u64;
+        if self.len_bytes > PLAIN_MAX_BYTES {
+            let text = "it has over 1 TiB when decompressed, more than is read of a layer";
+            return Err(io::Error::new(io::ErrorKind::InvalidData, text));
+        }
+        if let Some(hasher) = &mut self.hasher {
+            hasher.update(chunk);
+        }
+        Ok(())
+    }
+
+    fn defect(self, layer: &Layer) -> Option<LayerDefect> {
+        wrong("diff_id", layer.diff_id?, self.hasher?.finish())
+    }
+}
+
+fn wrong(what: &'static str, expected: Digest, found: Digest) -> Option<LayerDefect> {
+    (expected != found).then_some(LayerDefect::Digest {
+        what,
+        expected,
+        found,
+    })
+}

@@ -1,0 +1,331 @@
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::Arc;
+
+use coldpress_build::{
+    Digest, Error, Input, Layer, LayerDefect, LayersInput, Source, SourceOptions, TarDefaults,
+    gather,
+};
+use coldpress_format::Compressor;
+use coldpress_layout::{NodeId, Plan};
+
+use crate::tar::archive::Archive;
+use crate::tar::compressed::compressed;
+use crate::tar::listing;
+use crate::trees::{built, content, differences, options};
+
+/// Any layers, against a model that knows paths and nothing else.
+mod model;
+
+/// A layer whose manifest is right.
+pub(crate) fn layer(number: usize, bytes: Vec<u8>) -> Layer {
+    Layer {
+        name: format!("image, layer {number}").into(),
+        size_bytes: bytes.len() as u64,
+        digest: Some(Digest::sha256_of(&bytes)),
+        diff_id: None,
+        bytes: Arc::new(bytes),
+        file: None,
+    }
+}
+
+fn merged_with(layers: Vec<Layer>, follows_symlinks: bool) -> Result<Source, Error> {
+    let spool = tempfile::tempdir().unwrap();
+    let input = LayersInput {
+        layers,
+        spool_directory: spool.path().to_path_buf(),
+        defaults: TarDefaults::default(),
+        follows_symlinks,
+    };
+    let options = SourceOptions::default();
+    gather(&[Input::Layers(input)], &options, &mut |_| {
+        ControlFlow::Continue(())
+    })
+}
+
+/// The tree of these archives, the lowest first.
+pub(crate) fn merged(archives: Vec<Archive>) -> Result<Source, Error> {
+    let layers = archives.into_iter().map(Archive::end).enumerate();
+    merged_with(layers.map(|(at, bytes)| layer(at, bytes)).collect(), false)
+}
+
+/// Paths and what is there, without owners and times.
+fn names(source: &Source) -> Vec<String> {
+    let lines = listing(source);
+    let words = |line: &String| {
+        let mut words = line.split(' ');
+        let path = words.next().unwrap().trim_end_matches('/').to_owned();
+        format!("{path} {}", words.next().unwrap())
+    };
+    lines.iter().skip(1).map(words).collect()
+}
+
+fn node(source: &Source, path: &str) -> NodeId {
+    source.tree.find(path.as_bytes()).unwrap()
+}
+
+#[test]
+fn whiteouts_hide_lower_layers_and_nothing_of_their_own() {
+    let lower = Archive::default()
+        .file("etc/a", b"1")
+        .file("etc/b", b"1")
+        .file("opt/x/deep/f", b"1")
+        .file("opt/x/g", b"1")
+        .file("var/f", b"1")
+        .file("srv/d/lower", b"1")
+        .file("gone", b"1");
+    let upper = Archive::default()
+        // In front of its siblings, and behind them.
+        .file("etc/.wh.a", b"")
+        .file("etc/b", b"22")
+        .file("etc/.wh.b", b"")
+        .file("opt/x/deep/new", b"22")
+        .file("opt/x/.wh..wh..opq", b"")
+        .link(".wh.gone", b'1', "etc/b")
+        .file("var/.wh.missing", b"")
+        .file("srv/d/upper", b"22")
+        .file("srv/.wh.d", b"")
+        .file(".wh..wh.plnk/1.2", b"");
+    let source = merged(vec![lower, upper]).unwrap();
+    let expected = [
+        "/etc d",
+        "/etc/b f2",
+        "/opt d",
+        "/opt/x d",
+        "/opt/x/deep d",
+        "/opt/x/deep/new f2",
+        "/srv d",
+        "/srv/d d",
+        "/srv/d/upper f2",
+        "/var d",
+        "/var/f f1",
+    ];
+    assert_eq!(names(&source), expected);
+    assert_eq!(source.losses().count(), 0);
+    assert_eq!(source.warnings.len(), 1);
+    assert!(
+        source.warnings[0]
+            .to_string()
+            .contains("`.wh..wh.plnk/1.2` is left out")
+    );
+}
+
+#[test]
+fn what_is_no_directory_on_both_sides_is_replaced() {
+    let lower = Archive::default()
+        .entry("dir", b'5', 0, b"")
+        .file("dir/kept", b"1")
+        .file("to-file/f", b"1")
+        .file("to-dir", b"1")
+        .file("to-implied", b"1")
+        .link("symlink", b'2', "dir");
+    let upper = Archive::default()
+        .entry("./", b'5', 0, b"")
+        .entry("dir", b'5', 0, b"")
+        .file("to-file", b"22")
+        .entry("to-dir", b'5', 0, b"")
+        .file("to-implied/f", b"22")
+        .file("symlink", b"22");
+    let source = merged(vec![lower, upper]).unwrap();
+    let expected = [
+        "/dir d",
+        "/dir/kept f1",
+        "/symlink f2",
+        "/to-dir d",
+        "/to-file f2",
+        "/to-implied d",
+        "/to-implied/f f2",
+    ];
+    assert_eq!(names(&source), expected);
+    // That of the last layer that has one.
+    assert_eq!(source.tree[NodeId::ROOT].mode, 0o644);
+    assert_eq!(source.losses().count(), 0);
+}
+
+#[test]
+fn hard_links_lead_to_what_a_path_was_in_their_layer() {
+    let layers = vec![
+        Archive::default()
+            .file("a", b"1")
+            .file("b", b"22")
+            .file("d/f", b"4444"),
+        Archive::default()
+            .link("link-a", b'1', "a")
+            .link("b", b'1', "a")
+            .link("new/later", b'1', "own")
+            .file("own", b"333")
+            .link("d", b'1', "d/f"),
+        Archive::default()
+            .file(".wh.a", b"")
+            .link("lost", b'1', "a"),
+    ];
+    let source = merged(layers).unwrap();
+    let expected = [
+        "/b f1",
+        "/d f4",
+        "/link-a f1",
+        "/new d",
+        "/new/later f3",
+        "/own f3",
+    ];
+    assert_eq!(names(&source), expected);
+    assert_eq!(node(&source, "/b"), node(&source, "/link-a"));
+    assert_eq!(node(&source, "/own"), node(&source, "/new/later"));
+    let warnings: Vec<String> = source.warnings.iter().map(ToString::to_string).collect();
+    assert_eq!(warnings.len(), 1);
+    assert!(warnings[0].contains("image, layer 2") && warnings[0].contains("`lost`"));
+}
+
+#[test]
+fn links_to_directories_are_followed_in_their_own_layer_and_hidden_by_others() {
+    let own = || {
+        Archive::default()
+            .file("usr/lib/a", b"1")
+            .link("lib", b'2', "usr/lib")
+            .link("usr/up", b'2', "../../../usr/lib")
+            .link("abs", b'2', "/usr")
+    };
+    let within = own()
+        .file("lib/b", b"1")
+        .file("usr/up/c", b"1")
+        .file("abs/d", b"1");
+    let source = merged(vec![within]).unwrap();
+    let found = ["/usr/lib/a", "/usr/lib/b", "/usr/lib/c", "/usr/d"];
+    assert!(
+        found
+            .iter()
+            .all(|path| source.tree.find(path.as_bytes()).is_some())
+    );
+    let above = || Archive::default().file("lib/b", b"1");
+    let source = merged(vec![own(), above()]).unwrap();
+    assert!(source.tree.find(b"/lib/b").is_some() && source.tree.find(b"/usr/lib/b").is_none());
+    let warnings: Vec<String> = source.losses().map(ToString::to_string).collect();
+    assert!(matches!(&warnings[..], [it] if it.contains("makes a directory of `lib`")));
+    let layers = [own(), above()].map(Archive::end).into_iter().enumerate();
+    let layers = layers.map(|(at, bytes)| layer(at, bytes)).collect();
+    let source = merged_with(layers, true).unwrap();
+    assert!(source.tree.find(b"/usr/lib/b").is_some() && source.warnings.is_empty());
+}
+
+#[test]
+fn what_leads_nowhere_is_an_error_that_names_layer_and_path() {
+    let bottom = Archive::default().file("f", b"1");
+    for (upper, part) in [
+        (
+            Archive::default().file("etc/.wh.", b""),
+            "the whiteout `etc/.wh.` names no file",
+        ),
+        (
+            Archive::default().file("etc/.wh...", b""),
+            "the whiteout `etc/.wh...`",
+        ),
+        (
+            Archive::default().file("a/../../f", b""),
+            "`a/../../f` has a component `..`",
+        ),
+        (
+            Archive::default().file("x", b"").file("x/y", b""),
+            "`x/y` stands below something",
+        ),
+        (
+            Archive::default().link("l", b'2', "l").file("l/f", b""),
+            "`l/f` stands below something",
+        ),
+        (
+            Archive::default().link("l", b'2', "none").file("l/f", b""),
+            "`l/f` stands below something",
+        ),
+        (
+            Archive::default().file("./", b"").entry(".", b'0', 0, b""),
+            "the root is not",
+        ),
+    ] {
+        let text = merged(vec![bottom.clone(), upper]).unwrap_err().to_string();
+        assert!(
+            text.contains("image, layer 1") && text.contains(part),
+            "{text}"
+        );
+    }
+}
+
+/// A layer with more than fits into the pieces in which layers are read.
+fn large() -> Vec<u8> {
+    let mut archive = Archive::default();
+    for number in 0..40_u8 {
+        archive = archive.file(
+            &format!("dir{}/f{number}", number % 5),
+            &content(number, 40_000),
+        );
+    }
+    archive.file("hidden", &content(1, 500_000)).end()
+}
+
+#[test]
+fn compressed_layers_make_the_image_of_plain_ones() {
+    let plain = large();
+    let upper = Archive::default()
+        .file(".wh.hidden", b"")
+        .file("dir0/f0", b"new")
+        .end();
+    let image = |bytes: Vec<u8>| {
+        let mut lower = layer(0, bytes);
+        lower.diff_id = Some(Digest::sha256_of(&plain));
+        let source = merged_with(vec![lower, layer(1, upper.clone())], false).unwrap();
+        let image = built(
+            &source,
+            &Plan::default(),
+            &options(Some(Compressor::Zstd), 65_536),
+        );
+        assert_eq!(differences(&image, &source), Vec::<String>::new());
+        image
+    };
+    let expected = image(plain.clone());
+    assert!(expected.len() < 1 << 20);
+    for (name, bytes) in compressed(&plain) {
+        assert!(image(bytes) == expected, "{name}");
+    }
+}
+
+#[test]
+fn a_layer_that_is_not_the_one_that_is_named_is_refused() {
+    let right = layer(0, large());
+    let failed = |layer: Layer| match merged_with(vec![layer], false).unwrap_err() {
+        Error::Layer { layer, defect } => {
+            assert_eq!(layer, Path::new("image, layer 0"));
+            *defect
+        }
+        error => panic!("{error}"),
+    };
+    let other = Digest::sha256_of(b"");
+    let wrong = Layer {
+        digest: Some(other),
+        ..right.clone()
+    };
+    assert!(matches!(
+        failed(wrong),
+        LayerDefect::Digest { what: "digest", .. }
+    ));
+    let wrong = Layer {
+        diff_id: Some(other),
+        ..right.clone()
+    };
+    assert!(matches!(
+        failed(wrong),
+        LayerDefect::Digest {
+            what: "diff_id",
+            ..
+        }
+    ));
+    for (size_bytes, longer) in [(right.size_bytes + 1, false), (right.size_bytes - 1, true)] {
+        let wrong = Layer {
+            size_bytes,
+            ..right.clone()
+        };
+        let defect = failed(wrong);
+        assert!(matches!(defect, LayerDefect::Size { is_longer, .. } if is_longer == longer));
+    }
+    for (name, mut bytes) in compressed(&large()) {
+        bytes.truncate(bytes.len() / 2);
+        assert!(merged_with(vec![layer(0, bytes)], false).is_err(), "{name}");
+    }
+}

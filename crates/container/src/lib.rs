@@ -1,0 +1,37 @@
+//! Container images as sources: from a reference to layers that are found and known.
+//!
+//! ```text
+//! reference   what a user writes: `docker://alpine:3`, `oci:./layout:tag`     reference.rs
+//! blobs       where manifests, configurations and layers are                  layout.rs, archive.rs
+//! resolve     from an index to the one manifest that is meant                 resolve.rs, platform.rs
+//! image       its configuration and its layers                                image.rs, config.rs
+//! ```
+//!
+//! Manifests and what they lead to are hostile: everything that is read has a limit, every blob is
+//! compared with the digest by which it is named, and an index that leads in circles is an error.
+//! Layers are checked when they are read (`coldpress_build::LayersInput`).
+
+mod archive;
+mod blobs;
+mod config;
+mod docker_archive;
+mod document;
+mod error;
+mod image;
+mod layout;
+mod media_type;
+mod open;
+mod platform;
+mod reference;
+mod resolve;
+
+pub use blobs::{Blob, Blobs};
+pub use config::{Config, RunConfig};
+pub use document::Descriptor;
+pub use error::Error;
+pub use image::{ContainerImage, ImageLayer};
+pub use media_type::LayerKind;
+pub use open::{Means, open};
+pub use platform::Platform;
+pub use reference::{Daemon, Place, Reference, RegistryReference};
+pub use resolve::Wanted;

@@ -1,0 +1,97 @@
+//! What a layer is by what its manifest calls it.
+
+/// How a layer describes files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LayerKind {
+    /// A tar archive, plain or compressed in a way that its first bytes tell.
+    Tar,
+    /// A SquashFS image.
+    SquashFs,
+}
+
+/// A tar archive, by the specifications of OCI and Docker, without the compression. Those that
+/// may not be distributed are in some registries all the same.
+const TAR: [&str; 4] = [
+    "application/vnd.oci.image.layer.v1.tar",
+    "application/vnd.oci.image.layer.nondistributable.v1.tar",
+    "application/vnd.docker.image.rootfs.diff.tar",
+    "application/vnd.docker.image.rootfs.foreign.diff.tar",
+];
+/// What stacker, `SingularityCE` and uenv call a layer that is an image.
+const SQUASHFS: [&str; 3] = [
+    "application/vnd.stacker.image.layer.squashfs",
+    "application/vnd.sylabs.image.layer.v1.squashfs",
+    "application/x-squashfs",
+];
+
+impl LayerKind {
+    /// The kind of a media type.
+    ///
+    /// # Errors
+    ///
+    /// What to say about one that cannot be a layer.
+    pub(crate) fn of(media_type: &str) -> Result<Self, &'static str> {
+        // `docker save` states none.
+        if media_type.is_empty() {
+            return Ok(Self::Tar);
+        }
+        let (kind, rest) = match media_type.find(['+', ';']) {
+            Some(at) => media_type.split_at(at),
+            None => (media_type, ""),
+        };
+        if rest.contains("encrypted") {
+            return Err(
+                "is encrypted; decrypt the image first, as `skopeo copy --decryption-key` does",
+            );
+        }
+        // Docker writes the compression with a dot.
+        let kind = [".gzip", ".zstd"]
+            .iter()
+            .find_map(|suffix| kind.strip_suffix(suffix))
+            .unwrap_or(kind);
+        if TAR.contains(&kind) {
+            Ok(Self::Tar)
+        } else if SQUASHFS.contains(&kind) {
+            Ok(Self::SquashFs)
+        } else {
+            Err("is of a media type that is no layer of files")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn layers_are_known_by_their_media_types() {
+        let oci = "application/vnd.oci.image.layer.v1.tar";
+        let docker = "application/vnd.docker.image.rootfs.diff.tar";
+        for (media_type, kind) in [
+            (oci.to_owned(), Some(LayerKind::Tar)),
+            (format!("{oci}+gzip"), Some(LayerKind::Tar)),
+            (format!("{oci}+zstd"), Some(LayerKind::Tar)),
+            (format!("{oci}+gzip+encrypted"), None),
+            (format!("{docker}.gzip"), Some(LayerKind::Tar)),
+            (docker.to_owned(), Some(LayerKind::Tar)),
+            (String::new(), Some(LayerKind::Tar)),
+            (
+                "application/x-squashfs".to_owned(),
+                Some(LayerKind::SquashFs),
+            ),
+            (
+                "application/vnd.stacker.image.layer.squashfs+zstd+verity".to_owned(),
+                Some(LayerKind::SquashFs),
+            ),
+            ("application/vnd.in-toto+json".to_owned(), None),
+            ("text/plain".to_owned(), None),
+        ] {
+            assert_eq!(LayerKind::of(&media_type).ok(), kind, "{media_type}");
+        }
+        assert!(
+            LayerKind::of(&format!("{oci}+encrypted"))
+                .unwrap_err()
+                .contains("encrypted")
+        );
+    }
+}
