@@ -18,7 +18,7 @@ pub(crate) const FUSE_ADVICE: &str = "`chmod 666 /dev/fuse` by root, as most sys
 /// # Errors
 ///
 /// If this process lacks anything that is needed.
-pub(crate) fn demand(what: &str) -> anyhow::Result<()> {
+pub(crate) fn require(what: &str) -> anyhow::Result<()> {
     let missing: Vec<&str> = missing_privileges()
         .iter()
         .map(|missing| missing.what)

@@ -1,11 +1,11 @@
-//! The start that an image is to be fast for: what it touches, as a plan and as a demand.
+//! The start that an image is to be fast for: what it touches, as a plan and as a sequence.
 
 use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Context as _;
 use coldpress_build::Source;
-use coldpress_cost::{Demand, Geometry, Medium, Reader, predict};
+use coldpress_cost::{AccessSequence, Geometry, Medium, Reader, predict};
 use coldpress_explain::{executable_pages, note_executables};
 use coldpress_format::BlockSize;
 use coldpress_layout::Plan;
@@ -65,23 +65,23 @@ impl Start {
         if !is_cold(&trace.header) {
             return Some(wall_s);
         }
-        let demand = self.demand(0.0);
+        let sequence = self.sequence(0.0);
         let mut geometry = Geometry::recorded(&source.tree, block_size(&trace.header)).ok()?;
-        for (path, pages) in code(source, &demand) {
+        for (path, pages) in code(source, &sequence) {
             geometry.set_executable(&path, pages);
         }
         let (medium, reader) = recorded_by(&trace.header, target);
-        let reading = predict(&geometry, &demand, &medium, &target.machine, &reader);
+        let reading = predict(&geometry, &sequence, &medium, &target.machine, &reader);
         Some((wall_s - reading.time_s).max(0.0))
     }
 
     /// What it asks a reader of an image for.
     ///
     /// * `compute_s`: what the program takes when it waits for nothing.
-    pub(crate) fn demand(&self, compute_s: f64) -> Demand {
+    pub(crate) fn sequence(&self, compute_s: f64) -> AccessSequence {
         match self {
-            Self::Trace(trace) => Demand::of_trace(trace, compute_s),
-            Self::Profile(profile) => Demand::of_profile(profile, 0.0, compute_s),
+            Self::Trace(trace) => AccessSequence::of_trace(trace, compute_s),
+            Self::Profile(profile) => AccessSequence::of_profile(profile, 0.0, compute_s),
         }
     }
 }
@@ -117,15 +117,15 @@ fn recorded_by(header: &Header, target: &Target) -> (Medium, Reader) {
 
 /// The pages of code of the programs and libraries that a start maps. What is no program, or cannot be
 /// read, has none.
-pub(crate) fn code(source: &Source, demand: &Demand) -> Vec<FileCode> {
-    let mut is_mapped = vec![false; demand.paths.len()];
-    for step in &demand.steps {
+pub(crate) fn code(source: &Source, sequence: &AccessSequence) -> Vec<FileCode> {
+    let mut is_mapped = vec![false; sequence.paths.len()];
+    for step in &sequence.steps {
         let maps = matches!(step.access, Access::Fault { .. } | Access::Map { .. });
         if let (true, Some(is_mapped)) = (maps, is_mapped.get_mut(step.path)) {
             *is_mapped = true;
         }
     }
-    let mapped = demand.paths.iter().zip(is_mapped);
+    let mapped = sequence.paths.iter().zip(is_mapped);
     let mapped = mapped.filter_map(|(path, is_mapped)| is_mapped.then_some(path));
     mapped
         .filter_map(|path| {
@@ -141,11 +141,15 @@ pub(crate) fn code(source: &Source, demand: &Demand) -> Vec<FileCode> {
 /// # Errors
 ///
 /// If the image is damaged, or the user interrupts.
-pub(crate) fn geometry(opened: &Opened, demand: &Demand, ui: &Ui) -> anyhow::Result<Geometry> {
+pub(crate) fn geometry(
+    opened: &Opened,
+    sequence: &AccessSequence,
+    ui: &Ui,
+) -> anyhow::Result<Geometry> {
     let bytes = Box::new(Arc::clone(&opened.bytes));
     let poll = &mut || ui.interrupt.poll();
     let mut geometry = coldpress_explain::geometry(&opened.image, bytes, poll)?;
-    note_executables(&mut geometry, &opened.image, demand);
+    note_executables(&mut geometry, &opened.image, sequence);
     Ok(geometry)
 }
 

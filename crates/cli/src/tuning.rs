@@ -79,13 +79,13 @@ impl Question<'_> {
         };
         let program_s = || start.and_then(|start| start.program_s(source, target));
         let compute_s = self.warm_s.or_else(program_s).unwrap_or(0.0);
-        let demand = start.map(|start| start.demand(compute_s));
-        let code = demand.as_ref().map(|demand| code(source, demand));
+        let sequence = start.map(|start| start.sequence(compute_s));
+        let code = sequence.as_ref().map(|sequence| code(source, sequence));
         let search = Search {
             source,
             options: &options,
             plan: &plan,
-            demand: demand.as_ref(),
+            sequence: sequence.as_ref(),
             code: code.as_deref().unwrap_or_default(),
             medium: &target.medium,
             machine: &target.machine,

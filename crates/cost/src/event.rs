@@ -8,12 +8,12 @@ pub struct ReaderEvent {
     /// The thread that it is done for.
     pub pid: u32,
     /// What.
-    pub act: Act,
+    pub io: IoEvent,
 }
 
 /// What a reader does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Act {
+pub enum IoEvent {
     /// Pages of a file come into memory, also past its end: they are there before their bytes are.
     Fill {
         /// The file, in [`Geometry::places`](crate::Geometry::places).
@@ -37,21 +37,21 @@ pub enum Act {
         /// How many bytes.
         len_bytes: u64,
     },
-    /// A step of the demand is done: its place in [`Demand::steps`](crate::Demand::steps).
+    /// A step of the sequence is done: its place in [`AccessSequence::steps`](crate::AccessSequence::steps).
     Step(usize),
 }
 
 /// What was done for the step that is under way.
 #[derive(Debug, Default)]
-pub(crate) struct Log(Vec<(f64, Act)>);
+pub(crate) struct Log(Vec<(f64, IoEvent)>);
 
 impl Log {
-    pub(crate) fn note(&mut self, time_s: f64, act: Act) {
-        self.0.push((time_s, act));
+    pub(crate) fn note(&mut self, time_s: f64, event: IoEvent) {
+        self.0.push((time_s, event));
     }
 
     /// What was noted since it was taken last.
-    pub(crate) fn take(&mut self) -> impl Iterator<Item = (f64, Act)> + '_ {
+    pub(crate) fn take(&mut self) -> impl Iterator<Item = (f64, IoEvent)> + '_ {
         self.0.drain(..)
     }
 }

@@ -15,9 +15,9 @@ pub struct Geometry {
     /// Bytes of the image.
     pub image_bytes: u64,
     /// Inodes; of predicted images in the order of the nodes, else in any.
-    pub places: Vec<Place>,
+    pub places: Vec<InodeGeometry>,
     /// What each absolute path names.
-    pub names: HashMap<Vec<u8>, Name>,
+    pub names: HashMap<Vec<u8>, Lookup>,
     /// Fragment blocks by their index.
     pub fragments: Vec<Extent>,
     /// Metadata blocks of the tables that are read on demand, by position. Their headers of two bytes belong to them.
@@ -43,7 +43,7 @@ pub struct Extent {
 
 /// What a path names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Name {
+pub struct Lookup {
     /// The inode, in [`Geometry::places`].
     pub place: usize,
     /// The metadata blocks that are read to find the name in the listing of its directory; of the root none.
@@ -61,20 +61,20 @@ pub struct MetadataRange {
 
 /// An inode.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct InodeGeometry {
     /// The blocks that hold it, with a directory's index, without a block list.
     pub inode: MetadataRange,
     /// What it is.
-    pub kind: PlaceKind,
+    pub kind: InodeGeometryKind,
 }
 
 /// What an inode is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum PlaceKind {
+pub enum InodeGeometryKind {
     /// A regular file.
-    File(FilePlace),
+    File(FileGeometry),
     /// A directory.
-    Directory(DirectoryPlace),
+    Directory(DirectoryGeometry),
     /// A symbolic link; its target lies with the inode.
     Symlink,
     /// Anything else.
@@ -83,7 +83,7 @@ pub enum PlaceKind {
 
 /// A directory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct DirectoryPlace {
+pub struct DirectoryGeometry {
     /// The blocks that hold its listing; an empty one has none.
     pub listing: Option<MetadataRange>,
     /// Whether it has an index, which lies with the inode.
@@ -92,7 +92,7 @@ pub struct DirectoryPlace {
 
 /// A regular file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct FilePlace {
+pub struct FileGeometry {
     /// Its length.
     pub size_bytes: u64,
     /// Its data blocks, with the last, short one if no fragment block holds the tail end.
@@ -107,9 +107,9 @@ pub struct FilePlace {
 
 impl Geometry {
     /// The file that a path names, if it names one.
-    pub fn file(&self, path: &[u8]) -> Option<&FilePlace> {
+    pub fn file(&self, path: &[u8]) -> Option<&FileGeometry> {
         match &self.places.get(self.names.get(path)?.place)?.kind {
-            PlaceKind::File(file) => Some(file),
+            InodeGeometryKind::File(file) => Some(file),
             _ => None,
         }
     }
@@ -118,8 +118,8 @@ impl Geometry {
     pub fn set_executable(&mut self, path: &[u8], pages: Vec<(u64, u64)>) {
         let place = self.names.get(path).map(|name| name.place);
         let place = place.and_then(|place| self.places.get_mut(place));
-        if let Some(Place {
-            kind: PlaceKind::File(file),
+        if let Some(InodeGeometry {
+            kind: InodeGeometryKind::File(file),
             ..
         }) = place
         {
@@ -128,10 +128,10 @@ impl Geometry {
     }
 }
 
-impl FilePlace {
+impl FileGeometry {
     /// The place of a file's data.
     ///
-    /// * `list`: as [`FilePlace::list`].
+    /// * `list`: as [`FileGeometry::list`].
     pub fn new(file: &File, block_size: BlockSize, list: (usize, u32)) -> Self {
         let (mut start, mut rest) = (file.start, file.size_bytes);
         let blocks = file.blocks.iter().map(|word| {

@@ -9,12 +9,12 @@ mod requests;
 
 use std::collections::HashMap;
 
-use crate::geometry::{Extent, FilePlace, Geometry, PlaceKind};
+use crate::device::Device;
+use crate::geometry::{Extent, FileGeometry, Geometry, InodeGeometryKind};
 use crate::machine::Machine;
 use crate::medium::Medium;
 use crate::pages::Pages;
 use crate::prediction::Causes;
-use crate::queue::Queue;
 use crate::readahead::{OpenFile, Window};
 use crate::rules::Rules;
 use crate::slots::Slots;
@@ -36,7 +36,7 @@ pub(crate) struct Kernel<'a> {
     rules: Rules,
     /// Pages of readahead.
     readahead_pages: u64,
-    pub(crate) queue: Queue,
+    pub(crate) device: Device,
     pages: Pages,
     metadata: Slots,
     fragments: Slots,
@@ -81,7 +81,7 @@ impl<'a> Kernel<'a> {
             machine,
             rules,
             readahead_pages: (medium.readahead_bytes / PAGE_BYTES).max(least),
-            queue: Queue::new(*medium),
+            device: Device::new(*medium),
             pages: Pages::new(block_pages),
             metadata: Slots::new(rules.metadata_slots),
             fragments: Slots::new(rules.fragment_slots),
@@ -106,16 +106,16 @@ impl<'a> Kernel<'a> {
     }
 
     /// A data block of a file; none where its tail end is.
-    fn block(&self, place: usize, file: &FilePlace, block: u64) -> Option<Extent> {
+    fn block(&self, place: usize, file: &FileGeometry, block: u64) -> Option<Extent> {
         match self.starts {
             Some(starts) => unpacked::page(*starts.get(place)?, file, block),
             None => file.block(block).copied(),
         }
     }
 
-    fn file(&self, place: usize) -> Option<&'a FilePlace> {
+    fn file(&self, place: usize) -> Option<&'a FileGeometry> {
         match &self.geometry.places.get(place)?.kind {
-            PlaceKind::File(file) => Some(file),
+            InodeGeometryKind::File(file) => Some(file),
             _ => None,
         }
     }

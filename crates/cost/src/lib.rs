@@ -6,20 +6,21 @@
 //!   a tree, its order and the [expected sizes of its blocks](BlockSizes), or that a start was
 //!   [recorded](Geometry::recorded) from. Where things go in these is decided by the code that writes images,
 //!   `coldpress-assemble`.
-//! - [`Demand`]: what a start asks for, in order, from a trace or a profile; and what the program takes when it
+//! - [`AccessSequence`]: what a start asks for, in order, from a trace or a profile; and what the program takes when it
 //!   waits for nothing.
 //! - [`Medium`]: what a read costs. [`Machine`]: what decompressing costs.
 //! - [`Reader`]: who reads the image: the kernel, a mount in user space, or another format as reference.
 //! - [`Prediction`]: time, reads, bytes, pages in memory, and what the time is spent on.
 //!
-//! [`predict`] replays the demand against a simulated reader: page cache, readahead, the
+//! [`predict`] replays the sequence against a simulated reader: page cache, readahead, the
 //! caches of fragment and metadata blocks, the decompressor, the limits of the medium. The equations stand in
 //! docs/cost-model.md under the numbers that comments here refer to.
 //!
 //! The crate is pure: no files, threads or clock; the same values give the same prediction.
 #![forbid(unsafe_code)]
 
-mod demand;
+mod access_sequence;
+mod device;
 mod event;
 mod geometry;
 mod kernel;
@@ -29,7 +30,6 @@ mod medium;
 mod pages;
 mod predicted;
 mod prediction;
-mod queue;
 mod readahead;
 mod reader;
 mod recorded;
@@ -39,10 +39,11 @@ mod slots;
 mod speeds;
 mod unpacked;
 
-pub use demand::{Demand, DemandStep};
-pub use event::{Act, ReaderEvent};
+pub use access_sequence::{AccessSequence, AccessStep};
+pub use event::{IoEvent, ReaderEvent};
 pub use geometry::{
-    DirectoryPlace, Extent, FilePlace, Geometry, MetadataRange, Name, Place, PlaceKind,
+    DirectoryGeometry, Extent, FileGeometry, Geometry, InodeGeometry, InodeGeometryKind, Lookup,
+    MetadataRange,
 };
 pub use listing::searches;
 pub use machine::Machine;

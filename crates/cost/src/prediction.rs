@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
+use crate::device::as_f64;
 use crate::medium::Medium;
-use crate::queue::as_f64;
 
 /// What a start would read and take.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -24,7 +24,7 @@ pub struct Prediction {
     pub page_cache_bytes: u64,
     /// Where the time goes. Sums over all threads: more than `time_s` where they overlap.
     pub by_cause: Causes,
-    /// Paths of the demand that the geometry does not have, each once, in their order.
+    /// Paths of the sequence that the geometry does not have, each once, in their order.
     #[serde(skip)]
     pub missing: Vec<Vec<u8>>,
 }

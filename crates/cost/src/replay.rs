@@ -1,12 +1,12 @@
-//! A demand replayed against a reader.
+//! A sequence replayed against a reader.
 
 use std::collections::{HashMap, HashSet};
 
 use coldpress_trace::Access;
 
-use crate::demand::{Demand, DemandStep};
-use crate::event::{Act, ReaderEvent};
-use crate::geometry::{DirectoryPlace, Geometry, MetadataRange, PlaceKind};
+use crate::access_sequence::{AccessSequence, AccessStep};
+use crate::event::{IoEvent, ReaderEvent};
+use crate::geometry::{DirectoryGeometry, Geometry, InodeGeometryKind, MetadataRange};
 use crate::kernel::Kernel;
 use crate::machine::Machine;
 use crate::medium::Medium;
@@ -22,16 +22,16 @@ const WINDOW_PAGES: u64 = 16;
 ///
 /// # Cost
 ///
-/// O(n) in the steps of the demand, and the pages and blocks that they touch: milliseconds for a start of Chromium. [`Reader::Unpacked`] copies
+/// O(n) in the steps of the sequence, and the pages and blocks that they touch: milliseconds for a start of Chromium. [`Reader::Unpacked`] copies
 /// the geometry.
 pub fn predict(
     geometry: &Geometry,
-    demand: &Demand,
+    sequence: &AccessSequence,
     medium: &Medium,
     machine: &Machine,
     reader: &Reader,
 ) -> Prediction {
-    predict_in_detail(geometry, demand, medium, machine, reader).0
+    predict_in_detail(geometry, sequence, medium, machine, reader).0
 }
 
 /// The same, with all that the reader does, by its time; what happens at the same time stands in the order of the steps.
@@ -41,7 +41,7 @@ pub fn predict(
 /// As [`predict`]; some 50 bytes for each read and step.
 pub fn predict_in_detail(
     geometry: &Geometry,
-    demand: &Demand,
+    sequence: &AccessSequence,
     medium: &Medium,
     machine: &Machine,
     reader: &Reader,
@@ -56,13 +56,13 @@ pub fn predict_in_detail(
     };
     let mut kernel = Kernel::mount(geometry, &medium, machine, Rules::of(reader));
     kernel.lies_at(starts);
-    Replay::new(geometry, demand, kernel).run()
+    Replay::new(geometry, sequence, kernel).run()
 }
 
 /// A start while it is replayed.
 struct Replay<'a> {
     geometry: &'a Geometry,
-    demand: &'a Demand,
+    sequence: &'a AccessSequence,
     kernel: Kernel<'a>,
     /// When each thread has done what it did so far.
     free_s: HashMap<u32, f64>,
@@ -76,10 +76,10 @@ struct Replay<'a> {
 }
 
 impl<'a> Replay<'a> {
-    fn new(geometry: &'a Geometry, demand: &'a Demand, kernel: Kernel<'a>) -> Self {
+    fn new(geometry: &'a Geometry, sequence: &'a AccessSequence, kernel: Kernel<'a>) -> Self {
         Self {
             geometry,
-            demand,
+            sequence,
             kernel,
             free_s: HashMap::new(),
             begun_s: 0.0,
@@ -91,18 +91,18 @@ impl<'a> Replay<'a> {
     }
 
     fn run(mut self) -> (Prediction, Vec<ReaderEvent>) {
-        for (index, step) in self.demand.steps.iter().enumerate() {
-            let Some(path) = self.demand.paths.get(step.path) else {
+        for (index, step) in self.sequence.steps.iter().enumerate() {
+            let Some(path) = self.sequence.paths.get(step.path) else {
                 continue;
             };
             // Threads keep their order (equation 7); a new one is begun by the one before.
             let free_s = self.free_s.get(&step.pid).copied().unwrap_or(self.done_s);
-            let computing_s = step.compute_share * self.demand.compute_s;
+            let computing_s = step.compute_share * self.sequence.compute_s;
             self.kernel.causes.compute_s += computing_s;
             self.begun_s = free_s.max(self.begun_s) + computing_s;
             let mut now_s = self.begun_s;
-            let next = self.demand.steps.get(index + 1);
-            self.act(&mut now_s, step, path, next);
+            let next = self.sequence.steps.get(index + 1);
+            self.do_step(&mut now_s, step, path, next);
             self.free_s.insert(step.pid, now_s);
             self.done_s = now_s;
             self.note_events(step.pid, index);
@@ -114,18 +114,18 @@ impl<'a> Replay<'a> {
 
     /// Notes what was done for a step.
     fn note_events(&mut self, pid: u32, step: usize) {
-        let done = (self.done_s, Act::Step(step));
-        let acts = self.kernel.queue.log.take().chain([done]);
-        let events = acts.map(|(time_s, act)| ReaderEvent { time_s, pid, act });
+        let done = (self.done_s, IoEvent::Step(step));
+        let ios = self.kernel.device.log.take().chain([done]);
+        let events = ios.map(|(time_s, io)| ReaderEvent { time_s, pid, io });
         self.events.extend(events);
     }
 
-    fn act(
+    fn do_step(
         &mut self,
         now_s: &mut f64,
-        step: &DemandStep,
+        step: &AccessStep,
         path: &'a [u8],
-        next: Option<&DemandStep>,
+        next: Option<&AccessStep>,
     ) {
         let Some(place) = self.walk(now_s, path) else {
             return;
@@ -204,20 +204,20 @@ impl<'a> Replay<'a> {
     }
 
     /// The blocks of its inode, and what it is.
-    fn directory(&self, path: &[u8]) -> Option<(MetadataRange, DirectoryPlace)> {
+    fn directory(&self, path: &[u8]) -> Option<(MetadataRange, DirectoryGeometry)> {
         let place = self
             .geometry
             .places
             .get(self.geometry.names.get(path)?.place)?;
         match place.kind {
-            PlaceKind::Directory(directory) => Some((place.inode, directory)),
+            InodeGeometryKind::Directory(directory) => Some((place.inode, directory)),
             _ => None,
         }
     }
 
     /// A listing is read: for a name in it that is looked up next, which reads as much as it needs, or as a whole.
-    fn list(&mut self, now_s: &mut f64, path: &[u8], next: Option<&DemandStep>) {
-        let next = next.and_then(|next| self.demand.paths.get(next.path));
+    fn list(&mut self, now_s: &mut f64, path: &[u8], next: Option<&AccessStep>) {
+        let next = next.and_then(|next| self.sequence.paths.get(next.path));
         let is_search =
             next.is_some_and(|next| !self.names.contains(next.as_slice()) && is_in(next, path));
         if !is_search {
@@ -228,7 +228,7 @@ impl<'a> Replay<'a> {
 
     fn prediction(self) -> Prediction {
         let Kernel {
-            queue,
+            device,
             causes,
             metadata_reads,
             metadata_bytes,
@@ -238,8 +238,8 @@ impl<'a> Replay<'a> {
         } = self.kernel;
         Prediction {
             time_s: self.free_s.values().copied().fold(0.0, f64::max),
-            reads: queue.reads,
-            read_bytes: queue.read_bytes,
+            reads: device.reads,
+            read_bytes: device.read_bytes,
             metadata_reads,
             metadata_bytes,
             decompressed_bytes,

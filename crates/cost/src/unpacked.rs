@@ -3,7 +3,7 @@
 use coldpress_format::BlockSize;
 use coldpress_trace::PAGE_SIZE_BYTES;
 
-use crate::geometry::{Extent, FilePlace, Geometry, PlaceKind};
+use crate::geometry::{Extent, FileGeometry, Geometry, InodeGeometryKind};
 
 /// An image without data blocks, with metadata blocks as large as what they hold; and where each file begins: one behind the
 /// other, whole pages.
@@ -15,7 +15,7 @@ pub(crate) fn unpacked(geometry: &Geometry) -> (Geometry, Vec<u64>) {
     let mut starts = Vec::with_capacity(unpacked.places.len());
     for place in &mut unpacked.places {
         starts.push(end);
-        if let PlaceKind::File(file) = &mut place.kind {
+        if let InodeGeometryKind::File(file) = &mut place.kind {
             file.blocks.clear();
             file.fragment = None;
             end = end.saturating_add(file.page_count().saturating_mul(PAGE_SIZE_BYTES));
@@ -30,7 +30,7 @@ pub(crate) fn unpacked(geometry: &Geometry) -> (Geometry, Vec<u64>) {
 }
 
 /// A page of a file that begins at a byte.
-pub(crate) fn page(start: u64, file: &FilePlace, page: u64) -> Option<Extent> {
+pub(crate) fn page(start: u64, file: &FileGeometry, page: u64) -> Option<Extent> {
     let bytes = BlockSize::MIN.bytes();
     (page < file.page_count()).then(|| Extent {
         start_byte: start.saturating_add(page.saturating_mul(PAGE_SIZE_BYTES)),

@@ -6,7 +6,8 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use coldpress_cost::{
-    DirectoryPlace, Extent, FilePlace, Geometry, MetadataRange, Name, Place, PlaceKind, searches,
+    DirectoryGeometry, Extent, FileGeometry, Geometry, InodeGeometry, InodeGeometryKind, Lookup,
+    MetadataRange, searches,
 };
 use coldpress_format::{Body, Directory, Entry, InodeRef, METADATA_BLOCK_SIZE};
 use coldpress_image::{
@@ -159,9 +160,9 @@ impl Tables {
 struct Surveyor<'a> {
     image: &'a Image,
     tables: &'a Tables,
-    places: Vec<Place>,
+    places: Vec<InodeGeometry>,
     place_of: HashMap<InodeRef, usize>,
-    names: HashMap<Vec<u8>, Name>,
+    names: HashMap<Vec<u8>, Lookup>,
     paths: PathBudget,
 }
 
@@ -181,7 +182,7 @@ impl Surveyor<'_> {
             // The root: other names were met in their directories.
             let search = None;
             self.names
-                .insert(visited.path.to_vec(), Name { place, search });
+                .insert(visited.path.to_vec(), Lookup { place, search });
         }
         match &visited.inode.body {
             Body::Directory(directory) => self.note_names(visited.path, directory),
@@ -210,7 +211,7 @@ impl Surveyor<'_> {
             // Which inode it names is known when the walk comes to it.
             self.names.insert(
                 name,
-                Name {
+                Lookup {
                     place: usize::MAX,
                     search,
                 },
@@ -219,7 +220,7 @@ impl Surveyor<'_> {
         Ok(())
     }
 
-    fn place(&self, visited: &Visited) -> Result<Place, Error> {
+    fn place(&self, visited: &Visited) -> Result<InodeGeometry, Error> {
         let Visited { at, inode, .. } = *visited;
         let fixed_bytes = inode.fixed_bytes();
         let kind = match &inode.body {
@@ -229,23 +230,23 @@ impl Surveyor<'_> {
                 let list_start = u64::from(at.offset).saturating_add(fixed_bytes);
                 let list = self.tables.further(block, list_start);
                 let block_size = self.image.superblock().block_size;
-                PlaceKind::File(FilePlace::new(&file, block_size, list))
+                InodeGeometryKind::File(FileGeometry::new(&file, block_size, list))
             }
             Body::Directory(directory) => {
                 let at = (directory.block_start, directory.offset);
                 let len_bytes = directory.listing_bytes.into();
                 let listing = (len_bytes > 0)
                     .then(|| self.tables.range(DumpArea::DirectoryTable, at, len_bytes));
-                PlaceKind::Directory(DirectoryPlace {
+                InodeGeometryKind::Directory(DirectoryGeometry {
                     listing,
                     is_indexed: !directory.index.is_empty(),
                 })
             }
-            Body::Symlink(_) => PlaceKind::Symlink,
-            _ => PlaceKind::Other,
+            Body::Symlink(_) => InodeGeometryKind::Symlink,
+            _ => InodeGeometryKind::Other,
         };
         let at = (at.block_start, at.offset);
-        Ok(Place {
+        Ok(InodeGeometry {
             inode: self.tables.range(DumpArea::InodeTable, at, fixed_bytes),
             kind,
         })

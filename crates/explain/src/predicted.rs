@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use coldpress_cost::{Act, Demand, DemandStep, Geometry, ReaderEvent};
+use coldpress_cost::{AccessSequence, AccessStep, Geometry, IoEvent, ReaderEvent};
 use coldpress_host::{RawEvent, RawKind};
 use coldpress_image::{Error, Image};
 use coldpress_trace::Access;
@@ -12,7 +12,7 @@ const NO_INODE: u64 = 0;
 
 /// The events that a recorder would tell of a predicted start.
 ///
-/// * `geometry`: that of the image, in which `events` were predicted for `demand`.
+/// * `geometry`: that of the image, in which `events` were predicted for `sequence`.
 ///
 /// # Errors
 ///
@@ -24,18 +24,18 @@ const NO_INODE: u64 = 0;
 pub fn recorded_events(
     image: &Image,
     geometry: &Geometry,
-    demand: &Demand,
+    sequence: &AccessSequence,
     events: &[ReaderEvent],
 ) -> Result<Vec<RawEvent>, Error> {
-    let inodes = inodes(image, geometry, demand)?;
+    let inodes = inodes(image, geometry, sequence)?;
     let inode = |place: usize| inodes.get(&place).copied().unwrap_or(NO_INODE);
-    let of_step = |step: &DemandStep| {
-        let name = geometry.names.get(demand.paths.get(step.path)?)?;
+    let of_step = |step: &AccessStep| {
+        let name = geometry.names.get(sequence.paths.get(step.path)?)?;
         Some(access(step.access, inode(name.place)))
     };
     let recorded = events.iter().filter_map(|event| {
-        let kind = match event.act {
-            Act::Fill {
+        let kind = match event.io {
+            IoEvent::Fill {
                 place,
                 first_page,
                 last_page,
@@ -44,21 +44,21 @@ pub fn recorded_events(
                 first_page,
                 last_page,
             },
-            Act::Ask {
+            IoEvent::Ask {
                 start_byte,
                 len_bytes,
             } => RawKind::DeviceRead {
                 start_byte,
                 len_bytes,
             },
-            Act::Arrive {
+            IoEvent::Arrive {
                 start_byte,
                 len_bytes,
             } => RawKind::DeviceDone {
                 start_byte,
                 len_bytes,
             },
-            Act::Step(step) => of_step(demand.steps.get(step)?)?,
+            IoEvent::Step(step) => of_step(sequence.steps.get(step)?)?,
         };
         Some(RawEvent {
             time_us: microseconds(event.time_s),
@@ -98,14 +98,14 @@ fn access(access: Access, inode: u64) -> RawKind {
     }
 }
 
-/// The inode numbers of the places that a demand names.
+/// The inode numbers of the places that a sequence names.
 fn inodes(
     image: &Image,
     geometry: &Geometry,
-    demand: &Demand,
+    sequence: &AccessSequence,
 ) -> Result<HashMap<usize, u64>, Error> {
     let mut inodes = HashMap::new();
-    for path in &demand.paths {
+    for path in &sequence.paths {
         if let (Some(name), Some((_, inode))) = (geometry.names.get(path), image.find(path)?) {
             inodes.insert(name.place, inode.number.into());
         }
@@ -146,12 +146,12 @@ mod tests {
             events: accesses.iter().map(event).collect(),
             ..Trace::default()
         };
-        let demand = Demand::of_trace(&trace, 0.0);
+        let sequence = AccessSequence::of_trace(&trace, 0.0);
         let geometry = geometry(&image, Box::new(bytes), go_on).unwrap();
         let (medium, machine) = (Medium::HOST, Machine::default());
         let (prediction, events) =
-            predict_in_detail(&geometry, &demand, &medium, &machine, &Reader::KERNEL);
-        let events = recorded_events(&image, &geometry, &demand, &events).unwrap();
+            predict_in_detail(&geometry, &sequence, &medium, &machine, &Reader::KERNEL);
+        let events = recorded_events(&image, &geometry, &sequence, &events).unwrap();
         let start = Start {
             events: &events,
             counters: Counters {

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use coldpress_assemble::TableOptions;
 use coldpress_build::{Error, Estimate, Options, SampledBlocks, Source};
 use coldpress_cost::{
-    Demand, Geometry, ImageOptions, Machine, Medium, Prediction, Reader, predict,
+    AccessSequence, Geometry, ImageOptions, Machine, Medium, Prediction, Reader, predict,
 };
 use coldpress_format::{BlockSize, Compressor};
 use coldpress_layout::{Group, Order, Plan, Sketches, Tails, order_grouped};
@@ -31,7 +31,7 @@ pub struct Search<'a> {
     /// The plan for images of a block size; an empty one if there is none.
     pub plan: &'a dyn Fn(BlockSize) -> Plan,
     /// The start that is to be fast; `None` is reading everything, as extracting does.
-    pub demand: Option<&'a Demand>,
+    pub sequence: Option<&'a AccessSequence>,
     /// Files that the start maps, and their pages of code, first and last: the kernel reads these ahead otherwise.
     pub code: &'a [FileCode],
     /// What holds the image.
@@ -130,14 +130,14 @@ impl Search<'_> {
         blocks: &SampledBlocks<'_>,
         estimate: &Estimate,
     ) -> Spent {
-        let (true, Some(demand), Some(compressor)) =
-            (candidate.spends, self.demand, candidate.compressor())
+        let (true, Some(sequence), Some(compressor)) =
+            (candidate.spends, self.sequence, candidate.compressor())
         else {
             return Spent::default();
         };
         let spending = Spending {
             tree: &self.source.tree,
-            demand,
+            sequence,
             medium: self.medium,
             machine: self.machine,
             compressor,
@@ -208,14 +208,14 @@ impl Search<'_> {
             geometry.set_executable(path, pages.clone());
         }
         let everything;
-        let demand = if let Some(demand) = self.demand {
-            demand
+        let sequence = if let Some(sequence) = self.sequence {
+            sequence
         } else {
-            everything = Demand::of_everything(&geometry);
+            everything = AccessSequence::of_everything(&geometry);
             &everything
         };
         let (machine, reader) = (self.machine, self.reader);
-        Ok(predict(&geometry, demand, self.medium, machine, reader))
+        Ok(predict(&geometry, sequence, self.medium, machine, reader))
     }
 
     fn made(&self, estimate: &Estimate, more_bytes: u64, prediction: &Prediction) -> Outcome {

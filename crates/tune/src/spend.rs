@@ -5,14 +5,14 @@ mod hot;
 use std::collections::{HashMap, HashSet};
 
 use coldpress_build::SampledBlocks;
-use coldpress_cost::{Demand, Machine, Medium};
+use coldpress_cost::{AccessSequence, Machine, Medium};
 use coldpress_format::{BlockSize, Compressor};
 use coldpress_layout::{BlockEncoding, BlockGain, EncodingRule, NodeId, Order, Tree, assign};
 
 /// What decides what a block saves.
 pub(crate) struct Spending<'a> {
     pub(crate) tree: &'a Tree,
-    pub(crate) demand: &'a Demand,
+    pub(crate) sequence: &'a AccessSequence,
     pub(crate) medium: &'a Medium,
     pub(crate) machine: &'a Machine,
     pub(crate) compressor: Compressor,

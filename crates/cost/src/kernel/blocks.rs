@@ -1,9 +1,9 @@
 //! Data and fragment blocks: read, decompressed, spread over pages.
 
 use super::{Kernel, PAGE_BYTES};
-use crate::event::Act;
-use crate::geometry::{Extent, FilePlace};
-use crate::queue::{READ_BYTES_MAX, as_f64};
+use crate::device::{READ_BYTES_MAX, as_f64};
+use crate::event::IoEvent;
+use crate::geometry::{Extent, FileGeometry};
 use crate::slots::Kept;
 
 impl Kernel<'_> {
@@ -45,22 +45,22 @@ impl Kernel<'_> {
     }
 
     /// All pages of a window come into memory before the first of its blocks is read.
-    fn log_fill(&mut self, now_s: f64, place: usize, file: &FilePlace, (page, end): (u64, u64)) {
+    fn log_fill(&mut self, now_s: f64, place: usize, file: &FileGeometry, (page, end): (u64, u64)) {
         let block_pages = self.block_pages();
         let first_page = self.pages.block_of(page) * block_pages;
         let mut behind = end.next_multiple_of(block_pages);
         if !self.rules.fills_blocks {
             behind = behind.min(file.page_count());
         }
-        let act = Act::Fill {
+        let event = IoEvent::Fill {
             place,
             first_page,
             last_page: behind.max(first_page + 1) - 1,
         };
-        self.queue.log.note(now_s, act);
+        self.device.log.note(now_s, event);
     }
 
-    fn note_filled(&mut self, now_s: &mut f64, place: usize, file: &FilePlace, block: u64) {
+    fn note_filled(&mut self, now_s: &mut f64, place: usize, file: &FileGeometry, block: u64) {
         let first = block * self.block_pages();
         let pages = if self.rules.fills_blocks {
             self.block_pages()
@@ -79,7 +79,7 @@ impl Kernel<'_> {
         &mut self,
         now_s: &mut f64,
         place: usize,
-        file: &FilePlace,
+        file: &FileGeometry,
         (block, last): (u64, u64),
     ) -> u64 {
         let Some(extent) = self.block(place, file, block) else {
@@ -107,7 +107,7 @@ impl Kernel<'_> {
             count += 1;
         }
         let done_s = self
-            .queue
+            .device
             .read(*now_s, extent.start_byte, end - extent.start_byte);
         self.causes.data_wait_s += done_s - *now_s;
         *now_s = done_s;
@@ -122,7 +122,7 @@ impl Kernel<'_> {
     }
 
     /// Reads a fragment block, if it is not kept, and copies a tail end out of it.
-    fn read_fragment(&mut self, now_s: &mut f64, file: &FilePlace, index: u32) {
+    fn read_fragment(&mut self, now_s: &mut f64, file: &FileGeometry, index: u32) {
         let Some(&extent) = self.geometry.fragments.get(index as usize) else {
             return;
         };
@@ -130,7 +130,7 @@ impl Kernel<'_> {
         if kept != Kept::Yes {
             let begun_s = *now_s;
             let stored_bytes = extent.stored_bytes.into();
-            let done_s = self.queue.read(*now_s, extent.start_byte, stored_bytes);
+            let done_s = self.device.read(*now_s, extent.start_byte, stored_bytes);
             *now_s = done_s;
             self.decompress(now_s, self.geometry.block_size.bytes(), &extent);
             if kept == Kept::NoMore {

@@ -3,7 +3,7 @@
 use coldpress_format::{Fragment, METADATA_BLOCK_SIZE, MetadataHeader};
 
 use super::Kernel;
-use crate::geometry::{FilePlace, MetadataRange, Name, PlaceKind};
+use crate::geometry::{FileGeometry, InodeGeometryKind, Lookup, MetadataRange};
 use crate::slots::Kept;
 
 #[expect(clippy::cast_possible_truncation, reason = "8 KiB")]
@@ -30,7 +30,7 @@ impl Kernel<'_> {
     }
 
     /// Finds a name in its directory and reads the inode (`squashfs_lookup`, `squashfs_read_inode`).
-    pub(crate) fn look_up(&mut self, now_s: &mut f64, name: Name) {
+    pub(crate) fn look_up(&mut self, now_s: &mut f64, name: Lookup) {
         *now_s += self.machine.speeds.lookup_s;
         if self.kept.is_some() {
             self.request(now_s);
@@ -43,7 +43,7 @@ impl Kernel<'_> {
         };
         self.touch(now_s, place.inode);
         self.touch_block(now_s, self.geometry.id_table);
-        if let PlaceKind::File(file) = &place.kind
+        if let InodeGeometryKind::File(file) = &place.kind
             && let (Some(fragment), Some(table)) = (file.fragment, self.geometry.fragment_table)
         {
             self.touch_block(now_s, table + fragment as usize / FRAGMENTS_IN_BLOCK);
@@ -59,7 +59,7 @@ impl Kernel<'_> {
 
     /// Reads the block list of a file up to a block, from where the index of that file leads: each 2048 words, a metadata block's, it
     /// knows where they begin, up to the last one that was read.
-    pub(super) fn read_block_list(&mut self, now_s: &mut f64, file: &FilePlace, block: u64) {
+    pub(super) fn read_block_list(&mut self, now_s: &mut f64, file: &FileGeometry, block: u64) {
         let (first, offset) = file.list;
         let run = block * WORD_BYTES / u64::from(METADATA_BLOCK_BYTES);
         let run = usize::try_from(run).unwrap_or(usize::MAX);
@@ -83,16 +83,16 @@ impl Kernel<'_> {
             return;
         }
         let begun_s = *now_s;
-        let before = (self.queue.reads, self.queue.read_bytes);
+        let before = (self.device.reads, self.device.read_bytes);
         let mut body_start = extent.start_byte;
         if self.rules.reads_headers {
-            *now_s = self.queue.read(*now_s, extent.start_byte, HEADER_BYTES);
+            *now_s = self.device.read(*now_s, extent.start_byte, HEADER_BYTES);
             body_start += HEADER_BYTES;
         }
         let body_bytes = extent.end().saturating_sub(body_start);
-        *now_s = self.queue.read(*now_s, body_start, body_bytes);
-        self.metadata_reads += self.queue.reads - before.0;
-        self.metadata_bytes += self.queue.read_bytes - before.1;
+        *now_s = self.device.read(*now_s, body_start, body_bytes);
+        self.metadata_reads += self.device.reads - before.0;
+        self.metadata_bytes += self.device.read_bytes - before.1;
         let arrived_s = *now_s;
         self.decompress(now_s, METADATA_BLOCK_BYTES, &extent);
         if kept == Kept::NoMore {

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use super::{Kernel, PAGE_BYTES};
-use crate::geometry::{Extent, FilePlace};
+use crate::geometry::{Extent, FileGeometry};
 
 /// Pages that one request asks for.
 const REQUEST_PAGES: u64 = 32;
@@ -54,7 +54,7 @@ impl Kernel<'_> {
     }
 
     /// Has the process answer for pages of a file, in requests of 128 KiB.
-    pub(super) fn ask_for(&mut self, now_s: &mut f64, file: &FilePlace, page: u64, end: u64) {
+    pub(super) fn ask_for(&mut self, now_s: &mut f64, file: &FileGeometry, page: u64, end: u64) {
         let block_bytes = u64::from(self.geometry.block_size.bytes());
         let mut page = page;
         while page < end {
@@ -80,7 +80,7 @@ impl Kernel<'_> {
             return;
         }
         let stored_bytes = extent.stored_bytes.into();
-        let done_s = self.queue.read(*now_s, extent.start_byte, stored_bytes);
+        let done_s = self.device.read(*now_s, extent.start_byte, stored_bytes);
         self.causes.data_wait_s += done_s - *now_s;
         *now_s = done_s;
         self.decompress(now_s, self.geometry.block_size.bytes(), extent);

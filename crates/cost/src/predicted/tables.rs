@@ -11,7 +11,8 @@ use coldpress_layout::{NodeId, Tree};
 
 use super::{BlockSizes, ImageOptions};
 use crate::geometry::{
-    DirectoryPlace, Extent, FilePlace, Geometry, MetadataRange, Name, Place, PlaceKind,
+    DirectoryGeometry, Extent, FileGeometry, Geometry, InodeGeometry, InodeGeometryKind, Lookup,
+    MetadataRange,
 };
 use crate::listing::searches;
 
@@ -35,7 +36,7 @@ pub(super) struct Lengths<'a> {
 #[derive(Clone)]
 struct NotedInode {
     fixed_bytes: u64,
-    kind: PlaceKind,
+    kind: InodeGeometryKind,
 }
 
 impl TableSink for Lengths<'_> {
@@ -76,10 +77,12 @@ impl TableSink for Lengths<'_> {
     fn note_inode(&mut self, node: NodeId, inode: &Inode) {
         let kind = match &inode.body {
             // Where its block list begins is known when the place of the inode is.
-            Body::File(file) => PlaceKind::File(FilePlace::new(file, self.block_size, (0, 0))),
-            Body::Directory(_) => PlaceKind::Directory(DirectoryPlace::default()),
-            Body::Symlink(_) => PlaceKind::Symlink,
-            _ => PlaceKind::Other,
+            Body::File(file) => {
+                InodeGeometryKind::File(FileGeometry::new(file, self.block_size, (0, 0)))
+            }
+            Body::Directory(_) => InodeGeometryKind::Directory(DirectoryGeometry::default()),
+            Body::Symlink(_) => InodeGeometryKind::Symlink,
+            _ => InodeGeometryKind::Other,
         };
         self.inodes[node.index()] = NotedInode {
             fixed_bytes: inode.fixed_bytes(),
@@ -96,7 +99,7 @@ impl<'a> Lengths<'a> {
     pub(super) fn new(tree: &'a Tree, block_size: BlockSize, sizes: &'a dyn BlockSizes) -> Self {
         let inode = NotedInode {
             fixed_bytes: 0,
-            kind: PlaceKind::Other,
+            kind: InodeGeometryKind::Other,
         };
         Self {
             tree,
@@ -156,7 +159,13 @@ impl<'a> Lengths<'a> {
         }
     }
 
-    fn place(&self, places: &Places<'_>, node: NodeId, inode: NotedInode, at: InodeRef) -> Place {
+    fn place(
+        &self,
+        places: &Places<'_>,
+        node: NodeId,
+        inode: NotedInode,
+        at: InodeRef,
+    ) -> InodeGeometry {
         let NotedInode {
             fixed_bytes,
             mut kind,
@@ -165,10 +174,10 @@ impl<'a> Lengths<'a> {
         let first = blocks.partition_point(|block| block.start_byte < at.block_start.into());
         let begin = (first, u64::from(at.offset));
         match &mut kind {
-            PlaceKind::File(file) => file.list = places.further(begin, fixed_bytes),
-            PlaceKind::Directory(directory) => {
+            InodeGeometryKind::File(file) => file.list = places.further(begin, fixed_bytes),
+            InodeGeometryKind::Directory(directory) => {
                 if let Some(listing) = self.listings.get(&node) {
-                    *directory = DirectoryPlace {
+                    *directory = DirectoryGeometry {
                         listing: (listing.len_bytes > 0).then(|| {
                             let start = (places.listings_first, listing.start);
                             places.range(start, listing.len_bytes.into())
@@ -177,18 +186,18 @@ impl<'a> Lengths<'a> {
                     };
                 }
             }
-            PlaceKind::Symlink | PlaceKind::Other => {}
+            InodeGeometryKind::Symlink | InodeGeometryKind::Other => {}
         }
-        Place {
+        InodeGeometry {
             inode: places.range(begin, fixed_bytes),
             kind,
         }
     }
 
     /// What each path names.
-    fn names(&self, places: &Places<'_>) -> HashMap<Vec<u8>, Name> {
+    fn names(&self, places: &Places<'_>) -> HashMap<Vec<u8>, Lookup> {
         let paths = self.tree.paths();
-        let root = Name {
+        let root = Lookup {
             place: NodeId::ROOT.index(),
             search: None,
         };
@@ -202,7 +211,7 @@ impl<'a> Lengths<'a> {
             };
             let found = places.searches(self.tree, *directory, listing);
             for ((name, node), search) in entries.iter().zip(found) {
-                let name_of = Name {
+                let name_of = Lookup {
                     place: node.index(),
                     search: Some(search),
                 };

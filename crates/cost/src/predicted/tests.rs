@@ -5,7 +5,7 @@ use coldpress_format::SUPERBLOCK_SIZE;
 use coldpress_layout::{Kind, Node, Plan, Tails, order};
 
 use super::*;
-use crate::geometry::{DirectoryPlace, PlaceKind};
+use crate::geometry::{DirectoryGeometry, InodeGeometryKind};
 
 /// Data blocks take half of what they hold, fragment blocks a third; the file 2 does not compress, and the first block of the file 3 is sparse.
 struct Halves;
@@ -149,7 +149,7 @@ fn every_name_has_its_place() {
         assert_eq!((search.first, search.last), (1, 1), "{path}");
     }
     assert_eq!(geometry.names[&b"/"[..]].search, None);
-    assert_eq!(geometry.places[5].kind, PlaceKind::Symlink);
+    assert_eq!(geometry.places[5].kind, InodeGeometryKind::Symlink);
     assert_eq!((geometry.fragment_table, geometry.id_table), (Some(2), 3));
     assert_eq!(geometry.metadata.len(), 4);
 }
@@ -166,6 +166,6 @@ fn an_empty_tree_has_a_root() {
     assert_eq!((geometry.places.len(), geometry.fragment_table), (1, None));
     assert_eq!(
         geometry.places[0].kind,
-        PlaceKind::Directory(DirectoryPlace::default())
+        InodeGeometryKind::Directory(DirectoryGeometry::default())
     );
 }

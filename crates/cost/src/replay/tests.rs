@@ -1,7 +1,9 @@
 use coldpress_format::{BlockSize, Compressor};
 
 use super::*;
-use crate::geometry::{DirectoryPlace, Extent, FilePlace, MetadataRange, Name, Place};
+use crate::geometry::{
+    DirectoryGeometry, Extent, FileGeometry, InodeGeometry, Lookup, MetadataRange,
+};
 use crate::prediction::Limit;
 use crate::reader::Decompressors;
 
@@ -28,16 +30,16 @@ fn image(files: &[(&str, u64, Option<u32>)]) -> Geometry {
         compressor: Compressor::Zstd,
         block_size: BlockSize::DEFAULT,
         image_bytes: 1 << 31,
-        places: vec![Place {
+        places: vec![InodeGeometry {
             inode: one(0),
-            kind: PlaceKind::Directory(DirectoryPlace {
+            kind: InodeGeometryKind::Directory(DirectoryGeometry {
                 listing: Some(one(listing)),
                 is_indexed: false,
             }),
         }],
         names: [(
             b"/".to_vec(),
-            Name {
+            Lookup {
                 place: 0,
                 search: None,
             },
@@ -55,7 +57,7 @@ fn image(files: &[(&str, u64, Option<u32>)]) -> Geometry {
     let mut start = 0;
     for (index, (path, blocks, fragment)) in files.iter().enumerate() {
         let block = |at: u64| extent(start + at * 40_000, 40_000, 131_072);
-        let file = FilePlace {
+        let file = FileGeometry {
             size_bytes: blocks * BLOCK_BYTES + if fragment.is_some() { 5000 } else { 0 },
             blocks: (0..*blocks).map(block).collect(),
             fragment: *fragment,
@@ -63,11 +65,11 @@ fn image(files: &[(&str, u64, Option<u32>)]) -> Geometry {
             executable: Vec::new(),
         };
         start += blocks * 40_000;
-        geometry.places.push(Place {
+        geometry.places.push(InodeGeometry {
             inode: one(index + 1),
-            kind: PlaceKind::File(file),
+            kind: InodeGeometryKind::File(file),
         });
-        let name = Name {
+        let name = Lookup {
             place: index + 1,
             search: Some(one(listing)),
         };
@@ -88,7 +90,7 @@ fn fault(page: u64) -> Access {
 }
 
 /// Accesses of one thread, without time of its own.
-fn demand(accesses: &[(&str, Access)]) -> Demand {
+fn sequence(accesses: &[(&str, Access)]) -> AccessSequence {
     threads(
         &accesses
             .iter()
@@ -97,34 +99,40 @@ fn demand(accesses: &[(&str, Access)]) -> Demand {
     )
 }
 
-fn threads(accesses: &[(u32, &str, Access)]) -> Demand {
-    let mut demand = Demand::default();
+fn threads(accesses: &[(u32, &str, Access)]) -> AccessSequence {
+    let mut sequence = AccessSequence::default();
     for &(pid, path, access) in accesses {
-        let known = demand
+        let known = sequence
             .paths
             .iter()
             .position(|known| known == path.as_bytes());
         let path = known.unwrap_or_else(|| {
-            demand.paths.push(path.as_bytes().to_vec());
-            demand.paths.len() - 1
+            sequence.paths.push(path.as_bytes().to_vec());
+            sequence.paths.len() - 1
         });
-        demand.steps.push(DemandStep {
+        sequence.steps.push(AccessStep {
             access,
             path,
             pid,
             compute_share: 0.0,
         });
     }
-    demand
+    sequence
 }
 
-fn run(geometry: &Geometry, demand: &Demand, reader: &Reader) -> Prediction {
-    predict(geometry, demand, &Medium::FREE, &Machine::default(), reader)
+fn run(geometry: &Geometry, sequence: &AccessSequence, reader: &Reader) -> Prediction {
+    predict(
+        geometry,
+        sequence,
+        &Medium::FREE,
+        &Machine::default(),
+        reader,
+    )
 }
 
 /// Data reads of the kernel: those that are not metadata.
 fn data_reads(geometry: &Geometry, accesses: &[(&str, Access)]) -> u64 {
-    let prediction = run(geometry, &demand(accesses), &Reader::KERNEL);
+    let prediction = run(geometry, &sequence(accesses), &Reader::KERNEL);
     assert_eq!(prediction.missing, Vec::<Vec<u8>>::new());
     prediction.reads - prediction.metadata_reads
 }
@@ -198,13 +206,13 @@ fn fragment_blocks_make_room_for_each_other() {
         .iter()
         .map(|name| (name.as_str(), read(0, 0)))
         .collect();
-    let prediction = run(&geometry, &demand(&all), &Reader::KERNEL);
+    let prediction = run(&geometry, &sequence(&all), &Reader::KERNEL);
     assert_eq!(prediction.reads - prediction.metadata_reads, 8);
     assert!(prediction.by_cause.fragments_again_s > 0.0);
     // Each file fills a block of pages.
     assert_eq!(prediction.page_cache_bytes, 8 * BLOCK_BYTES);
     for reader in [Reader::FUSE, Reader::Erofs] {
-        let prediction = run(&geometry, &demand(&all), &reader);
+        let prediction = run(&geometry, &sequence(&all), &reader);
         assert!(
             prediction.by_cause.fragments_again_s.abs() < 1e-12,
             "{reader:?}"
@@ -219,7 +227,7 @@ fn metadata_is_read_by_header_and_block_and_again_once_it_made_room() {
     let files: Vec<_> = names.iter().map(|name| (name.as_str(), 1, None)).collect();
     let geometry = image(&files);
     let first = [("/0", Access::Lookup)];
-    let prediction = run(&geometry, &demand(&first), &Reader::KERNEL);
+    let prediction = run(&geometry, &sequence(&first), &Reader::KERNEL);
     // The listing and the inode; the root's inode and the ids are there since the mount.
     assert_eq!((prediction.reads, prediction.metadata_reads), (4, 4));
     let mut twice: Vec<_> = names
@@ -227,10 +235,10 @@ fn metadata_is_read_by_header_and_block_and_again_once_it_made_room() {
         .map(|name| (name.as_str(), Access::Lookup))
         .collect();
     twice.push(("/0", read(0, 0)));
-    let prediction = run(&geometry, &demand(&twice), &Reader::KERNEL);
+    let prediction = run(&geometry, &sequence(&twice), &Reader::KERNEL);
     assert!(prediction.by_cause.metadata_again_s > 0.0);
     assert!(prediction.metadata_reads > 2 * 11);
-    let unpacked = run(&geometry, &demand(&twice), &Reader::Unpacked);
+    let unpacked = run(&geometry, &sequence(&twice), &Reader::Unpacked);
     assert_eq!(unpacked.metadata_reads, 1 + 10);
 }
 
@@ -245,7 +253,7 @@ fn long_block_lists_are_read_from_where_their_index_leads() {
     };
     let block = |block: u64| ("/large", read(block * PAGES + 5, block * PAGES + 5));
     let reads =
-        |accesses: &[(&str, Access)]| run(&geometry, &demand(accesses), &reader).metadata_reads;
+        |accesses: &[(&str, Access)]| run(&geometry, &sequence(accesses), &reader).metadata_reads;
     let first = reads(&[block(4500)]);
     for (then, more) in [
         (&[block(4600)][..], 0),
@@ -261,7 +269,7 @@ fn long_block_lists_are_read_from_where_their_index_leads() {
 #[test]
 fn names_that_are_missing_cost_a_search() {
     let geometry = image(&[("/a", 1, None)]);
-    let absent = demand(&[
+    let absent = sequence(&[
         ("/x", Access::Lookup),
         ("/x/y", read(0, 3)),
         ("/x", read(0, 0)),
@@ -279,14 +287,14 @@ fn threads_wait_beside_each_other_and_for_what_another_reads() {
         ..Medium::FREE
     };
     let time_s = |accesses: &[(u32, &str, Access)]| {
-        let mut demand = threads(accesses);
-        demand.compute_s = 0.5;
-        if let Some(first) = demand.steps.first_mut() {
+        let mut sequence = threads(accesses);
+        sequence.compute_s = 0.5;
+        if let Some(first) = sequence.steps.first_mut() {
             first.compute_share = 1.0;
         }
         predict(
             &geometry,
-            &demand,
+            &sequence,
             &medium,
             &Machine::default(),
             &Reader::KERNEL,
@@ -311,14 +319,14 @@ fn threads_wait_beside_each_other_and_for_what_another_reads() {
 #[test]
 fn the_limit_is_what_takes_longest() {
     let geometry = image(&[("/a", 20, None)]);
-    let whole = demand(&[("/a", read(0, 20 * PAGES - 1))]);
+    let whole = sequence(&[("/a", read(0, 20 * PAGES - 1))]);
     let limit = |medium: Medium, compute_s: f64| {
-        let mut demand = whole.clone();
-        demand.compute_s = compute_s;
-        demand.steps[0].compute_share = 1.0;
+        let mut sequence = whole.clone();
+        sequence.compute_s = compute_s;
+        sequence.steps[0].compute_share = 1.0;
         let prediction = predict(
             &geometry,
-            &demand,
+            &sequence,
             &medium,
             &Machine::default(),
             &Reader::KERNEL,
@@ -344,7 +352,11 @@ fn the_limit_is_what_takes_longest() {
 fn everything_is_read_and_nothing_twice() {
     let geometry = image(&[("/a", 20, Some(0)), ("/b", 3, None), ("/c", 0, Some(1))]);
     for reader in [Reader::KERNEL, Reader::FUSE, Reader::Erofs] {
-        let prediction = run(&geometry, &Demand::of_everything(&geometry), &reader);
+        let prediction = run(
+            &geometry,
+            &AccessSequence::of_everything(&geometry),
+            &reader,
+        );
         let blocks = (20 + 3 + 2) * BLOCK_BYTES;
         assert!(prediction.decompressed_bytes >= blocks, "{reader:?}");
         assert!(
@@ -377,18 +389,18 @@ fn events_tell_what_the_prediction_sums_up() {
         let (mut reads, mut read_bytes, mut arrived_bytes, mut pages) = (0, 0, 0, 0);
         let mut steps = Vec::new();
         for event in &events {
-            match event.act {
-                Act::Fill {
+            match event.io {
+                IoEvent::Fill {
                     first_page,
                     last_page,
                     ..
                 } => pages += last_page + 1 - first_page,
-                Act::Ask { len_bytes, .. } => {
+                IoEvent::Ask { len_bytes, .. } => {
                     reads += 1;
                     read_bytes += len_bytes;
                 }
-                Act::Arrive { len_bytes, .. } => arrived_bytes += len_bytes,
-                Act::Step(step) => steps.push((step, event.pid)),
+                IoEvent::Arrive { len_bytes, .. } => arrived_bytes += len_bytes,
+                IoEvent::Step(step) => steps.push((step, event.pid)),
             }
         }
         let told = (prediction.reads, prediction.read_bytes);
@@ -406,7 +418,7 @@ fn events_tell_what_the_prediction_sums_up() {
 fn holes_are_not_read_and_shared_blocks_for_each_file() {
     let mut geometry = image(&[("/a", 2, None), ("/b", 2, None)]);
     let first = geometry.file(b"/a").map(|file| file.blocks.clone());
-    if let PlaceKind::File(file) = &mut geometry.places[2].kind {
+    if let InodeGeometryKind::File(file) = &mut geometry.places[2].kind {
         file.blocks = first.unwrap();
         file.blocks[1].stored_bytes = 0;
     }

@@ -1,6 +1,6 @@
 //! Which pages of programs and libraries are mapped to be executed.
 
-use coldpress_cost::{Demand, Geometry};
+use coldpress_cost::{AccessSequence, Geometry};
 use coldpress_format::Body;
 use coldpress_image::Image;
 use coldpress_trace::{Access, PAGE_SIZE_BYTES};
@@ -18,16 +18,16 @@ const HEADERS_BYTES: usize = 4096;
 /// # Cost
 ///
 /// Reads the first block of each of these files.
-pub fn note_executables(geometry: &mut Geometry, image: &Image, demand: &Demand) {
-    let mut is_mapped = vec![false; demand.paths.len()];
-    for step in &demand.steps {
+pub fn note_executables(geometry: &mut Geometry, image: &Image, sequence: &AccessSequence) {
+    let mut is_mapped = vec![false; sequence.paths.len()];
+    for step in &sequence.steps {
         if let (Access::Fault { .. } | Access::Map { .. }, Some(is_mapped)) =
             (step.access, is_mapped.get_mut(step.path))
         {
             *is_mapped = true;
         }
     }
-    for (path, _) in demand.paths.iter().zip(is_mapped).filter(|(_, is)| *is) {
+    for (path, _) in sequence.paths.iter().zip(is_mapped).filter(|(_, is)| *is) {
         if let Some(pages) = code(image, path) {
             geometry.set_executable(path, pages);
         }

@@ -131,7 +131,7 @@ impl Spending<'_> {
     /// A path of each file that the start names.
     fn paths(&self) -> HashMap<NodeId, &[u8]> {
         let mut paths = HashMap::new();
-        for path in &self.demand.paths {
+        for path in &self.sequence.paths {
             if let Some(node) = self.tree.find(path) {
                 paths
                     .entry(self.tree.data_of(node))
@@ -146,8 +146,8 @@ impl Spending<'_> {
         let mut touched: BTreeMap<NodeId, BTreeSet<u64>> = BTreeMap::new();
         let block_bytes = u64::from(self.block_size.bytes());
         let block = |page: u64| page.saturating_mul(PAGE_SIZE_BYTES) / block_bytes;
-        for step in &self.demand.steps {
-            let path = self.demand.paths.get(step.path);
+        for step in &self.sequence.steps {
+            let path = self.sequence.paths.get(step.path);
             let node = path.and_then(|path| self.tree.find(path));
             let pages = step.access.pages().filter(|_| step.access.is_certain());
             let (Some(node), Some((first, last))) = (node, pages) else {

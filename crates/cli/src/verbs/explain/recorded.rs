@@ -85,7 +85,7 @@ impl Source {
     /// If this process lacks anything that a start needs.
     pub(super) fn demand_privileges(&self) -> anyhow::Result<()> {
         match self {
-            Self::Start { .. } => privileges::demand("recording"),
+            Self::Start { .. } => privileges::require("recording"),
             Self::Trace { .. } => Ok(()),
         }
     }
@@ -135,14 +135,14 @@ fn predicted(
     ui: &Ui,
 ) -> anyhow::Result<Recorded> {
     let source = steps::scan_image(path, opened.start, ui)?;
-    let demand = start.demand(start.program_s(&source, target).unwrap_or(0.0));
-    let geometry = geometry(opened, &demand, ui)?;
+    let sequence = start.sequence(start.program_s(&source, target).unwrap_or(0.0));
+    let geometry = geometry(opened, &sequence, ui)?;
     let (medium, machine) = (&target.medium, &target.machine);
     let (prediction, events) =
-        predict_in_detail(&geometry, &demand, medium, machine, &target.kernel);
+        predict_in_detail(&geometry, &sequence, medium, machine, &target.kernel);
     warn_of_missing(&prediction.missing, ui);
     Ok(Recorded {
-        events: recorded_events(&opened.image, &geometry, &demand, &events)?,
+        events: recorded_events(&opened.image, &geometry, &sequence, &events)?,
         counters: Counters {
             reads: prediction.reads,
             read_bytes: prediction.read_bytes,

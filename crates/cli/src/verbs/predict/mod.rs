@@ -6,7 +6,7 @@ mod table;
 use std::path::Path;
 
 use anyhow::Context as _;
-use coldpress_cost::{Demand, Prediction, Reader, predict};
+use coldpress_cost::{AccessSequence, Prediction, Reader, predict};
 use coldpress_report::text::quoted;
 
 use crate::device::Target;
@@ -23,7 +23,7 @@ struct Predicted<'a> {
     args: &'a PredictArgs,
     target: &'a Target,
     reader: Reader,
-    demand: &'a Demand,
+    sequence: &'a AccessSequence,
     /// Where the time of the program itself is known from.
     warm: Warm,
     prediction: Prediction,
@@ -42,20 +42,26 @@ pub(super) fn run(args: &PredictArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let opened = image_file::open(&args.image, &args.place)?;
     let start = read_start(args)?;
     let (warm, compute_s) = warm(args, &start, &opened, &target, ui)?;
-    let demand = start.demand(compute_s);
+    let sequence = start.sequence(compute_s);
     let geometry = ui
         .timed("mapping", "Find what lies where in the image", || {
-            geometry(&opened, &demand, ui)
+            geometry(&opened, &sequence, ui)
         })
         .with_context(|| format!("cannot read {}", quoted(&args.image)))?;
     let reader = reader(args.reader, &target);
-    let prediction = predict(&geometry, &demand, &target.medium, &target.machine, &reader);
+    let prediction = predict(
+        &geometry,
+        &sequence,
+        &target.medium,
+        &target.machine,
+        &reader,
+    );
     warn_of_missing(&prediction.missing, ui);
     let predicted = Predicted {
         args,
         target: &target,
         reader,
-        demand: &demand,
+        sequence: &sequence,
         warm,
         prediction,
     };

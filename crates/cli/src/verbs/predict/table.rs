@@ -82,7 +82,7 @@ fn sums(predicted: &Predicted) -> Vec<(&'static str, String)> {
 }
 
 fn warm(predicted: &Predicted) -> String {
-    let takes = seconds(predicted.demand.compute_s);
+    let takes = seconds(predicted.sequence.compute_s);
     match predicted.warm {
         Warm::Said => format!("the program takes {takes} when it reads nothing, as said"),
         Warm::Recording => {
@@ -136,7 +136,7 @@ impl<'a> Document<'a> {
             args,
             target,
             reader: by,
-            demand,
+            sequence,
             warm,
             prediction,
         } = predicted;
@@ -147,7 +147,7 @@ impl<'a> Document<'a> {
             device: &target.name,
             is_calibrated: target.is_calibrated,
             reader: reader(by),
-            warm_s: (*warm != Warm::Unknown).then_some(demand.compute_s),
+            warm_s: (*warm != Warm::Unknown).then_some(sequence.compute_s),
             limit: prediction.limit(&target.medium).name(),
             prediction,
             missing: prediction

@@ -5,7 +5,7 @@ use std::path::Path;
 use coldpress_bench::figure;
 use coldpress_bench::{Contestant, ContestantFacts, Row};
 use coldpress_build::Source;
-use coldpress_cost::{Demand, Geometry, Prediction, predict};
+use coldpress_cost::{AccessSequence, Geometry, Prediction, predict};
 use coldpress_history::Figures;
 use coldpress_report::text::quoted;
 use coldpress_report::units::{bytes, count, seconds};
@@ -28,13 +28,13 @@ impl Press<'_> {
             .step("predicting", 0)
             .about("a start from each image");
         let target = &self.target;
-        let demand = start.demand(start.program_s(source, target).unwrap_or(0.0));
+        let sequence = start.sequence(start.program_s(source, target).unwrap_or(0.0));
         for contestant in contestants {
             let path = contestant.what.path();
-            match self.geometry(path, &demand) {
+            match self.geometry(path, &sequence) {
                 Ok(geometry) => {
                     let (medium, machine) = (&target.medium, &target.machine);
-                    let prediction = predict(&geometry, &demand, medium, machine, &target.kernel);
+                    let prediction = predict(&geometry, &sequence, medium, machine, &target.kernel);
                     contestant.figures.extend(figures(&prediction));
                 }
                 Err(error) => self.ui.warn(&format!(
@@ -46,9 +46,9 @@ impl Press<'_> {
         step.finish("");
     }
 
-    fn geometry(&self, path: &Path, demand: &Demand) -> anyhow::Result<Geometry> {
+    fn geometry(&self, path: &Path, sequence: &AccessSequence) -> anyhow::Result<Geometry> {
         let opened = image_file::open(path, &PlaceArgs::default())?;
-        geometry(&opened, demand, self.ui)
+        geometry(&opened, sequence, self.ui)
     }
 }
 

@@ -29,7 +29,7 @@ pub(super) fn run(args: &BenchLaunchArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let command = program::resolve(&args.command, &args.source)?;
     check_places(args)?;
     let wishes = contestants::wishes(args)?;
-    privileges::demand("measuring")?;
+    privileges::require("measuring")?;
     let _hold = ui.interrupt.hold();
     let janitor = Janitor::start()?;
     let report = create_report(&args.study)?;

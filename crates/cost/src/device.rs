@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::event::{Act, Log};
+use crate::event::{IoEvent, Log};
 use crate::medium::Medium;
 
 /// The kernel's throttle counts in slices of 0.1 s (`throtl_slice`): what a slice allows passes at once.
@@ -15,7 +15,7 @@ pub(crate) const READ_BYTES_MAX: u64 = 128 * PAGE_BYTES;
 
 /// The device while it is read.
 #[derive(Debug)]
-pub(crate) struct Queue {
+pub(crate) struct Device {
     medium: Medium,
     /// When the bytes of what was asked for so far are through.
     idle_s: f64,
@@ -30,7 +30,7 @@ pub(crate) struct Queue {
     pub(crate) log: Log,
 }
 
-impl Queue {
+impl Device {
     pub(crate) fn new(medium: Medium) -> Self {
         Self {
             medium,
@@ -121,11 +121,11 @@ impl Queue {
         while start_byte < end_byte {
             let len_bytes = READ_BYTES_MAX.min(end_byte - start_byte);
             let (ask, arrive) = (
-                Act::Ask {
+                IoEvent::Ask {
                     start_byte,
                     len_bytes,
                 },
-                Act::Arrive {
+                IoEvent::Arrive {
                     start_byte,
                     len_bytes,
                 },
@@ -211,40 +211,40 @@ mod tests {
             (1024, 1024, 1024),
             (500, 5000, 6144),
         ] {
-            let mut queue = Queue::new(Medium::FREE);
-            near(queue.read(1.0, start, len), 1.0);
-            assert_eq!((queue.reads, queue.read_bytes), (1, expected));
+            let mut device = Device::new(Medium::FREE);
+            near(device.read(1.0, start, len), 1.0);
+            assert_eq!((device.reads, device.read_bytes), (1, expected));
         }
-        let mut queue = Queue::new(Medium::FREE);
-        queue.read(0.0, 100, 600_000);
-        assert_eq!((queue.reads, queue.read_bytes), (2, 601_088));
+        let mut device = Device::new(Medium::FREE);
+        device.read(0.0, 100, 600_000);
+        assert_eq!((device.reads, device.read_bytes), (2, 601_088));
     }
 
     #[test]
     fn large_sectors_are_kept_at_both_ends() {
-        let mut queue = Queue::new(Medium {
+        let mut device = Device::new(Medium {
             sector_bytes: 4096,
             ..Medium::FREE
         });
-        queue.read(0.0, 5000, 10_000);
-        assert_eq!((queue.reads, queue.read_bytes), (1, 12_288));
+        device.read(0.0, 5000, 10_000);
+        assert_eq!((device.reads, device.read_bytes), (1, 12_288));
         // Its neighbors need one of its ends each, and nothing else.
-        queue.read(0.0, 4096, 800);
-        queue.read(0.0, 15_000, 1_000);
-        assert_eq!((queue.reads, queue.read_bytes), (1, 12_288));
-        queue.read(0.0, 15_000, 5_000);
-        assert_eq!((queue.reads, queue.read_bytes), (2, 16_384));
+        device.read(0.0, 4096, 800);
+        device.read(0.0, 15_000, 1_000);
+        assert_eq!((device.reads, device.read_bytes), (1, 12_288));
+        device.read(0.0, 15_000, 5_000);
+        assert_eq!((device.reads, device.read_bytes), (2, 16_384));
     }
 
     #[test]
     fn a_file_is_read_once() {
-        let mut queue = Queue::new(Medium {
+        let mut device = Device::new(Medium {
             via_file: true,
             ..Medium::FREE
         });
-        queue.read(0.0, 4096, 4096);
-        queue.read(0.0, 0, 12_288);
-        assert_eq!((queue.reads, queue.read_bytes), (3, 12_288));
+        device.read(0.0, 4096, 4096);
+        device.read(0.0, 0, 12_288);
+        assert_eq!((device.reads, device.read_bytes), (3, 12_288));
     }
 
     #[test]
@@ -254,10 +254,10 @@ mod tests {
             bandwidth_bytes_per_s: 1e6,
             ..Medium::FREE
         };
-        let mut queue = Queue::new(medium);
-        near(queue.read(0.0, 0, 102_400), 0.1124);
+        let mut device = Device::new(medium);
+        near(device.read(0.0, 0, 102_400), 0.1124);
         // Asked for at the same time: its latency passes meanwhile.
-        near(queue.read(0.0, 102_400, 102_400), 0.2148);
+        near(device.read(0.0, 102_400, 102_400), 0.2148);
     }
 
     #[test]
@@ -267,20 +267,20 @@ mod tests {
             limit_bytes_per_s: Some(1e9),
             ..Medium::FREE
         };
-        let mut queue = Queue::new(medium);
+        let mut device = Device::new(medium);
         let mut now_s = 0.0;
         for _ in 0..10 {
-            now_s = queue.read(now_s, 0, 1);
+            now_s = device.read(now_s, 0, 1);
         }
         near(now_s, 0.0);
         for _ in 0..100 {
-            now_s = queue.read(now_s, 0, 1);
+            now_s = device.read(now_s, 0, 1);
         }
         near(now_s, 1.0);
         // After a pause, no more than a slice.
         now_s = 10.0;
         for _ in 0..20 {
-            now_s = queue.read(now_s, 0, 1);
+            now_s = device.read(now_s, 0, 1);
         }
         near(now_s, 10.1);
     }
@@ -291,16 +291,16 @@ mod tests {
             limit_bytes_per_s: Some(10_240_000.0),
             ..Medium::FREE
         };
-        let mut queue = Queue::new(medium);
+        let mut device = Device::new(medium);
         // A slice has 1,024,000 bytes.
-        near(queue.read(0.0, 0, 512_000), 0.0);
-        near(queue.read(0.01, 0, 256_000), 0.01);
-        near(queue.read(0.02, 0, 512_000), 0.125);
-        near(queue.read(0.125, 0, 512_000), 0.125);
-        near(queue.read(0.13, 0, 512_000), 0.225);
+        near(device.read(0.0, 0, 512_000), 0.0);
+        near(device.read(0.01, 0, 256_000), 0.01);
+        near(device.read(0.02, 0, 512_000), 0.125);
+        near(device.read(0.125, 0, 512_000), 0.125);
+        near(device.read(0.13, 0, 512_000), 0.225);
         let mut now_s = 0.225;
         for _ in 0..200 {
-            now_s = queue.read(now_s, 0, 512_000);
+            now_s = device.read(now_s, 0, 512_000);
         }
         assert!((10.1..10.3).contains(&now_s), "{now_s}");
     }

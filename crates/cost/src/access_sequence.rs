@@ -4,40 +4,40 @@ use std::collections::HashMap;
 
 use coldpress_trace::{Access, Profile, Trace};
 
-use crate::geometry::{Geometry, PlaceKind};
-use crate::queue::as_f64;
+use crate::device::as_f64;
+use crate::geometry::{Geometry, InodeGeometryKind};
 
 /// What a start asks for, and what the program takes besides.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Demand {
+pub struct AccessSequence {
     /// Absolute paths, each once, in the order of their first access.
     pub paths: Vec<Vec<u8>>,
     /// Accesses, in their order.
-    pub steps: Vec<DemandStep>,
+    pub steps: Vec<AccessStep>,
     /// What the program takes when it waits for nothing: a warm start, in s.
     pub compute_s: f64,
 }
 
 /// One access.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct DemandStep {
+pub struct AccessStep {
     /// What was accessed.
     pub access: Access,
-    /// The path, in [`Demand::paths`].
+    /// The path, in [`AccessSequence::paths`].
     pub path: usize,
     /// The thread that asks; 0 if unknown. Waits of different threads overlap.
     pub pid: u32,
-    /// The part of [`Demand::compute_s`] that passes before it.
+    /// The part of [`AccessSequence::compute_s`] that passes before it.
     pub compute_share: f64,
 }
 
-impl Demand {
+impl AccessSequence {
     /// The accesses of one recorded start. What the program takes is spread over them as the time of the recording was.
     ///
     /// * `compute_s`: what the program takes when it waits for nothing.
     pub fn of_trace(trace: &Trace, compute_s: f64) -> Self {
         let whole_us = trace.events.last().map_or(0, |event| event.time_us);
-        let mut demand = Collector::new(compute_s);
+        let mut sequence = Collector::new(compute_s);
         let mut before_us = 0;
         for event in &trace.events {
             let share = if whole_us == 0 {
@@ -46,23 +46,23 @@ impl Demand {
                 as_f64(event.time_us.saturating_sub(before_us)) / as_f64(whole_us)
             };
             before_us = event.time_us;
-            demand.push(event.access, &event.path, event.pid, share);
+            sequence.push(event.access, &event.path, event.pid, share);
         }
-        demand.demand
+        sequence.sequence
     }
 
     /// What several recordings have in common, as one thread that needs it in the order of the profile.
     ///
     /// * `min_share`: accesses that fewer of the recordings made are left out.
-    /// * `compute_s`: as of [`Demand::of_trace`]; it is spread evenly.
+    /// * `compute_s`: as of [`AccessSequence::of_trace`]; it is spread evenly.
     pub fn of_profile(profile: &Profile, min_share: f64, compute_s: f64) -> Self {
         let common = profile.at_least(min_share);
         let share = 1.0 / as_f64(common.steps.len().max(1) as u64);
-        let mut demand = Collector::new(compute_s);
+        let mut sequence = Collector::new(compute_s);
         for step in &common.steps {
-            demand.push(step.access, &step.path, 0, share);
+            sequence.push(step.access, &step.path, 0, share);
         }
-        demand.demand
+        sequence.sequence
     }
 
     /// Everything in an image: each listing, and each file from its beginning to its end, in the order of the paths, by a program that
@@ -70,47 +70,47 @@ impl Demand {
     pub fn of_everything(geometry: &Geometry) -> Self {
         let mut names: Vec<_> = geometry.names.iter().collect();
         names.sort_unstable_by_key(|(path, _)| *path);
-        let mut demand = Collector::new(0.0);
+        let mut sequence = Collector::new(0.0);
         for (path, name) in names {
             let kind = geometry.places.get(name.place).map(|place| &place.kind);
             let access = match kind {
-                Some(PlaceKind::Directory(_)) => Access::List,
-                Some(PlaceKind::File(file)) if file.size_bytes > 0 => Access::Read {
+                Some(InodeGeometryKind::Directory(_)) => Access::List,
+                Some(InodeGeometryKind::File(file)) if file.size_bytes > 0 => Access::Read {
                     first_page: 0,
                     last_page: file.page_count() - 1,
                 },
                 _ => Access::Lookup,
             };
-            demand.push(access, path, 0, 0.0);
+            sequence.push(access, path, 0, 0.0);
         }
-        demand.demand
+        sequence.sequence
     }
 }
 
-/// A demand while its paths are numbered.
+/// A sequence while its paths are numbered.
 struct Collector<'a> {
-    demand: Demand,
+    sequence: AccessSequence,
     known: HashMap<&'a [u8], usize>,
 }
 
 impl<'a> Collector<'a> {
     fn new(compute_s: f64) -> Self {
         Self {
-            demand: Demand {
+            sequence: AccessSequence {
                 compute_s,
-                ..Demand::default()
+                ..AccessSequence::default()
             },
             known: HashMap::new(),
         }
     }
 
     fn push(&mut self, access: Access, path: &'a [u8], pid: u32, compute_share: f64) {
-        let next = self.demand.paths.len();
+        let next = self.sequence.paths.len();
         let number = *self.known.entry(path).or_insert(next);
         if number == next {
-            self.demand.paths.push(path.to_vec());
+            self.sequence.paths.push(path.to_vec());
         }
-        self.demand.steps.push(DemandStep {
+        self.sequence.steps.push(AccessStep {
             access,
             path: number,
             pid,
@@ -137,17 +137,17 @@ mod tests {
             events: vec![event(0, "/a"), event(30, "/b"), event(120, "/a")],
             ..Trace::default()
         };
-        let demand = Demand::of_trace(&trace, 2.0);
-        assert_eq!(demand.paths, [b"/a", b"/b"]);
-        let steps: Vec<_> = demand
+        let sequence = AccessSequence::of_trace(&trace, 2.0);
+        assert_eq!(sequence.paths, [b"/a", b"/b"]);
+        let steps: Vec<_> = sequence
             .steps
             .iter()
             .map(|step| (step.path, step.compute_share))
             .collect();
         assert_eq!(steps, [(0, 0.0), (1, 0.25), (0, 0.75)]);
-        let profile = Demand::of_profile(&Profile::from(&trace), 0.0, 2.0);
-        assert_eq!(profile.paths, demand.paths);
+        let profile = AccessSequence::of_profile(&Profile::from(&trace), 0.0, 2.0);
+        assert_eq!(profile.paths, sequence.paths);
         assert!(profile.steps.iter().all(|step| step.pid == 0));
-        assert_eq!(Demand::of_trace(&Trace::default(), 1.0).steps, []);
+        assert_eq!(AccessSequence::of_trace(&Trace::default(), 1.0).steps, []);
     }
 }
