@@ -3,30 +3,30 @@
 //!
 //! ```text
 //! options   what is asked for, and with what it is found out            options.rs
-//! ground    the populations of blocks, from the survey                  ground.rs, geometry.rs, population.rs
+//! populations of blocks, from the survey                             populations.rs, geometry.rs, population.rs
 //! survey    every block once, with a fast compressor                    survey.rs, surveyed.rs
 //! ranking   blocks in the order of how they compress, and the samples   ranking.rs
 //! rounds    more samples where a size is least sure                     rounds.rs, coder.rs, effort.rs
-//! curve     from the survey's size of a block to the candidate's        curve.rs, cell.rs
+//! curve     from the survey's size of a block to the candidate's        curve.rs, stratum.rs
 //! tables    the metadata of a surveyed image, sampled alike             tables.rs
-//! knowledge which curves tell of a candidate                            knowledge.rs
+//! ratio_model which curves estimate a candidate                         ratio_model.rs
 //! estimate  sizes, times and memory, summed over blocks                 estimate.rs
 //! blocks    what single blocks take                                     blocks.rs
 //! ```
 
 mod blocks;
-mod cell;
 mod coder;
 mod curve;
 mod effort;
 mod estimate;
 mod geometry;
-mod ground;
-mod knowledge;
 mod options;
 mod population;
+mod populations;
 mod ranking;
+mod ratio_model;
 mod rounds;
+mod stratum;
 mod survey;
 mod surveyed;
 mod tables;
@@ -42,10 +42,10 @@ use crate::source::Source;
 use curve::{real, whole};
 use estimate::Adding;
 use geometry::{Geometry, Shape};
-use ground::survey;
-use knowledge::{Knowledge, Parts};
 use population::Population;
+use populations::survey;
 use ranking::Ranking;
+use ratio_model::{Parts, RatioModel};
 use rounds::Sampler;
 use surveyed::Family;
 use tables::Tables;
@@ -73,7 +73,7 @@ pub struct Sampling {
     rankings: Vec<Ranking>,
     /// For each candidate.
     parts: Vec<Parts>,
-    knowledge: Knowledge,
+    ratio_model: RatioModel,
 }
 
 impl Sampling {
@@ -120,7 +120,7 @@ impl Sampling {
         let families = distinct(settings.map(|settings| Family::of(settings.compressor)));
         let mut meter = Meter::new(work_bytes(source, &geometries), progress);
         let surveyed = survey(source, &geometries, &families, options, &mut meter)?;
-        let mut knowledge = Knowledge {
+        let mut ratio_model = RatioModel {
             populations: surveyed.populations,
             curves: Vec::new(),
         };
@@ -129,7 +129,7 @@ impl Sampling {
             .zip(candidates.iter().map(Shape::of))
             .map(|(candidate, shape)| {
                 let geometry = place(&shapes, &shape);
-                knowledge.parts(candidate, &surveyed.places[geometry])
+                ratio_model.parts(candidate, &surveyed.places[geometry])
             })
             .collect();
         let mut sampling = Self {
@@ -138,11 +138,11 @@ impl Sampling {
             geometries,
             tables: surveyed.tables,
             read_s: surveyed.read_s,
-            rankings: rankings(&knowledge.populations, &families),
+            rankings: rankings(&ratio_model.populations, &families),
             parts,
-            knowledge,
+            ratio_model,
         };
-        let all = vec![true; sampling.knowledge.curves.len()];
+        let all = vec![true; sampling.ratio_model.curves.len()];
         let budget_bytes = whole(real(unique_bytes(source).max(SMALL_BYTES)) * options.builds);
         sampling.sample(source, budget_bytes, &options.means, &all, &mut meter)?;
         Ok(sampling)
@@ -167,7 +167,7 @@ impl Sampling {
         means: &SampleMeans<'_>,
         progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
     ) -> Result<(), Error> {
-        let wanted = self.knowledge.behind(&self.parts[candidate]);
+        let wanted = self.ratio_model.behind(&self.parts[candidate]);
         let mut meter = Meter::new(unique_bytes(source) * SAMPLES_PER_SURVEY, progress);
         self.sample(source, budget_bytes, means, &wanted, &mut meter)
     }
@@ -183,19 +183,19 @@ impl Sampling {
     ) -> Result<(), Error> {
         let sampler = Sampler {
             source,
-            populations: &self.knowledge.populations,
+            populations: &self.ratio_model.populations,
             rankings: &self.rankings,
             workers: means.workers(),
             clock: means.clock,
             budget_bytes,
             is_wanted,
         };
-        sampler.refine(&mut self.knowledge.curves, unique_bytes(source), meter)?;
+        sampler.refine(&mut self.ratio_model.curves, unique_bytes(source), meter)?;
         let candidates = self.candidates.iter().zip(&self.parts);
         let estimates = candidates.map(|(candidate, parts)| {
             let adding = Adding {
                 source,
-                knowledge: &self.knowledge,
+                ratio_model: &self.ratio_model,
                 geometry: &self.geometries[parts.geometry],
                 tables: &self.tables[parts.geometry],
                 read_s: self.read_s,

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use coldpress_codec::{Busy, Watch, Work};
+use coldpress_codec::{Work, WorkObserver, WorkSpan};
 use coldpress_image::Image;
 use coldpress_layout::{NodeId, Sketches, Tree};
 
@@ -33,7 +33,7 @@ pub struct Source {
     /// An older image of a similar tree, whose blocks are copied where they are the same.
     pub reuse: Option<Reuse>,
     /// Who is told what the threads do that read it.
-    pub watch: Option<Arc<dyn Watch>>,
+    pub watch: Option<Arc<dyn WorkObserver>>,
 }
 
 /// An image that is a source.
@@ -48,8 +48,8 @@ pub(crate) struct SourceImage {
 
 impl Source {
     /// This thread is busy while the value lives.
-    pub(crate) fn busy(&self, work: Work) -> Busy<'_> {
-        Busy::with(self.watch.as_deref(), work)
+    pub(crate) fn busy(&self, work: Work) -> WorkSpan<'_> {
+        WorkSpan::with(self.watch.as_deref(), work)
     }
 
     /// What of the inputs is not in the tree as it was found, without notes.

@@ -26,7 +26,7 @@ mod probe;
 mod recipe;
 mod settings;
 mod tuning;
-mod watch;
+mod work;
 mod xz;
 mod zlib;
 mod zstd;
@@ -41,7 +41,7 @@ pub use probe::is_incompressible;
 pub use recipe::{Recipe, Recompressor};
 pub use settings::Settings;
 pub use tuning::{Dictionary, Filter, GzipTuning, Lz4Tuning, Strategy, Tuning, XzTuning};
-pub use watch::{Busy, Watch, Work};
+pub use work::{Work, WorkObserver, WorkSpan};
 
 use coldpress_format::{BlockSize, METADATA_BLOCK_SIZE};
 

@@ -3,7 +3,7 @@
 //! * [`reader`]: what somebody who reads images can do.
 //! * [`kernel`]: the reader that this or another kernel is, by its configuration or by trial.
 //! * [`targets`]: the readers that are known by name.
-//! * [`rules`]: an image's demands against a reader.
+//! * [`rules`]: an image's requirements against a reader.
 //! * [`remedy`]: the command that makes an image it reads.
 //!
 //! This crate prints nothing. It mounts small images of its own if a kernel is to be tried.

@@ -4,8 +4,8 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
 use coldpress_format::Compressor;
-use coldpress_image::Demands;
 use coldpress_image::ImageOffset;
+use coldpress_image::ReaderRequirements;
 use coldpress_report::text::shell_word;
 
 use super::reader::{Known, Reader};
@@ -28,7 +28,7 @@ const PREFERRED: [Compressor; 5] = [
 pub fn command(
     path: &Path,
     offset: Option<ImageOffset>,
-    demands: &Demands,
+    requirements: &ReaderRequirements,
     reader: &Reader,
     findings: &[Finding],
 ) -> Option<String> {
@@ -61,14 +61,14 @@ pub fn command(
             "coldpress extract --offset {offset} {image} TREE && coldpress build TREE OUT"
         )];
     }
-    words.extend(flags(&changes, demands, reader));
+    words.extend(flags(&changes, requirements, reader));
     Some(words.join(" "))
 }
 
-fn flags(changes: &[Change], demands: &Demands, reader: &Reader) -> Vec<String> {
+fn flags(changes: &[Change], requirements: &ReaderRequirements, reader: &Reader) -> Vec<String> {
     let mut flags = Vec::new();
     let has = |change: Change| changes.contains(&change);
-    let own = Some(demands.compressor).filter(|own| reader.compressor(*own) != Known::No);
+    let own = Some(requirements.compressor).filter(|own| reader.compressor(*own) != Known::No);
     let best = PREFERRED
         .into_iter()
         .find(|compressor| reader.compressor(*compressor) == Known::Yes);
@@ -86,7 +86,7 @@ fn flags(changes: &[Change], demands: &Demands, reader: &Reader) -> Vec<String> 
         Change::BlockSize(bytes) => Some(*bytes),
         _ => None,
     });
-    let own_bytes = demands.block_size.bytes();
+    let own_bytes = requirements.block_size.bytes();
     let block_bytes = asked.max().or(is_rewritten.then_some(own_bytes));
     if let Some(bytes) = block_bytes.filter(|bytes| *bytes != DEFAULT_BLOCK_BYTES) {
         flags.push(format!("-b {bytes}"));

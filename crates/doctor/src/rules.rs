@@ -4,7 +4,7 @@
 //! lists them.
 
 use coldpress_format::Compressor;
-use coldpress_image::Demands;
+use coldpress_image::ReaderRequirements;
 use coldpress_report::text::quoted_bytes;
 use serde::Serialize;
 
@@ -79,35 +79,35 @@ impl Finding {
 #[derive(Clone, Copy, Debug)]
 pub struct Subject<'a> {
     /// What it asks of its readers.
-    pub demands: &'a Demands,
+    pub requirements: &'a ReaderRequirements,
     /// From the first byte of the image to the end of its file.
     pub size_bytes: u64,
 }
 
 /// Everything that stands against reading an image; nothing if all is well.
 pub fn judge(subject: Subject, reader: &Reader) -> Vec<Finding> {
-    let demands = subject.demands;
+    let requirements = subject.requirements;
     let mut findings: Vec<Finding> = [
         file_system(reader),
-        compressor(demands, reader),
-        xattrs(demands, reader),
+        compressor(requirements, reader),
+        xattrs(requirements, reader),
     ]
     .into_iter()
     .flatten()
     .collect();
-    findings.extend(filters(demands, reader));
+    findings.extend(filters(requirements, reader));
     if reader.is_kernel {
         let of_kernels = [
-            page(demands, reader),
-            window(demands),
-            checksum(demands),
+            page(requirements, reader),
+            window(requirements),
+            checksum(requirements),
             tail(subject),
-            target(demands),
+            target(requirements),
         ];
         findings.extend(of_kernels.into_iter().flatten());
     }
     if reader.is_snap_store {
-        findings.extend(snap::judge(demands));
+        findings.extend(snap::judge(requirements));
     }
     findings
 }
@@ -128,15 +128,15 @@ fn file_system(reader: &Reader) -> Option<Finding> {
     Some(Finding::new(verdict, "file system", why, None))
 }
 
-fn compressor(demands: &Demands, reader: &Reader) -> Option<Finding> {
-    let name = demands.compressor.name();
+fn compressor(requirements: &ReaderRequirements, reader: &Reader) -> Option<Finding> {
+    let name = requirements.compressor.name();
     let known = reader.compressors_that_are(Known::Yes);
     let reads = if known.is_empty() {
         String::new()
     } else {
         format!("; it reads {}", known.join(", "))
     };
-    let (verdict, why) = match reader.compressor(demands.compressor) {
+    let (verdict, why) = match reader.compressor(requirements.compressor) {
         Known::Yes => return None,
         Known::No => (
             Verdict::No,
@@ -151,8 +151,8 @@ fn compressor(demands: &Demands, reader: &Reader) -> Option<Finding> {
     Some(Finding::new(verdict, "compressor", why, change))
 }
 
-fn filters(demands: &Demands, reader: &Reader) -> Vec<Finding> {
-    let named = demands.xz_filters.iter().map(|number| {
+fn filters(requirements: &ReaderRequirements, reader: &Reader) -> Vec<Finding> {
+    let named = requirements.xz_filters.iter().map(|number| {
         let name = FILTERS.iter().find(|(id, _)| id == number);
         (*number, name.map_or("unknown", |(_, name)| *name))
     });
@@ -187,8 +187,8 @@ fn filters(demands: &Demands, reader: &Reader) -> Vec<Finding> {
     findings.collect()
 }
 
-fn xattrs(demands: &Demands, reader: &Reader) -> Option<Finding> {
-    if !demands.has_xattrs || reader.xattrs == Known::Yes {
+fn xattrs(requirements: &ReaderRequirements, reader: &Reader) -> Option<Finding> {
+    if !requirements.has_xattrs || reader.xattrs == Known::Yes {
         return None;
     }
     let name = &reader.name;
@@ -202,8 +202,8 @@ fn xattrs(demands: &Demands, reader: &Reader) -> Option<Finding> {
     Some(Finding::new(verdict, "xattrs", why, change))
 }
 
-fn page(demands: &Demands, reader: &Reader) -> Option<Finding> {
-    let (block_bytes, name) = (demands.block_size.bytes(), &reader.name);
+fn page(requirements: &ReaderRequirements, reader: &Reader) -> Option<Finding> {
+    let (block_bytes, name) = (requirements.block_size.bytes(), &reader.name);
     let Some(page_bytes) = reader.page_bytes else {
         // No kernel has larger pages than 64 KiB, but for rare ones of PowerPC and Hexagon.
         let why = format!(
@@ -225,12 +225,12 @@ fn page(demands: &Demands, reader: &Reader) -> Option<Finding> {
 }
 
 /// The dictionary of xz, the window of zstd.
-fn window(demands: &Demands) -> Option<Finding> {
-    let (found, limit) = (demands.window_bytes, demands.window_bytes_max());
+fn window(requirements: &ReaderRequirements) -> Option<Finding> {
+    let (found, limit) = (requirements.window_bytes, requirements.window_bytes_max());
     if found <= limit {
         return None;
     }
-    let (about, what) = match demands.compressor {
+    let (about, what) = match requirements.compressor {
         Compressor::Xz => ("xz dictionary", "dictionary"),
         _ => ("zstd window", "window"),
     };
@@ -242,8 +242,8 @@ fn window(demands: &Demands) -> Option<Finding> {
 }
 
 /// The kernel's decoder of xz knows CRC32 only.
-fn checksum(demands: &Demands) -> Option<Finding> {
-    let kind = demands.xz_checks.iter().find(|kind| **kind > 1)?;
+fn checksum(requirements: &ReaderRequirements) -> Option<Finding> {
+    let kind = requirements.xz_checks.iter().find(|kind| **kind > 1)?;
     let why = format!(
         "blocks of xz have checksums of kind {kind} (4 is CRC64, 10 is SHA-256), the kernel knows \
          CRC32 only"
@@ -257,7 +257,7 @@ fn checksum(demands: &Demands) -> Option<Finding> {
 }
 
 fn tail(subject: Subject) -> Option<Finding> {
-    let (size_bytes, used) = (subject.size_bytes, subject.demands.bytes_used);
+    let (size_bytes, used) = (subject.size_bytes, subject.requirements.bytes_used);
     let shown = size_bytes / SECTOR_BYTES * SECTOR_BYTES;
     if shown >= used {
         return None;
@@ -273,8 +273,8 @@ fn tail(subject: Subject) -> Option<Finding> {
     ))
 }
 
-fn target(demands: &Demands) -> Option<Finding> {
-    let (bytes, path) = &demands.longest_target;
+fn target(requirements: &ReaderRequirements) -> Option<Finding> {
+    let (bytes, path) = &requirements.longest_target;
     if *bytes <= TARGET_MAX_BYTES {
         return None;
     }

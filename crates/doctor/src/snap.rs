@@ -4,36 +4,36 @@
 //! `-all-root -no-xattrs`), and the answers of reviewers to electron-builder (#2803, #2888).
 
 use coldpress_format::{Compressor, CompressorOptions};
-use coldpress_image::Demands;
+use coldpress_image::ReaderRequirements;
 
 use super::rules::{Change, Finding, Verdict};
 
 /// mksquashfs's default, with which the upload is made again.
 const BLOCK_BYTES: u32 = 128 << 10;
 
-pub(super) fn judge(demands: &Demands) -> Vec<Finding> {
+pub(super) fn judge(requirements: &ReaderRequirements) -> Vec<Finding> {
     let no = |about, why: String, change| Finding::new(Verdict::No, about, why, Some(change));
     let mut findings = Vec::new();
-    let block_bytes = demands.block_size.bytes();
+    let block_bytes = requirements.block_size.bytes();
     if block_bytes != BLOCK_BYTES {
         let why = format!("blocks have {block_bytes} bytes, the store compares with {BLOCK_BYTES}");
         findings.push(no("block size", why, Change::BlockSize(BLOCK_BYTES)));
     }
-    if demands.has_fragments {
+    if requirements.has_fragments {
         let why = "tail ends share blocks, the store compares with `-no-fragments`".to_owned();
         findings.push(no("fragments", why, Change::NoFragments));
     }
-    if has_options(demands) {
+    if has_options(requirements) {
         let why = "options of the compressor are recorded, which its defaults are not".to_owned();
         findings.push(no("compressor options", why, Change::Options));
     }
     // Snaps of bases and gadgets keep both.
-    if demands.has_xattrs {
+    if requirements.has_xattrs {
         let why = "there are extended attributes, which snaps of apps are made without".to_owned();
         let change = Some(Change::NoXattrs);
         findings.push(Finding::new(Verdict::Unknown, "xattrs", why, change));
     }
-    if demands.ids.iter().any(|id| *id != 0) {
+    if requirements.ids.iter().any(|id| *id != 0) {
         let why = "not everything is root's, as it is in snaps of apps".to_owned();
         let change = Some(Change::AllRoot);
         findings.push(Finding::new(Verdict::Unknown, "owners", why, change));
@@ -49,7 +49,11 @@ pub(super) fn judge(demands: &Demands) -> Vec<Finding> {
     findings
 }
 
-fn has_options(demands: &Demands) -> bool {
-    let has_their_own = matches!(demands.compressor, Compressor::Xz | Compressor::Lzo);
-    has_their_own && !matches!(demands.options, None | Some(CompressorOptions::Lz4 { .. }))
+fn has_options(requirements: &ReaderRequirements) -> bool {
+    let has_their_own = matches!(requirements.compressor, Compressor::Xz | Compressor::Lzo);
+    has_their_own
+        && !matches!(
+            requirements.options,
+            None | Some(CompressorOptions::Lz4 { .. })
+        )
 }

@@ -22,7 +22,7 @@ use content::{Contents, Pair};
 use tree::Trees;
 
 pub use bytes::first_difference;
-pub use order::Layout;
+pub use order::LayoutDifference;
 
 /// Paths and block lists that wait for a batch to be full: some 100,000 files.
 const BATCH_BYTES: usize = 32 << 20;
@@ -115,7 +115,7 @@ pub struct Comparison {
     /// How blocks are stored; zero if content was not compared.
     pub blocks: BlockCounts,
     /// How the files that both images have lie in them.
-    pub layout: Layout,
+    pub layout: LayoutDifference,
 }
 
 /// Why two images could not be compared.

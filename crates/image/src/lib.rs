@@ -57,7 +57,6 @@ mod beneath;
 mod check;
 mod contents;
 mod decoders;
-mod demands;
 mod diff;
 mod directory;
 mod dump;
@@ -80,6 +79,7 @@ mod padding;
 mod path_budget;
 mod pieces;
 mod place;
+mod reader_requirements;
 mod region;
 mod slots;
 mod source;
@@ -96,10 +96,9 @@ mod xattr_budget;
 pub use beneath::open_beneath;
 pub use check::check;
 pub use contents::write_content;
-pub use demands::Demands;
 pub use diff::{
-    BlockCounts, Comparison, Contrast, DiffError, DiffOptions, Layout, Side, TreeDifference, diff,
-    first_difference,
+    BlockCounts, Comparison, Contrast, DiffError, DiffOptions, LayoutDifference, Side,
+    TreeDifference, diff, first_difference,
 };
 pub use dump::{
     DumpArea, DumpField, DumpOptions, DumpOwner, DumpRange, DumpRecord, DumpValue, Dumped, Stored,
@@ -120,6 +119,7 @@ pub use in_order::ReadLimits;
 pub use metadata_map::{MetadataKind, MetadataMap};
 pub use path_budget::PathBudget;
 pub use place::MetadataPlace;
+pub use reader_requirements::ReaderRequirements;
 pub use source::{Offset, Prefix, ReadAt, open_file};
 pub use stored::StoredBlock;
 pub use tar::{Archived, LeftOut, TarOptions, write_tar};

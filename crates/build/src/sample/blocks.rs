@@ -8,7 +8,7 @@ use coldpress_layout::NodeId;
 
 use super::Sampling;
 use super::curve::{real, scaled};
-use super::knowledge::{Part, Parts};
+use super::ratio_model::{Part, Parts};
 use crate::uncompressed::Uncompressed;
 
 /// The blocks that a candidate would store. What was not sampled is what similar blocks are.
@@ -33,7 +33,7 @@ impl Sampling {
     /// O(n log n) in the files of the source, with a small factor.
     pub fn blocks(&self, candidate: usize) -> SampledBlocks<'_> {
         let parts = self.parts[candidate].clone();
-        let data = &self.knowledge.populations[parts.fragments.population];
+        let data = &self.ratio_model.populations[parts.fragments.population];
         let files = data.files();
         let mut tails = HashMap::new();
         for place in parts.fragment_places.clone() {
@@ -46,7 +46,7 @@ impl Sampling {
                 tails.insert(*node, (f64::from(len_bytes), ratio));
             }
         }
-        let metadata = &self.knowledge.populations[parts.tables.population];
+        let metadata = &self.ratio_model.populations[parts.tables.population];
         SampledBlocks {
             sampling: self,
             files,
@@ -59,9 +59,9 @@ impl Sampling {
 
     /// What some blocks take for each byte that they hold; 1 of none.
     fn ratio(&self, part: &Part, places: Range<usize>) -> f64 {
-        let blocks = &self.knowledge.populations[part.population].blocks[places.clone()];
+        let blocks = &self.ratio_model.populations[part.population].blocks[places.clone()];
         let len_bytes: u64 = blocks.iter().map(|block| u64::from(block.len_bytes)).sum();
-        let expected = places.map(|place| self.knowledge.expected(part, place));
+        let expected = places.map(|place| self.ratio_model.expected(part, place));
         let stored_bytes = expected.map(|expected| u64::from(expected.stored_bytes));
         if len_bytes == 0 {
             return 1.0;
@@ -84,7 +84,7 @@ impl SampledBlocks<'_> {
         let place = usize::try_from(block)
             .ok()
             .and_then(|block| places.clone().nth(block));
-        let expected = |place| self.sampling.knowledge.expected(&self.parts.files, place);
+        let expected = |place| self.sampling.ratio_model.expected(&self.parts.files, place);
         place.map_or(0, |place| expected(place).stored_bytes)
     }
 

@@ -3,7 +3,7 @@
 //! A curve is a function of the rank: the ratio of the candidate's size to the fast one, as the
 //! nearest sample has it. A sampled block has the size that it was found to have.
 //!
-//! Of a dear compressor it is the ratio to what a cheaper one makes of the block, by the curve of that,
+//! Of an expensive compressor it is the ratio to what a cheaper one makes of the block, by the curve of that,
 //! whose samples are more: they differ less, and their errors add up (double sampling; Cochran 1977,
 //! "Sampling Techniques", chapter 12).
 
@@ -11,9 +11,9 @@ use std::collections::BTreeMap;
 
 use coldpress_codec::Settings;
 
-use super::cell::{cells, mean_ratio, variance};
 use super::population::Population;
 use super::ranking::{Key, Ranking};
+use super::stratum::{mean_ratio, strata, variance};
 use super::surveyed::{Family, Surveyed};
 
 /// What a candidate's compressor makes of the blocks of a population.
@@ -24,7 +24,7 @@ pub(super) struct Curve {
     pub(super) population: usize,
     /// The place of the curve that this one is told by, if it is not the survey. All of its own samples
     /// are samples of that as well.
-    pub(super) stand_in: Option<usize>,
+    pub(super) proxy: Option<usize>,
     /// Samples at every `2^-density` of the bytes, once there are any.
     pub(super) density: Option<u32>,
     /// By rank.
@@ -33,7 +33,7 @@ pub(super) struct Curve {
     steps: Vec<(Key, Step)>,
     /// The square of the standard error of all blocks together, in bytes: of these samples alone.
     pub(super) own_variance: f64,
-    /// The same with that of the stand-in.
+    /// The same with that of the proxy.
     pub(super) variance: f64,
 }
 
@@ -49,7 +49,7 @@ pub(super) struct Sample {
 /// What blocks are like.
 #[derive(Clone, Copy, Debug)]
 struct Step {
-    /// Stored bytes for each byte that the stand-in takes.
+    /// Stored bytes for each byte that the proxy takes.
     ratio: f64,
     sample: Sample,
 }
@@ -67,13 +67,13 @@ impl Curve {
         settings: Settings,
         family: Family,
         population: usize,
-        stand_in: Option<usize>,
+        proxy: Option<usize>,
     ) -> Self {
         Self {
             settings,
             family,
             population,
-            stand_in,
+            proxy,
             density: None,
             samples: BTreeMap::new(),
             steps: Vec::new(),
@@ -96,12 +96,12 @@ impl Curve {
 
     /// Draws the curve through the samples that there are.
     ///
-    /// * `stand_in`: the curve that this one is told by.
+    /// * `proxy`: the curve that this one is told by.
     pub(super) fn draw(
         &mut self,
         ranking: &Ranking,
         population: &Population,
-        stand_in: Option<&Self>,
+        proxy: Option<&Self>,
     ) {
         let ranks: Vec<usize> = self.samples.keys().copied().collect();
         let firsts: Vec<usize> = std::iter::once(0)
@@ -116,21 +116,20 @@ impl Curve {
             let block = &population.blocks[ranking.keys[rank].place()];
             f64::from(block.fast_bytes(self.family))
         };
-        let stand_in_bytes = |rank: usize| {
-            stand_in.map_or_else(|| fast_bytes(rank), |curve| curve.stored_bytes(rank))
-        };
+        let proxy_bytes =
+            |rank: usize| proxy.map_or_else(|| fast_bytes(rank), |curve| curve.stored_bytes(rank));
         let steps = self.samples.iter().map(|(rank, sample)| Step {
-            ratio: f64::from(sample.stored_bytes) / stand_in_bytes(*rank),
+            ratio: f64::from(sample.stored_bytes) / proxy_bytes(*rank),
             sample: *sample,
         });
         let steps: Vec<Step> = steps.collect();
         let scales = ranks
             .iter()
-            .map(|rank| stand_in_bytes(*rank) / fast_bytes(*rank));
+            .map(|rank| proxy_bytes(*rank) / fast_bytes(*rank));
         let samples = steps.iter().map(|step| step.ratio).zip(scales);
-        let cells = cells(ranking, &ranks, &firsts, samples);
-        self.own_variance = variance(&cells);
-        let inherited = stand_in.map_or(0.0, |curve| curve.variance * mean_ratio(&cells).powi(2));
+        let strata = strata(ranking, &ranks, &firsts, samples);
+        self.own_variance = variance(&strata);
+        let inherited = proxy.map_or(0.0, |curve| curve.variance * mean_ratio(&strata).powi(2));
         self.variance = self.own_variance + inherited;
         let keys = firsts.iter().map(|first| ranking.keys[*first]);
         self.steps = keys.zip(steps).collect();
@@ -147,19 +146,19 @@ impl Curve {
     }
 
     /// * `place`: of the block in its population.
-    /// * `stand_in_bytes`: what the block takes with the stand-in.
+    /// * `proxy_bytes`: what the block takes with the proxy.
     ///
     /// # Cost
     ///
     /// A binary search among the samples.
-    pub(super) fn expected(&self, block: &Surveyed, place: usize, stand_in_bytes: u32) -> Expected {
+    pub(super) fn expected(&self, block: &Surveyed, place: usize, proxy_bytes: u32) -> Expected {
         let key = Key::new(block, place, self.family);
         let step = self.steps.partition_point(|(first, _)| *first <= key);
         let Some((_, step)) = step.checked_sub(1).and_then(|step| self.steps.get(step)) else {
             return Expected::default();
         };
         let len_bytes = f64::from(block.len_bytes);
-        let stored_bytes = scaled(stand_in_bytes, step.ratio);
+        let stored_bytes = scaled(proxy_bytes, step.ratio);
         Expected {
             stored_bytes: stored_bytes.clamp(1, block.len_bytes.max(1)),
             compress_s: step.sample.compress_s * len_bytes,

@@ -8,7 +8,7 @@ use coldpress_format::PADDING_SIZE;
 use super::curve::{Expected, real, whole};
 use super::effort;
 use super::geometry::Geometry;
-use super::knowledge::{Knowledge, Part, Parts};
+use super::ratio_model::{Part, Parts, RatioModel};
 use super::surveyed::Surveyed;
 use super::tables::Tables;
 use crate::options::Options;
@@ -49,7 +49,7 @@ impl Estimate {
     }
 }
 
-impl Knowledge {
+impl RatioModel {
     /// What a block is expected to take.
     pub(super) fn expected(&self, part: &Part, place: usize) -> Expected {
         /// Finding out that a block is not to be compressed (`coldpress_codec::is_incompressible`).
@@ -68,18 +68,18 @@ impl Knowledge {
     /// What a block is expected to take that a compressor is tried on.
     fn compressed(&self, curve: usize, block: &Surveyed, place: usize) -> Expected {
         let curve = &self.curves[curve];
-        let stand_in_bytes = match curve.stand_in {
-            Some(stand_in) => self.compressed(stand_in, block, place).stored_bytes,
+        let proxy_bytes = match curve.proxy {
+            Some(proxy) => self.compressed(proxy, block, place).stored_bytes,
             None => block.fast_bytes(curve.family),
         };
-        curve.expected(block, place, stand_in_bytes)
+        curve.expected(block, place, proxy_bytes)
     }
 }
 
 /// What is added up for a candidate.
 pub(super) struct Adding<'a> {
     pub(super) source: &'a Source,
-    pub(super) knowledge: &'a Knowledge,
+    pub(super) ratio_model: &'a RatioModel,
     pub(super) geometry: &'a Geometry,
     pub(super) tables: &'a Tables,
     pub(super) read_s: f64,
@@ -92,7 +92,7 @@ impl Adding<'_> {
             ..Estimate::default()
         };
         let mut block_count = 0;
-        let files = self.knowledge.populations[parts.files.population].files();
+        let files = self.ratio_model.populations[parts.files.population].files();
         for node in self.geometry.files() {
             let count = self
                 .geometry
@@ -100,13 +100,13 @@ impl Adding<'_> {
             let count = usize::try_from(count).unwrap_or(usize::MAX);
             let places = files.get(&node).cloned().unwrap_or_default();
             for place in places.take(count) {
-                estimate.add(self.knowledge, &parts.files, place);
+                estimate.add(self.ratio_model, &parts.files, place);
             }
             block_count += count as u64;
         }
         let files_bytes = estimate.data_bytes;
         for place in parts.fragment_places.clone() {
-            estimate.add(self.knowledge, &parts.fragments, place);
+            estimate.add(self.ratio_model, &parts.fragments, place);
         }
         estimate.fragment_bytes = estimate.data_bytes - files_bytes;
         self.add_tables(&mut estimate, options, &parts.tables);
@@ -118,7 +118,7 @@ impl Adding<'_> {
         let data_curve = parts.files.curve.or(parts.fragments.curve);
         let curves = [data_curve, parts.tables.curve].into_iter().flatten();
         let variance: f64 = curves
-            .map(|curve| self.knowledge.curves[curve].variance)
+            .map(|curve| self.ratio_model.curves[curve].variance)
             .sum();
         estimate.error_bytes = whole(variance.sqrt());
         let node_count = self.source.tree.nodes.len();
@@ -137,7 +137,7 @@ impl Adding<'_> {
                 continue;
             }
             let curve = part.curve.filter(|_| !stored.has(*table));
-            let expected = self.knowledge.expected(&Part { curve, ..*part }, place);
+            let expected = self.ratio_model.expected(&Part { curve, ..*part }, place);
             estimate.table_bytes += u64::from(expected.stored_bytes);
             estimate.compress_s += expected.compress_s;
         }
@@ -146,9 +146,9 @@ impl Adding<'_> {
 
 impl Estimate {
     /// Adds a block of the data area.
-    fn add(&mut self, knowledge: &Knowledge, part: &Part, place: usize) {
-        let expected = knowledge.expected(part, place);
-        let block = &knowledge.populations[part.population].blocks[place];
+    fn add(&mut self, ratio_model: &RatioModel, part: &Part, place: usize) {
+        let expected = ratio_model.expected(part, place);
+        let block = &ratio_model.populations[part.population].blocks[place];
         self.data_bytes += u64::from(expected.stored_bytes);
         self.compress_s += expected.compress_s;
         self.decompress_s += expected.decompress_s;

@@ -22,7 +22,7 @@ use crate::source::Source;
 const FIRST_DENSITIES: RangeInclusive<u32> = 4..=8;
 /// Bytes of the samples of the first round, if they are not too few then.
 const FIRST_BYTES: u32 = 4 << 20;
-/// A compressor that is told by another one is dear, and one in so many of its samples is enough at first: 2 to the power of this.
+/// A compressor that is told by another one is expensive, and one in so many of its samples is enough at first: 2 to the power of this.
 const FIRST_TOLD: u32 = 2;
 /// Samples of a population of metadata blocks, at first and at most. They are kept in memory.
 const METADATA_FIRST_DENSITY: u32 = 5;
@@ -59,7 +59,7 @@ struct Job {
 }
 
 /// Samples that a curve may get.
-struct Wish {
+struct SampleRequest {
     curve: usize,
     density: u32,
     cost_s: f64,
@@ -87,28 +87,28 @@ impl Sampler<'_> {
         };
         let mut left_s = budget_s;
         loop {
-            let mut wishes = self.wishes(curves);
-            wishes.sort_by(|one, other| other.worth.total_cmp(&one.worth));
-            let best = wishes.first().map_or(0.0, |wish| wish.worth);
-            wishes.retain(|wish| {
+            let mut requests = self.requests(curves);
+            requests.sort_by(|one, other| other.worth.total_cmp(&one.worth));
+            let best = requests.first().map_or(0.0, |request| request.worth);
+            requests.retain(|request| {
                 // A first sample is a must: without it nothing is known.
-                let is_first = curves[wish.curve].density.is_none();
+                let is_first = curves[request.curve].density.is_none();
                 let is_granted =
-                    is_first || wish.worth >= best * WORTH_NOW && wish.cost_s <= left_s;
+                    is_first || request.worth >= best * WORTH_NOW && request.cost_s <= left_s;
                 if is_granted {
-                    left_s -= wish.cost_s;
+                    left_s -= request.cost_s;
                 }
                 is_granted
             });
-            if wishes.is_empty() {
+            if requests.is_empty() {
                 return meter.add(progress.rest_bytes());
             }
-            self.take(curves, &wishes, &mut progress, meter)?;
+            self.take(curves, &requests, &mut progress, meter)?;
         }
     }
 
     /// What each curve may get next that is not sure enough, or by which one is told that is not.
-    fn wishes(&self, curves: &[Curve]) -> Vec<Wish> {
+    fn requests(&self, curves: &[Curve]) -> Vec<SampleRequest> {
         let allowed: Vec<f64> = curves
             .iter()
             .map(|curve| self.allowed_bytes(curve).powi(2))
@@ -121,15 +121,15 @@ impl Sampler<'_> {
             }
             if curve.variance > *allowed {
                 unsure[place] += 1;
-                if let Some(stand_in) = curve.stand_in {
-                    unsure[stand_in] += 1;
+                if let Some(proxy) = curve.proxy {
+                    unsure[proxy] += 1;
                 }
             } else if curve.density < Some(self.first_density(curve.population)) {
                 // So few do not tell how much is unknown.
                 unsure[place] += 1;
             }
         }
-        let wish = |(place, curve): (usize, &Curve)| {
+        let request = |(place, curve): (usize, &Curve)| {
             let density = self.next_density(curve, curves)?;
             if unsure[place] == 0 {
                 return None;
@@ -138,7 +138,7 @@ impl Sampler<'_> {
             let bytes = real(curve.missing_bytes(self.ranking(curve), population, density));
             let cost_s = bytes * effort::s_per_byte(&curve.settings);
             let excess = curve.own_variance / allowed[place] * f64::from(unsure[place]);
-            Some(Wish {
+            Some(SampleRequest {
                 curve: place,
                 density,
                 cost_s,
@@ -149,22 +149,22 @@ impl Sampler<'_> {
                 },
             })
         };
-        curves.iter().enumerate().filter_map(wish).collect()
+        curves.iter().enumerate().filter_map(request).collect()
     }
 
-    /// The density that a curve may get next; `None` if all is sampled, or its stand-in is not sampled as densely.
+    /// The density that a curve may get next; `None` if all is sampled, or its proxy is not sampled as densely.
     fn next_density(&self, curve: &Curve, curves: &[Curve]) -> Option<u32> {
         let population = &self.populations[curve.population];
         let ranking = self.ranking(curve);
         let Some(density) = curve.density else {
             let density = self.first_density(curve.population);
-            let told = u32::from(curve.stand_in.is_some()) * FIRST_TOLD;
+            let told = u32::from(curve.proxy.is_some()) * FIRST_TOLD;
             return Some(density - told);
         };
         let is_last = population.is_metadata() && density >= METADATA_DENSITY;
-        let is_ahead = curve.stand_in.is_some_and(|stand_in| {
-            let stand_in = &curves[stand_in];
-            stand_in.density <= Some(density) && !stand_in.is_complete(ranking)
+        let is_ahead = curve.proxy.is_some_and(|proxy| {
+            let proxy = &curves[proxy];
+            proxy.density <= Some(density) && !proxy.is_complete(ranking)
         });
         (!is_last && !is_ahead && !curve.is_complete(ranking)).then_some(density + 1)
     }
@@ -199,21 +199,21 @@ impl Sampler<'_> {
         found.expect("there is one for each family and population in question")
     }
 
-    /// Compresses the samples of some wishes and draws their curves.
+    /// Compresses the samples of some requests and draws their curves.
     fn take(
         &self,
         curves: &mut [Curve],
-        wishes: &[Wish],
+        requests: &[SampleRequest],
         progress: &mut Share,
         meter: &mut Meter,
     ) -> Result<(), Error> {
         let mut jobs = Vec::new();
-        for wish in wishes {
-            let curve = &curves[wish.curve];
+        for request in requests {
+            let curve = &curves[request.curve];
             let ranking = self.ranking(curve);
-            let missing = curve.missing(ranking, wish.density).into_iter();
+            let missing = curve.missing(ranking, request.density).into_iter();
             jobs.extend(missing.map(|rank| Job {
-                curve: wish.curve,
+                curve: request.curve,
                 settings: curve.settings,
                 population: curve.population,
                 rank,
@@ -239,16 +239,16 @@ impl Sampler<'_> {
                 meter.add(progress.next_bytes(cost_s))
             },
         )?;
-        for wish in wishes {
-            curves[wish.curve].density = Some(wish.density);
+        for request in requests {
+            curves[request.curve].density = Some(request.density);
         }
         // All, as some are told by others.
         for place in 0..curves.len() {
             let (before, from) = curves.split_at_mut(place);
             let curve = &mut from[0];
-            let stand_in = curve.stand_in.map(|stand_in| &before[stand_in]);
+            let proxy = curve.proxy.map(|proxy| &before[proxy]);
             let population = &self.populations[curve.population];
-            curve.draw(self.ranking(curve), population, stand_in);
+            curve.draw(self.ranking(curve), population, proxy);
         }
         Ok(())
     }

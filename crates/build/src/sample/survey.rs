@@ -1,7 +1,7 @@
 //! The survey: every block once, with a fast compressor for each family, in some of the block sizes; in others a block counts as the
 //! sum of smaller ones.
 //!
-//! What it finds is the ground on which few samples suffice: what zeros and incompressible blocks
+//! With what it finds, few samples suffice: what zeros and incompressible blocks
 //! take is known for every candidate, and what another compressor makes of a block is close to
 //! proportional to what the fast one does.
 
@@ -33,7 +33,7 @@ pub(super) struct Surveying<'a> {
 }
 
 /// A range of a file, with its blocks of each size.
-struct Stretch {
+struct SurveyedRange {
     node: NodeId,
     len_bytes: u64,
     found: Vec<Vec<Surveyed>>,
@@ -56,7 +56,7 @@ impl Surveying<'_> {
         let Some(largest) = block_sizes.last() else {
             return Ok((populations, 0.0));
         };
-        let grain = grain(block_sizes);
+        let granularities = granularities(block_sizes);
         let mut read_s = 0.0;
         let none_packed = vec![false; self.source.tree.nodes.len()];
         ordered(
@@ -75,7 +75,7 @@ impl Surveying<'_> {
                     bytes,
                     (node, file.as_ref()),
                     (offset, len_bytes),
-                    &grain,
+                    &granularities,
                 ),
                 Job::Fragment(..) => unreachable!("no tail end is packed"),
             },
@@ -96,8 +96,8 @@ impl Surveying<'_> {
         bytes: &mut Vec<u8>,
         (node, file): (NodeId, &Opening),
         (offset, len_bytes): (u64, u32),
-        grain: &[Grain],
-    ) -> Result<Stretch, Error> {
+        granularities: &[Granularity],
+    ) -> Result<SurveyedRange, Error> {
         let busy = self.source.busy(Work::Read);
         let begun_s = (self.clock)();
         let read = file.read(offset, len_bytes, bytes);
@@ -110,7 +110,7 @@ impl Surveying<'_> {
             bytes.resize(len_bytes as usize, 0);
         }
         let mut found: Vec<Vec<Surveyed>> = Vec::new();
-        for &Grain { block_bytes, parts } in grain {
+        for &Granularity { block_bytes, parts } in granularities {
             let blocks = bytes.chunks(block_bytes as usize);
             let blocks = match (found.last(), parts) {
                 // A short file is one and the same block for most block sizes.
@@ -129,7 +129,7 @@ impl Surveying<'_> {
             };
             found.push(blocks);
         }
-        Ok(Stretch {
+        Ok(SurveyedRange {
             node,
             len_bytes: len_bytes.into(),
             found,
@@ -179,17 +179,17 @@ impl Surveying<'_> {
 
 /// How blocks of a size are surveyed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Grain {
+struct Granularity {
     block_bytes: u32,
     /// How many of the next smaller blocks one counts as, if it is not compressed.
     parts: Option<usize>,
 }
 
 /// * `block_sizes`: ascending.
-fn grain(block_sizes: &[BlockSize]) -> Vec<Grain> {
+fn granularities(block_sizes: &[BlockSize]) -> Vec<Granularity> {
     let mut compressed_bytes = None;
     let mut smaller_bytes = 1;
-    let grain = block_sizes.iter().map(|size| {
+    let granularities = block_sizes.iter().map(|size| {
         let block_bytes = size.bytes();
         let is_near = compressed_bytes.is_some_and(|bytes| block_bytes / bytes < COMPRESSED_STEP);
         let parts = is_near.then_some((block_bytes / smaller_bytes) as usize);
@@ -197,9 +197,9 @@ fn grain(block_sizes: &[BlockSize]) -> Vec<Grain> {
             compressed_bytes = Some(block_bytes);
         }
         smaller_bytes = block_bytes;
-        Grain { block_bytes, parts }
+        Granularity { block_bytes, parts }
     });
-    grain.collect()
+    granularities.collect()
 }
 
 /// The blocks of a stretch without data.
@@ -271,7 +271,10 @@ mod tests {
                 .iter()
                 .map(|kib| BlockSize::new(kib << 10).unwrap())
                 .collect();
-            let parts: Vec<_> = grain(&sizes).iter().map(|grain| grain.parts).collect();
+            let parts: Vec<_> = granularities(&sizes)
+                .iter()
+                .map(|granularities| granularities.parts)
+                .collect();
             assert_eq!(parts, expected, "{kib:?}");
         }
     }

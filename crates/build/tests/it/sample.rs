@@ -9,7 +9,7 @@ use coldpress_assemble::Table;
 use coldpress_build::{
     Error, Estimate, Options, SampleMeans, SampleOptions, Sampling, Source, Uncompressed,
 };
-use coldpress_codec::{Settings, Watch, Work};
+use coldpress_codec::{Settings, Work, WorkObserver};
 use coldpress_format::{BlockSize, Compressor};
 use coldpress_layout::{Item, Plan, Tails, order};
 
@@ -385,7 +385,7 @@ fn members(item: &Item) -> Option<&Vec<coldpress_layout::NodeId>> {
 #[derive(Debug, Default)]
 struct Reads(AtomicUsize);
 
-impl Watch for Reads {
+impl WorkObserver for Reads {
     fn begin(&self, work: Work) -> u64 {
         self.0
             .fetch_add(usize::from(work == Work::Read), Ordering::Relaxed);

@@ -5,9 +5,9 @@ use super::super::targets;
 use super::super::trial::image;
 use super::*;
 
-fn demands(compressor: Compressor) -> Demands {
+fn requirements(compressor: Compressor) -> ReaderRequirements {
     let made = image::make(compressor, None).unwrap();
-    Demands::of(&Image::new(Box::new(made.bytes)).unwrap()).unwrap()
+    ReaderRequirements::of(&Image::new(Box::new(made.bytes)).unwrap()).unwrap()
 }
 
 fn reader(target: &str) -> Reader {
@@ -18,13 +18,13 @@ fn reader(target: &str) -> Reader {
 fn found(
     target: &str,
     compressor: Compressor,
-    change: impl FnOnce(&mut Demands),
+    change: impl FnOnce(&mut ReaderRequirements),
 ) -> Vec<(Verdict, &'static str)> {
-    let mut demands = demands(compressor);
-    change(&mut demands);
+    let mut requirements = requirements(compressor);
+    change(&mut requirements);
     let subject = Subject {
-        demands: &demands,
-        size_bytes: demands.bytes_used.next_multiple_of(4096),
+        requirements: &requirements,
+        size_bytes: requirements.bytes_used.next_multiple_of(4096),
     };
     let findings = judge(subject, &reader(target)).into_iter();
     findings
@@ -46,45 +46,47 @@ fn each_rule_is_broken_by_its_image() {
     use Compressor::{Gzip, Lz4, Lzma, Xz, Zstd};
     use Verdict::{No, Partly, Unknown};
     let debian = "debian-12";
-    let small = |demands: &mut Demands| demands.block_size = BlockSize::MIN;
+    let small = |requirements: &mut ReaderRequirements| requirements.block_size = BlockSize::MIN;
     for (found, expected) in [
         (found("openwrt", Zstd, |_| {}), vec![(No, "compressor")]),
         (found("enroot", Lz4, |_| {}), vec![(Unknown, "compressor")]),
         (
-            found(debian, Gzip, |demands| demands.compressor = Lzma),
+            found(debian, Gzip, |requirements| requirements.compressor = Lzma),
             vec![(No, "compressor")],
         ),
         (
-            found(debian, Xz, |demands| {
-                demands.xz_filters.insert(7);
+            found(debian, Xz, |requirements| {
+                requirements.xz_filters.insert(7);
             }),
             vec![(No, "xz filters")],
         ),
         (
-            found("ubuntu-24.04", Xz, |demands| {
-                demands.xz_filters.insert(4);
+            found("ubuntu-24.04", Xz, |requirements| {
+                requirements.xz_filters.insert(4);
             }),
             vec![(Unknown, "xz filters")],
         ),
         (
-            found(debian, Xz, |demands| {
-                demands.xz_filters.insert(3);
+            found(debian, Xz, |requirements| {
+                requirements.xz_filters.insert(3);
             }),
             vec![(Unknown, "xz filters")],
         ),
         (
-            found("openwrt", Xz, |demands| demands.has_xattrs = true),
+            found("openwrt", Xz, |requirements| requirements.has_xattrs = true),
             vec![(Partly, "xattrs")],
         ),
         (found("enroot", Gzip, small), vec![(Unknown, "block size")]),
         (
-            found(debian, Xz, |demands| demands.window_bytes = (64 << 10) + 1),
+            found(debian, Xz, |requirements| {
+                requirements.window_bytes = (64 << 10) + 1
+            }),
             vec![(No, "xz dictionary")],
         ),
         (
-            found(debian, Xz, |demands| {
+            found(debian, Xz, |requirements| {
                 let (dictionary_size, filters) = (32 << 10, 0);
-                demands.options = Some(CompressorOptions::Xz {
+                requirements.options = Some(CompressorOptions::Xz {
                     dictionary_size,
                     filters,
                 });
@@ -92,18 +94,20 @@ fn each_rule_is_broken_by_its_image() {
             vec![(No, "xz dictionary")],
         ),
         (
-            found(debian, Zstd, |demands| demands.window_bytes = 1 << 20),
+            found(debian, Zstd, |requirements| {
+                requirements.window_bytes = 1 << 20
+            }),
             vec![(No, "zstd window")],
         ),
         (
-            found(debian, Xz, |demands| {
-                demands.xz_checks.insert(4);
+            found(debian, Xz, |requirements| {
+                requirements.xz_checks.insert(4);
             }),
             vec![(No, "xz checksum")],
         ),
         (
-            found(debian, Gzip, |demands| {
-                demands.longest_target = (4096, b"/l".to_vec());
+            found(debian, Gzip, |requirements| {
+                requirements.longest_target = (4096, b"/l".to_vec());
             }),
             vec![(Partly, "symlink")],
         ),
@@ -115,9 +119,9 @@ fn each_rule_is_broken_by_its_image() {
 #[test]
 fn blocks_are_no_smaller_than_pages() {
     let mut reader = reader("debian-12");
-    let demands = demands(Compressor::Gzip);
+    let requirements = requirements(Compressor::Gzip);
     let subject = Subject {
-        demands: &demands,
+        requirements: &requirements,
         size_bytes: 1 << 20,
     };
     for (page_bytes, verdict) in [
@@ -136,8 +140,8 @@ fn blocks_are_no_smaller_than_pages() {
 
 #[test]
 fn a_loop_device_shows_whole_sectors() {
-    let mut demands = demands(Compressor::Gzip);
-    demands.bytes_used = 1000;
+    let mut requirements = requirements(Compressor::Gzip);
+    requirements.bytes_used = 1000;
     let reader = reader("debian-12");
     for (size_bytes, verdict) in [
         (1000, Verdict::No),
@@ -145,7 +149,7 @@ fn a_loop_device_shows_whole_sectors() {
         (1024, Verdict::Yes),
     ] {
         let subject = Subject {
-            demands: &demands,
+            requirements: &requirements,
             size_bytes,
         };
         assert_eq!(
@@ -158,10 +162,10 @@ fn a_loop_device_shows_whole_sectors() {
 
 #[test]
 fn the_snap_store_compares_with_defaults() {
-    let found = found("snap-store", Compressor::Xz, |demands| {
-        demands.has_fragments = true;
-        demands.has_xattrs = true;
-        demands.ids = vec![0, 1000];
+    let found = found("snap-store", Compressor::Xz, |requirements| {
+        requirements.has_fragments = true;
+        requirements.has_xattrs = true;
+        requirements.ids = vec![0, 1000];
     });
     let (no, unknown) = (Verdict::No, Verdict::Unknown);
     let expected = [

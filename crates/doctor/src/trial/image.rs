@@ -186,7 +186,7 @@ fn crc32(bytes: &[u8]) -> u32 {
 #[cfg(test)]
 mod tests {
     use coldpress_format::Compressor;
-    use coldpress_image::{Demands, Image};
+    use coldpress_image::{Image, ReaderRequirements};
 
     use super::super::super::reader::{COMPRESSORS, FILTERS};
     use super::*;
@@ -220,8 +220,11 @@ mod tests {
             let made = make(Compressor::Xz, Some(number)).unwrap();
             let (image, content) = read(&made);
             assert!(content == made.content, "{name}");
-            let demands = Demands::of(&image).unwrap();
-            assert_eq!(demands.xz_filters.into_iter().collect::<Vec<_>>(), [number]);
+            let requirements = ReaderRequirements::of(&image).unwrap();
+            assert_eq!(
+                requirements.xz_filters.into_iter().collect::<Vec<_>>(),
+                [number]
+            );
         }
     }
 }

@@ -6,7 +6,7 @@ use coldpress_format::{File, InodeRef};
 
 /// How the files that two images have in common lie in them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Layout {
+pub struct LayoutDifference {
     /// The first file, in the order of the left data area, behind which data lies in another order
     /// on the right.
     pub data_order: Option<Vec<u8>>,

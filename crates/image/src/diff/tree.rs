@@ -8,7 +8,7 @@ use std::vec;
 use coldpress_format::{Body, Directory, Entry, File, Inode, InodeRef};
 
 use super::content::Pair;
-use super::order::{Layout, Positions, data_start, tail_place};
+use super::order::{LayoutDifference, Positions, data_start, tail_place};
 use super::{Contrast, DiffError, DiffOptions, Side, TreeDifference};
 use crate::error::Error;
 use crate::image::Image;
@@ -45,7 +45,7 @@ pub(super) struct Trees<'a> {
     /// Files whose content is to be compared.
     pub(super) pairs: Vec<Pair>,
     pending_bytes: usize,
-    layout: Layout,
+    layout: LayoutDifference,
     data: Positions,
     tails: Positions,
     inodes: Positions,
@@ -68,7 +68,7 @@ impl<'a> Trees<'a> {
             differences: Vec::new(),
             pairs: Vec::new(),
             pending_bytes: 0,
-            layout: Layout::default(),
+            layout: LayoutDifference::default(),
             data: Positions::default(),
             tails: Positions::default(),
             inodes: Positions::default(),
@@ -257,7 +257,7 @@ impl<'a> Trees<'a> {
     }
 
     /// How the files that both have lie, after the walk.
-    pub(super) fn layout(mut self) -> Result<Layout, DiffError> {
+    pub(super) fn layout(mut self) -> Result<LayoutDifference, DiffError> {
         self.layout.sharing = self.data.sharing();
         let image = self.left.image;
         let named = |at: Option<InodeRef>| match at {

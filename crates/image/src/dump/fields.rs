@@ -5,10 +5,10 @@ use coldpress_format::Compressor;
 use super::{DumpField, DumpValue};
 
 /// Names of fields and their bytes, in order.
-pub(super) type Layout = &'static [(&'static str, usize)];
+pub(super) type FieldLayout = &'static [(&'static str, usize)];
 
 /// Cuts the beginning of `bytes` into little-endian numbers.
-pub(super) fn numbers(bytes: &[u8], layout: Layout) -> Vec<DumpField> {
+pub(super) fn numbers(bytes: &[u8], layout: FieldLayout) -> Vec<DumpField> {
     let mut fields = Vec::with_capacity(layout.len());
     let mut offset = 0;
     for (name, len) in layout {
@@ -86,7 +86,7 @@ impl DumpValue {
 }
 
 /// The options of a compressor.
-pub(super) const fn options(compressor: Compressor) -> Layout {
+pub(super) const fn options(compressor: Compressor) -> FieldLayout {
     match compressor {
         Compressor::Gzip => &[("level", 4), ("window_size", 2), ("strategies", 2)],
         Compressor::Lzo => &[("algorithm", 4), ("level", 4)],

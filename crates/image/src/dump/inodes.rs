@@ -3,7 +3,7 @@
 use coldpress_format::{Body, DeviceNumber, InodeKind};
 
 use super::emitter::Emitter;
-use super::fields::{Layout, explain, meaning, none_if, numbers};
+use super::fields::{FieldLayout, explain, meaning, none_if, numbers};
 use super::selection::Selection;
 use super::stream::{self, Item};
 use super::{DumpArea, DumpField, DumpRecord, DumpValue};
@@ -16,7 +16,7 @@ use crate::survey::{Span, Survey};
 const EXTENDED: u16 = 7;
 const NONE: u64 = u32::MAX as u64;
 
-const HEADER: Layout = &[
+const HEADER: FieldLayout = &[
     ("kind", 2),
     ("mode", 2),
     ("uid_index", 2),
@@ -79,7 +79,7 @@ fn fields(image: &Image, record: &InodeRecord) -> Vec<DumpField> {
 }
 
 /// The record behind the header of an inode, by type.
-const fn layout(kind: u16) -> Layout {
+const fn layout(kind: u16) -> FieldLayout {
     match kind {
         1 => &[
             ("block_start", 4),

@@ -5,12 +5,12 @@ use std::ops::ControlFlow;
 use coldpress_format::{Compressor, Corrupt, Flags, SUPERBLOCK_SIZE};
 
 use super::emitter::{Emitter, unreferenced};
-use super::fields::{Layout, explain, meaning, none_if, numbers, options, reference};
+use super::fields::{FieldLayout, explain, meaning, none_if, numbers, options, reference};
 use super::{DumpArea, DumpRange, DumpRecord, DumpValue};
 use crate::error::Error;
 use crate::image::Image;
 
-const SUPERBLOCK: Layout = &[
+const SUPERBLOCK: FieldLayout = &[
     ("magic", 4),
     ("inode_count", 4),
     ("modification_time", 4),

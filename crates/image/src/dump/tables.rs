@@ -3,7 +3,7 @@
 use coldpress_format::METADATA_BLOCK_SIZE;
 
 use super::emitter::{Emitter, unreferenced};
-use super::fields::{Layout, block_word, explain, numbers, reference};
+use super::fields::{FieldLayout, block_word, explain, numbers, reference};
 use super::selection::Selection;
 use super::{DumpArea, DumpField, DumpRange, DumpRecord};
 use crate::error::Error;
@@ -23,7 +23,7 @@ pub(super) struct Entries<'a> {
     pub(super) table: &'a Table,
     /// What an entry is called.
     pub(super) what: &'static str,
-    pub(super) layout: Layout,
+    pub(super) layout: FieldLayout,
     /// Adds what an entry's numbers mean.
     pub(super) explain: &'a dyn Fn(&mut [DumpField]),
     /// Whether an entry is asked for, and whose it is.

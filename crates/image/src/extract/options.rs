@@ -4,7 +4,7 @@ use std::fmt;
 use std::num::NonZeroUsize;
 use std::thread::available_parallelism;
 
-use coldpress_codec::Watch;
+use coldpress_codec::WorkObserver;
 use coldpress_format::Inode;
 
 use super::choose::Choice;
@@ -59,7 +59,7 @@ pub struct ExtractOptions<'a> {
     /// disk ends the extraction all the same.
     pub keep_going: bool,
     /// Who is told what the threads do.
-    pub watch: Option<&'a dyn Watch>,
+    pub watch: Option<&'a dyn WorkObserver>,
 }
 
 impl Default for ExtractOptions<'_> {

@@ -8,7 +8,7 @@ mod special;
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
-use coldpress_codec::{Busy, Watch, Work};
+use coldpress_codec::{Work, WorkObserver, WorkSpan};
 use coldpress_format::{Body, InodeRef, TailEnd};
 
 use super::ExtractOptions;
@@ -75,7 +75,7 @@ pub(super) struct Tree<'a> {
     pub(super) destination: Destination,
     pub(super) files: Vec<FileNode>,
     pub(super) keep_going: bool,
-    watch: Option<&'a dyn Watch>,
+    watch: Option<&'a dyn WorkObserver>,
     confine_symlinks: bool,
     restore_existing: bool,
     /// The inode of each directory of the destination.
@@ -110,7 +110,7 @@ impl<'a> Tree<'a> {
         let chooser = Chooser::new(options);
         let mut levels = Vec::new();
         let mut visits = 0_u64;
-        let _busy = Busy::with(options.watch, Work::Open);
+        let _busy = WorkSpan::with(options.watch, Work::Open);
         walk_into(image, &mut |step| {
             visits += 1;
             if visits.is_multiple_of(PROGRESS_INODES) && progress(0).is_break() {
@@ -136,8 +136,8 @@ impl<'a> Tree<'a> {
     }
 
     /// This thread is busy while the value lives.
-    pub(super) fn busy(&self, work: Work) -> Busy<'_> {
-        Busy::with(self.watch, work)
+    pub(super) fn busy(&self, work: Work) -> WorkSpan<'_> {
+        WorkSpan::with(self.watch, work)
     }
 
     /// Notes an error if the extraction goes on in spite of it, or hands it back.

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-/// Whether a tool is there; if not, says so, or panics if the environment demands it.
+/// Whether a tool is there; if not, says so, or panics if the environment requirements it.
 pub(crate) fn have(tool: &str, capability: &str) -> bool {
     if Command::new(tool).arg("-version").output().is_ok() {
         return true;

@@ -99,24 +99,21 @@ fn the_error_shrinks_with_the_samples_and_ends_with_the_last_block() {
 fn a_curve_that_is_told_by_another_adds_to_its_error() {
     let population = population(600);
     let ratio = |fast: u32| if fast.is_multiple_of(2) { 0.5 } else { 0.7 };
-    let (stand_in, ranking) = drawn(&population, 7, ratio);
-    let mut curve = Curve::new(stand_in.settings, Family::Block, 0, Some(0));
-    // Always nine tenths of what the stand-in takes.
+    let (proxy, ranking) = drawn(&population, 7, ratio);
+    let mut curve = Curve::new(proxy.settings, Family::Block, 0, Some(0));
+    // Always nine tenths of what the proxy takes.
     for rank in curve.missing(&ranking, 4) {
-        let stored_bytes = stand_in.samples[&rank].stored_bytes;
+        let stored_bytes = proxy.samples[&rank].stored_bytes;
         curve.add(rank, sample(scaled(stored_bytes, 0.9)));
     }
-    curve.draw(&ranking, &population, Some(&stand_in));
-    assert!(curve.own_variance < stand_in.variance / 1000.0);
-    let inherited = 0.81 * stand_in.variance;
+    curve.draw(&ranking, &population, Some(&proxy));
+    assert!(curve.own_variance < proxy.variance / 1000.0);
+    let inherited = 0.81 * proxy.variance;
     assert!((curve.variance / inherited - 1.0).abs() < 0.01);
     for (place, block) in population.blocks.iter().enumerate() {
-        let stand_in_bytes = stand_in.expected(block, place, fast(block)).stored_bytes;
-        let expected = curve.expected(block, place, stand_in_bytes).stored_bytes;
-        assert!(
-            scaled(stand_in_bytes, 0.9).abs_diff(expected) <= 2,
-            "{place}"
-        );
+        let proxy_bytes = proxy.expected(block, place, fast(block)).stored_bytes;
+        let expected = curve.expected(block, place, proxy_bytes).stored_bytes;
+        assert!(scaled(proxy_bytes, 0.9).abs_diff(expected) <= 2, "{place}");
     }
 }
 

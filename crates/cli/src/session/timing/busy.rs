@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use coldpress_codec::{Watch, Work};
+use coldpress_codec::{Work, WorkObserver};
 use coldpress_history::{Status, Task};
 
 use super::Timing;
@@ -34,7 +34,7 @@ impl BusyTimes {
     }
 }
 
-impl Watch for Timing {
+impl WorkObserver for Timing {
     fn begin(&self, work: Work) -> u64 {
         let mut times = self.busy.lock();
         let busy = times.entry(work).or_default();
@@ -92,20 +92,20 @@ mod tests {
     use std::sync::Barrier;
     use std::thread;
 
-    use coldpress_codec::Busy;
+    use coldpress_codec::WorkSpan;
 
     use super::*;
 
     #[test]
     fn times_of_threads_are_summed_by_the_course_of_the_work() {
         let timing = Timing::new();
-        let work = |work| drop(Busy::with(Some(&timing), work));
+        let work = |work| drop(WorkSpan::with(Some(&timing), work));
         work(Work::Tables);
         let together = Barrier::new(3);
         thread::scope(|scope| {
             for _ in 0..3 {
                 scope.spawn(|| {
-                    let _busy = Busy::with(Some(&timing), Work::Read);
+                    let _busy = WorkSpan::with(Some(&timing), Work::Read);
                     together.wait();
                 });
             }

@@ -12,7 +12,7 @@ use coldpress_doctor::kernel::{self, Means};
 use coldpress_doctor::reader::Reader;
 use coldpress_doctor::rules::{self, Finding, Subject, Verdict};
 use coldpress_doctor::{remedy, targets};
-use coldpress_image::{Demands, Error, Image};
+use coldpress_image::{Error, Image, ReaderRequirements};
 use coldpress_report::text::{escaped, quoted, quoted_bytes};
 use serde::Serialize;
 
@@ -112,7 +112,7 @@ struct Examined<'a> {
     path: &'a Path,
     size_bytes: u64,
     /// What it asks for, or why it cannot be read at all.
-    demands: Result<Demands, String>,
+    requirements: Result<ReaderRequirements, String>,
 }
 
 /// Opens an image and looks at what it asks for.
@@ -125,35 +125,41 @@ fn examine<'a>(path: &'a Path, place: &PlaceArgs) -> anyhow::Result<Examined<'a>
     let size_bytes = bytes
         .size_bytes()
         .with_context(|| format!("cannot read {}", quoted(path)))?;
-    let demands = match Image::new(Box::new(bytes)).and_then(|image| Demands::of(&image)) {
-        Ok(demands) => Ok(demands),
-        Err(Error::Corrupt(corrupt)) if image_file::why_no_image(&corrupt, place).is_none() => {
-            Err(format!("it is damaged: {corrupt}"))
-        }
-        Err(Error::InFile { path, source }) if matches!(*source, Error::Corrupt(_)) => {
-            Err(format!("it is damaged: {}: {source}", quoted_bytes(&path)))
-        }
-        Err(error @ Error::Codec(_)) => Err(error.to_string()),
-        Err(error) => return Err(image_file::not_opened(path, place, error)),
-    };
+    let requirements =
+        match Image::new(Box::new(bytes)).and_then(|image| ReaderRequirements::of(&image)) {
+            Ok(requirements) => Ok(requirements),
+            Err(Error::Corrupt(corrupt)) if image_file::why_no_image(&corrupt, place).is_none() => {
+                Err(format!("it is damaged: {corrupt}"))
+            }
+            Err(Error::InFile { path, source }) if matches!(*source, Error::Corrupt(_)) => {
+                Err(format!("it is damaged: {}: {source}", quoted_bytes(&path)))
+            }
+            Err(error @ Error::Codec(_)) => Err(error.to_string()),
+            Err(error) => return Err(image_file::not_opened(path, place, error)),
+        };
     Ok(Examined {
         path,
         size_bytes,
-        demands,
+        requirements,
     })
 }
 
 impl Examined<'_> {
     fn judged_for(&self, reader: &Reader, args: &DoctorArgs) -> Judged {
-        let (findings, command) = match &self.demands {
-            Ok(demands) => {
+        let (findings, command) = match &self.requirements {
+            Ok(requirements) => {
                 let subject = Subject {
-                    demands,
+                    requirements,
                     size_bytes: self.size_bytes,
                 };
                 let findings = rules::judge(subject, reader);
-                let command =
-                    remedy::command(self.path, args.place.offset, demands, reader, &findings);
+                let command = remedy::command(
+                    self.path,
+                    args.place.offset,
+                    requirements,
+                    reader,
+                    &findings,
+                );
                 (findings, command)
             }
             Err(why) => {

@@ -1,4 +1,4 @@
-//! The ground on which samples stand: the populations of blocks that the survey found, and where those of each geometry are.
+//! The populations of blocks that the survey found, and where those of each geometry are.
 
 use std::ops::Range;
 

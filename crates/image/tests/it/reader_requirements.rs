@@ -3,7 +3,7 @@
 use std::fs;
 
 use coldpress_format::Compressor;
-use coldpress_image::{Demands, Image};
+use coldpress_image::{Image, ReaderRequirements};
 
 use crate::source_tree::text;
 use crate::tools::{have, mksquashfs};
@@ -33,7 +33,7 @@ fn filters_windows_and_targets_are_those_of_the_writer() {
     let of = |arguments: &[&str]| {
         let image = work.path().join("image");
         mksquashfs(&source, &image, arguments);
-        Demands::of(&Image::open(&image).unwrap()).unwrap()
+        ReaderRequirements::of(&Image::open(&image).unwrap()).unwrap()
     };
 
     let plain = of(&["-comp", "xz", "-b", "128K"]);

@@ -7,8 +7,8 @@ use super::curve::real;
 use super::ranking::Ranking;
 
 /// The blocks that a sample stands for.
-pub(super) struct Cell {
-    /// What they take with the stand-in, about.
+pub(super) struct Stratum {
+    /// What they take with the proxy, about.
     bytes: f64,
     /// The same of all but the sample.
     unseen_bytes: f64,
@@ -18,13 +18,13 @@ pub(super) struct Cell {
 
 /// * `ranks`: of the samples.
 /// * `firsts`: for each the first rank that it stands for.
-/// * `samples`: for each its ratio, and what the stand-in makes of a byte that the fast compressor made.
-pub(super) fn cells(
+/// * `samples`: for each its ratio, and what the proxy makes of a byte that the fast compressor made.
+pub(super) fn strata(
     ranking: &Ranking,
     ranks: &[usize],
     firsts: &[usize],
     samples: impl Iterator<Item = (f64, f64)>,
-) -> Vec<Cell> {
+) -> Vec<Stratum> {
     let ends = firsts
         .iter()
         .skip(1)
@@ -35,7 +35,7 @@ pub(super) fn cells(
         .map(|(((first, end_bytes), rank), (ratio, scale))| {
             let bytes = end_bytes - ranking.start_bytes(*first);
             let sample_bytes = ranking.start_bytes(rank + 1) - ranking.start_bytes(*rank);
-            Cell {
+            Stratum {
                 bytes: real(bytes) * scale,
                 unseen_bytes: real(bytes - sample_bytes) * scale,
                 ratio,
@@ -44,16 +44,16 @@ pub(super) fn cells(
         .collect()
 }
 
-/// The square of the standard error. That the blocks of a cell differ from its sample as much as the neighbors of
+/// The square of the standard error. That the blocks of a stratum differ from its sample as much as the neighbors of
 /// that do is the assumption.
-pub(super) fn variance(cells: &[Cell]) -> f64 {
-    let of_cell = |(place, cell): (usize, &Cell)| {
+pub(super) fn variance(strata: &[Stratum]) -> f64 {
+    let of_stratum = |(place, stratum): (usize, &Stratum)| {
         let neighbors = [place.checked_sub(1), Some(place + 1)];
         let neighbors = neighbors
             .into_iter()
             .flatten()
-            .filter_map(|at| cells.get(at));
-        let squares = neighbors.map(|other| (other.ratio - cell.ratio).powi(2));
+            .filter_map(|at| strata.get(at));
+        let squares = neighbors.map(|other| (other.ratio - stratum.ratio).powi(2));
         let (sum, count) = squares.fold((0.0, 0.0), |(sum, count), square| {
             (sum + square, count + 1.0)
         });
@@ -63,15 +63,18 @@ pub(super) fn variance(cells: &[Cell]) -> f64 {
         } else {
             0.0
         };
-        of_one * cell.bytes * cell.unseen_bytes
+        of_one * stratum.bytes * stratum.unseen_bytes
     };
-    cells.iter().enumerate().map(of_cell).sum()
+    strata.iter().enumerate().map(of_stratum).sum()
 }
 
-/// What all blocks take for each byte that they take with the stand-in; 0 of none.
-pub(super) fn mean_ratio(cells: &[Cell]) -> f64 {
-    let bytes: f64 = cells.iter().map(|cell| cell.bytes).sum();
-    let stored_bytes: f64 = cells.iter().map(|cell| cell.bytes * cell.ratio).sum();
+/// What all blocks take for each byte that they take with the proxy; 0 of none.
+pub(super) fn mean_ratio(strata: &[Stratum]) -> f64 {
+    let bytes: f64 = strata.iter().map(|stratum| stratum.bytes).sum();
+    let stored_bytes: f64 = strata
+        .iter()
+        .map(|stratum| stratum.bytes * stratum.ratio)
+        .sum();
     if bytes > 0.0 {
         stored_bytes / bytes
     } else {

@@ -24,28 +24,28 @@ pub enum Work {
 }
 
 /// Is told by each thread what it is busy with, as the crates below that work do not read clocks.
-pub trait Watch: Debug + Send + Sync {
-    /// A thread begins with something. Returns whatever [`end`](Watch::end) needs.
+pub trait WorkObserver: Debug + Send + Sync {
+    /// A thread begins with something. Returns whatever [`end`](WorkObserver::end) needs.
     fn begin(&self, work: Work) -> u64;
 
     /// The same thread has ended it.
     ///
-    /// * `begun`: what [`begin`](Watch::begin) returned.
+    /// * `begun`: what [`begin`](WorkObserver::begin) returned.
     fn end(&self, work: Work, begun: u64);
 }
 
 /// A thread is busy with something while this lives.
 #[derive(Debug)]
 #[must_use = "the work ends when it is dropped"]
-pub struct Busy<'a> {
-    watch: Option<&'a dyn Watch>,
+pub struct WorkSpan<'a> {
+    watch: Option<&'a dyn WorkObserver>,
     work: Work,
     begun: u64,
 }
 
-impl<'a> Busy<'a> {
+impl<'a> WorkSpan<'a> {
     /// Begins. Without a watch it costs nothing.
-    pub fn with(watch: Option<&'a dyn Watch>, work: Work) -> Self {
+    pub fn with(watch: Option<&'a dyn WorkObserver>, work: Work) -> Self {
         Self {
             watch,
             work,
@@ -54,7 +54,7 @@ impl<'a> Busy<'a> {
     }
 }
 
-impl Drop for Busy<'_> {
+impl Drop for WorkSpan<'_> {
     fn drop(&mut self) {
         if let Some(watch) = self.watch {
             watch.end(self.work, self.begun);

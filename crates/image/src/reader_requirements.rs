@@ -18,7 +18,7 @@ const LOOKED_AT_BYTES: usize = 64;
 /// What an image asks of who reads it, beyond SquashFS 4.0.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Demands {
+pub struct ReaderRequirements {
     /// The compressor.
     pub compressor: Compressor,
     /// The options that the image records for it.
@@ -44,7 +44,7 @@ pub struct Demands {
     pub longest_target: (u64, Vec<u8>),
 }
 
-impl Demands {
+impl ReaderRequirements {
     /// The most bytes of a dictionary or window that a kernel has for this image: it allocates the larger
     /// of block and metadata block, or what the options of xz say.
     pub fn window_bytes_max(&self) -> u64 {
@@ -67,7 +67,7 @@ impl Demands {
     /// Reads all inodes and listings, and 64 bytes of each block; holds the start of each block.
     pub fn of(image: &Image) -> Result<Self, Error> {
         let superblock = image.superblock();
-        let mut demands = Self {
+        let mut requirements = Self {
             compressor: superblock.compressor,
             options: image.options(),
             block_size: superblock.block_size,
@@ -84,15 +84,19 @@ impl Demands {
         let mut seen = Seen::default();
         walk(image, &mut |visited| {
             match &visited.inode.body {
-                Body::Symlink(target) if target.len() as u64 > demands.longest_target.0 => {
-                    demands.longest_target = (target.len() as u64, visited.path.to_vec());
+                Body::Symlink(target) if target.len() as u64 > requirements.longest_target.0 => {
+                    requirements.longest_target = (target.len() as u64, visited.path.to_vec());
                 }
                 Body::File(_) if has_headers && seen.inodes.insert(visited.inode.number) => {
                     let file = visited.file(image)?.unwrap_or_default();
                     for block in image.stored_blocks(&file) {
                         let is_compressed = block.word.is_compressed() && !block.word.is_sparse();
                         if is_compressed && seen.blocks.insert(block.start) {
-                            demands.look_at(image, block.start, block.word.size_bytes().into())?;
+                            requirements.look_at(
+                                image,
+                                block.start,
+                                block.word.size_bytes().into(),
+                            )?;
                         }
                     }
                 }
@@ -103,13 +107,17 @@ impl Demands {
         if has_headers {
             for fragment in image.fragments() {
                 if fragment.size.is_compressed() && seen.blocks.insert(fragment.start) {
-                    demands.look_at(image, fragment.start, fragment.size.size_bytes().into())?;
+                    requirements.look_at(
+                        image,
+                        fragment.start,
+                        fragment.size.size_bytes().into(),
+                    )?;
                 }
             }
-            demands.look_at_metadata(image, image.inode_table)?;
-            demands.look_at_metadata(image, image.directory_table)?;
+            requirements.look_at_metadata(image, image.inode_table)?;
+            requirements.look_at_metadata(image, image.directory_table)?;
         }
-        Ok(demands)
+        Ok(requirements)
     }
 
     fn look_at_metadata(&mut self, image: &Image, table: Region) -> Result<(), Error> {

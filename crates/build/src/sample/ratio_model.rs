@@ -7,8 +7,8 @@ use coldpress_codec::Settings;
 
 use super::curve::Curve;
 use super::effort;
-use super::ground::Places;
 use super::population::Population;
+use super::populations::Places;
 use super::surveyed::Family;
 use crate::options::Options;
 
@@ -33,12 +33,12 @@ pub(super) struct Parts {
 
 /// What the samples told.
 #[derive(Clone, Debug)]
-pub(super) struct Knowledge {
+pub(super) struct RatioModel {
     pub(super) populations: Vec<Population>,
     pub(super) curves: Vec<Curve>,
 }
 
-impl Knowledge {
+impl RatioModel {
     /// The parts of a candidate, with a curve for each that is compressed.
     pub(super) fn parts(&mut self, candidate: &Options, places: &Places) -> Parts {
         let stored = candidate.stored();
@@ -58,19 +58,19 @@ impl Knowledge {
         }
     }
 
-    /// The place of a curve, behind that of its stand-in.
+    /// The place of a curve, behind that of its proxy.
     fn curve(&mut self, settings: Settings, population: usize) -> usize {
         let is_it = |curve: &Curve| curve.population == population && curve.settings == settings;
         if let Some(place) = self.curves.iter().position(is_it) {
             return place;
         }
         // Metadata is little, and its samples are few.
-        let stand_in =
-            effort::stand_in(&settings).filter(|_| !self.populations[population].is_metadata());
-        let stand_in = stand_in.map(|settings| self.curve(settings, population));
+        let proxy =
+            effort::proxy(&settings).filter(|_| !self.populations[population].is_metadata());
+        let proxy = proxy.map(|settings| self.curve(settings, population));
         let family = Family::of(settings.compressor);
         self.curves
-            .push(Curve::new(settings, family, population, stand_in));
+            .push(Curve::new(settings, family, population, proxy));
         self.curves.len() - 1
     }
 
@@ -78,7 +78,7 @@ impl Knowledge {
     pub(super) fn behind(&self, parts: &Parts) -> Vec<bool> {
         let mut is_behind = vec![false; self.curves.len()];
         for part in [&parts.files, &parts.fragments, &parts.tables] {
-            let curves = iter::successors(part.curve, |curve| self.curves[*curve].stand_in);
+            let curves = iter::successors(part.curve, |curve| self.curves[*curve].proxy);
             curves.for_each(|curve| is_behind[curve] = true);
         }
         is_behind
