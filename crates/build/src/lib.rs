@@ -31,6 +31,7 @@ mod held;
 mod identify;
 mod image_input;
 mod layers;
+mod lazy;
 mod options;
 mod output;
 mod overrides;
@@ -65,6 +66,7 @@ pub use error::Error;
 pub use gather::{Input, SourceOptions, gather};
 pub use identify::{Encoding, Habits, Identity, Numbering, Tool, identify};
 pub use layers::{Layer, LayerDefect, LayersInput};
+pub use lazy::LazyImage;
 pub use options::Options;
 pub use output::Output;
 pub use overrides::{FileContexts, Mode, Overrides, Owners, Time, Times, Xattrs, parse_time};
@@ -80,6 +82,7 @@ pub use summary::{Summary, TableSize};
 pub use synthetic_root::SyntheticRoot;
 pub use tar::{
     TarDefaults, TarDefect, TarInput, TarMember, TarMemberKind, TarMembers, TarOrigin, is_tar,
+    scratch_file,
 };
 pub use uncompressed::Uncompressed;
 pub use verify::{Difference, What, verify};

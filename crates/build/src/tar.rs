@@ -47,6 +47,7 @@ use entry::EntryKind;
 use header::{BLOCK_BYTES, Header};
 pub use members::{TarMember, TarMemberKind, TarMembers};
 use spool::Spool;
+pub use spool::scratch_file;
 use stream::Stream;
 use unpack::Unpacker;
 

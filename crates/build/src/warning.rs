@@ -139,7 +139,7 @@ impl fmt::Display for Warning {
                 path,
             } => write!(
                 formatter,
-                "`{}`, byte {at_bytes} of the archive: `{}` is left out: it is bookkeeping of \
+                "`{}`, byte {at_bytes} of the layer: `{}` is left out: it is bookkeeping of \
                  whiteouts, not a part of the image",
                 archive.display(),
                 path.display()

@@ -98,7 +98,7 @@ fn begin<'a>(source: &Source, output: &'a File, options: &Options) -> Result<Sin
 }
 
 /// Writes everything behind the data area.
-fn write_tables(
+pub(crate) fn write_tables(
     source: &Source,
     order: &Order,
     area: DataArea,

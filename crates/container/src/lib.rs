@@ -7,6 +7,8 @@
 //! image       its configuration and its layers                                image.rs, config.rs
 //! ```
 //!
+//! With the feature `http`, images are also pulled from registries (registry.rs).
+//!
 //! Manifests and what they lead to are hostile: everything that is read has a limit, every blob is
 //! compared with the digest by which it is named, and an index that leads in circles is an error.
 //! Layers are checked when they are read (`coldpress_build::LayersInput`).
@@ -14,6 +16,7 @@
 mod archive;
 mod blobs;
 mod config;
+mod daemon;
 mod docker_archive;
 mod document;
 mod error;
@@ -23,6 +26,8 @@ mod media_type;
 mod open;
 mod platform;
 mod reference;
+#[cfg(feature = "http")]
+mod registry;
 mod resolve;
 
 pub use blobs::{Blob, Blobs};
@@ -34,4 +39,6 @@ pub use media_type::LayerKind;
 pub use open::{Means, open};
 pub use platform::Platform;
 pub use reference::{Daemon, Place, Reference, RegistryReference};
+#[cfg(feature = "http")]
+pub use registry::{Cache, CachedBlob, CredentialFiles, Fetched, RegistryMeans, Watch, pull};
 pub use resolve::Wanted;

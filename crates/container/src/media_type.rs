@@ -24,6 +24,26 @@ const SQUASHFS: [&str; 3] = [
     "application/x-squashfs",
 ];
 
+/// Indexes of images.
+pub(crate) const INDEXES: [&str; 2] = [
+    "application/vnd.oci.image.index.v1+json",
+    "application/vnd.docker.distribution.manifest.list.v2+json",
+];
+/// Indexes and manifests.
+#[cfg(feature = "http")]
+pub(crate) const MANIFESTS: [&str; 4] = [
+    INDEXES[0],
+    INDEXES[1],
+    "application/vnd.oci.image.manifest.v1+json",
+    "application/vnd.docker.distribution.manifest.v2+json",
+];
+
+/// Whether something is an index or a manifest, which registries keep apart from other blobs.
+#[cfg(feature = "http")]
+pub(crate) fn is_manifest(media_type: &str) -> bool {
+    MANIFESTS.contains(&media_type)
+}
+
 impl LayerKind {
     /// The kind of a media type.
     ///

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use coldpress_build::{TarMembers, TarOrigin};
 
 use crate::archive::Archive;
+use crate::daemon;
 use crate::docker_archive;
 use crate::error::Error;
 use crate::image::ContainerImage;
@@ -23,7 +24,7 @@ pub struct Means {
     pub spool_directory: PathBuf,
 }
 
-/// Opens the image of a layout or archive.
+/// Opens the image of a layout or archive, or one that a program of this machine keeps.
 ///
 /// * `text`: the reference as the user wrote it, for messages.
 /// * `progress`: called now and then; stops the work when it breaks.
@@ -51,7 +52,15 @@ pub fn open(
             let archive = archive(place, text, means, progress)?;
             from_archive(&archive, &wanted(place, means), false)
         }
-        Reference::Registry(_) | Reference::Daemon(..) => Err(Error::Reference {
+        Reference::Daemon(daemon, name) => {
+            let archive = daemon::saved(*daemon, name, text, means, progress)?;
+            let wanted = Wanted {
+                platform: means.platform.clone(),
+                ..Wanted::default()
+            };
+            from_archive(&archive, &wanted, false)
+        }
+        Reference::Registry(_) => Err(Error::Reference {
             text: text.to_owned(),
             rule: "it is in no file",
         }),

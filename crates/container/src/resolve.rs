@@ -9,7 +9,7 @@ use crate::config::Config;
 use crate::document::{Descriptor, ENTRIES_MAX, Index, LAYERS_MAX, Manifest, parse};
 use crate::error::Error;
 use crate::image::{ContainerImage, ImageLayer, diff_ids};
-use crate::media_type::LayerKind;
+use crate::media_type::{INDEXES, LayerKind};
 use crate::platform::Platform;
 
 /// Indexes below each other: buildx makes two, `docker save` three.
@@ -20,10 +20,6 @@ const REFERENCE_TYPE: &str = "vnd.docker.reference.type";
 const NAMES: [&str; 2] = [
     "io.containerd.image.name",
     "org.opencontainers.image.ref.name",
-];
-const INDEXES: [&str; 2] = [
-    "application/vnd.oci.image.index.v1+json",
-    "application/vnd.docker.distribution.manifest.list.v2+json",
 ];
 
 /// Which image is meant.

@@ -38,8 +38,12 @@ impl Unpacker<'_> {
             }
             Meaning::Whiteout(_) | Meaning::Opaque => {}
         }
-        let directory = self.parent_in_layer(entry, &names[..names.len() - 1])?;
-        if let Some(upper) = &mut self.upper {
+        let directory = self.descend(entry, &names[..names.len() - 1])?;
+        // Below what the layer makes a file of, nothing of lower layers is left; umoci lists each
+        // of its names all the same.
+        if let Some(directory) = directory
+            && let Some(upper) = &mut self.upper
+        {
             match meaning {
                 Meaning::Whiteout(name) => upper.hide(self.draft, directory, name),
                 _ => upper.hide_below(self.draft, directory),
@@ -58,6 +62,14 @@ impl Unpacker<'_> {
         entry: &Entry,
         names: &[Vec<u8>],
     ) -> Result<NodeId, Error> {
+        self.descend(entry, names)?.ok_or_else(|| {
+            let path = entry.path.escape_ascii().to_string();
+            self.error(entry.at_bytes, TarDefect::NotADirectory { path })
+        })
+    }
+
+    /// The same; `None` if the layer itself has something else there.
+    fn descend(&mut self, entry: &Entry, names: &[Vec<u8>]) -> Result<Option<NodeId>, Error> {
         // With whether a link says so: what only links name is not made.
         let mut pending: Vec<(Vec<u8>, bool)> = names
             .iter()
@@ -66,14 +78,10 @@ impl Unpacker<'_> {
             .collect();
         let mut above = vec![NodeId::ROOT];
         let (mut links, mut steps) = (0, 0);
-        let not_a_directory = |unpacker: &Self| {
-            let path = entry.path.escape_ascii().to_string();
-            unpacker.error(entry.at_bytes, TarDefect::NotADirectory { path })
-        };
         while let Some((name, is_target)) = pending.pop() {
             steps += 1;
             if steps > STEPS_MAX {
-                return Err(not_a_directory(self));
+                return Ok(None);
             }
             if name == b".." {
                 // The root is its own parent.
@@ -84,7 +92,7 @@ impl Unpacker<'_> {
             let found = self.draft.child(directory, &name);
             let Some(node) = found else {
                 if is_target {
-                    return Err(not_a_directory(self));
+                    return Ok(None);
                 }
                 above.push(self.imply(entry, directory, &name)?);
                 continue;
@@ -118,9 +126,9 @@ impl Unpacker<'_> {
                     }
                     above.push(self.imply(entry, directory, &name)?);
                 }
-                _ => return Err(not_a_directory(self)),
+                _ => return Ok(None),
             }
         }
-        Ok(above.last().copied().unwrap_or(NodeId::ROOT))
+        Ok(above.last().copied())
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::ops::ControlFlow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use coldpress_image::{Offset, Prefix, ReadAt};
@@ -83,6 +83,22 @@ impl TarMembers {
         progress: &mut dyn FnMut(u64) -> ControlFlow<()>,
     ) -> Result<Self, Error> {
         let (path, file) = origin.open()?;
+        Self::of_file(path, file, spool_directory, progress)
+    }
+
+    /// As [`TarMembers::read`], of a file that is open, or the end of a pipe.
+    ///
+    /// * `path`: its name, for messages.
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub fn of_file(
+        path: PathBuf,
+        file: File,
+        spool_directory: &Path,
+        progress: &mut dyn FnMut(u64) -> ControlFlow<()>,
+    ) -> Result<Self, Error> {
         let metadata = file.metadata().map_err(error::source("read", &path))?;
         if metadata.is_file() {
             let mut head = [0; MAGIC_BYTES];

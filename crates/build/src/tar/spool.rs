@@ -25,9 +25,8 @@ impl Spool {
     ///
     /// [`Error::Spool`] if no file can be created there.
     pub(super) fn new(directory: &Path) -> Result<Self, Error> {
-        let file = tempfile::tempfile_in(directory).map_err(|error| fail(directory, error))?;
         Ok(Self {
-            file,
+            file: scratch_file(directory)?,
             directory: directory.to_path_buf(),
             len_bytes: 0,
         })
@@ -69,4 +68,13 @@ fn fail(directory: &Path, error: io::Error) -> Error {
         directory: directory.to_path_buf(),
         error,
     }
+}
+
+/// A new file without a name.
+///
+/// # Errors
+///
+/// [`Error::Spool`] if none can be created in the directory.
+pub fn scratch_file(directory: &Path) -> Result<File, Error> {
+    tempfile::tempfile_in(directory).map_err(|error| fail(directory, error))
 }

@@ -3,10 +3,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use coldpress_build::{
-    Digest, Error, Input, Layer, LayerDefect, LayersInput, Source, SourceOptions, TarDefaults,
-    gather,
+    Digest, Error, Input, Layer, LayerDefect, LayersInput, LazyImage, Source, SourceOptions,
+    TarDefaults, gather,
 };
 use coldpress_format::Compressor;
+use coldpress_image::ReadAt as _;
 use coldpress_layout::{NodeId, Plan};
 
 use crate::tar::archive::Archive;
@@ -73,7 +74,8 @@ fn whiteouts_hide_lower_layers_and_nothing_of_their_own() {
         .file("opt/x/g", b"1")
         .file("var/f", b"1")
         .file("srv/d/lower", b"1")
-        .file("gone", b"1");
+        .file("gone", b"1")
+        .file("lib/in/f", b"1");
     let upper = Archive::default()
         // In front of its siblings, and behind them.
         .file("etc/.wh.a", b"")
@@ -85,11 +87,15 @@ fn whiteouts_hide_lower_layers_and_nothing_of_their_own() {
         .file("var/.wh.missing", b"")
         .file("srv/d/upper", b"22")
         .file("srv/.wh.d", b"")
+        .file("lib", b"22")
+        .file("lib/.wh.in", b"")
+        .file("lib/in/.wh..wh..opq", b"")
         .file(".wh..wh.plnk/1.2", b"");
     let source = merged(vec![lower, upper]).unwrap();
     let expected = [
         "/etc d",
         "/etc/b f2",
+        "/lib f2",
         "/opt d",
         "/opt/x d",
         "/opt/x/deep d",
@@ -284,6 +290,28 @@ fn compressed_layers_make_the_image_of_plain_ones() {
     for (name, bytes) in compressed(&plain) {
         assert!(image(bytes) == expected, "{name}");
     }
+}
+
+#[test]
+fn a_lazy_image_is_read_as_a_written_one() {
+    let packed = compressed(&large());
+    let upper = Archive::default()
+        .file(".wh.hidden", b"")
+        .file("dir0/f0", b"new")
+        .end();
+    let layers = || vec![layer(0, packed[0].1.clone()), layer(1, upper.clone())];
+    let source = merged_with(layers(), false).unwrap();
+    let again = merged_with(layers(), false).unwrap();
+    let directory = tempfile::tempdir().unwrap();
+    let lazy = LazyImage::new(again, directory.path()).unwrap();
+    let mut bytes = vec![0; usize::try_from(lazy.size_bytes().unwrap()).unwrap()];
+    for (at, piece) in bytes.chunks_mut(1000).enumerate() {
+        let (mut len, start) = (0, at as u64 * 1000);
+        while len < piece.len() {
+            len += lazy.read_at(&mut piece[len..], start + len as u64).unwrap();
+        }
+    }
+    assert_eq!(differences(&bytes, &source), Vec::<String>::new());
 }
 
 #[test]

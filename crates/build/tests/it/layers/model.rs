@@ -97,7 +97,7 @@ impl Model {
             path
         };
         if !self.make_parents(parents_of) {
-            return false;
+            return matches!(step, Step::Whiteout(_) | Step::Opaque(_));
         }
         match step {
             Step::File(_) => self.put(path, Some(size)),

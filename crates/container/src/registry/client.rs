@@ -1,0 +1,361 @@
+//! Requests to a registry.
+
+use std::io::Read as _;
+use std::sync::{Mutex, PoisonError};
+use std::thread::sleep;
+use std::time::Duration;
+
+use serde::Deserialize;
+use ureq::http::{HeaderMap, Response, StatusCode, Uri, header};
+use ureq::{Agent, Body};
+
+use super::RegistryMeans;
+use super::challenge::Challenge;
+use super::credentials::{Credentials, find};
+use crate::document::DOCUMENT_MAX_BYTES;
+use crate::error::Error;
+use crate::media_type::MANIFESTS;
+use crate::reference::RegistryReference;
+
+/// How long connecting, an answer, and each piece of content may take.
+const TIMEOUT: Duration = Duration::from_secs(60);
+/// Redirections that are followed: registries lead to where blobs are kept, which may lead on.
+const REDIRECTS_MAX: usize = 8;
+/// How often one request is tried that fails for a reason that may pass.
+const TRIES: u32 = 6;
+/// The pause before the second try; it doubles with each.
+const FIRST_PAUSE: Duration = Duration::from_millis(250);
+/// The longest pause that a registry is granted.
+const PAUSE_MAX: Duration = Duration::from_mins(2);
+
+/// A repository of a registry.
+pub(super) struct Client {
+    agent: Agent,
+    name: String,
+    /// `https://host/v2/repository`
+    base: String,
+    scope: String,
+    credentials: Option<Credentials>,
+    plain_http: bool,
+    /// What the last authentication gave, as the value of `Authorization`.
+    authorization: Mutex<Option<String>>,
+}
+
+/// Why a request failed.
+pub(super) enum Failure {
+    /// It may succeed after a pause, which the registry may have asked for.
+    Passing(String, Option<Duration>),
+    Final(Error),
+}
+
+/// What token servers answer.
+#[derive(Deserialize)]
+struct Token {
+    #[serde(default)]
+    token: Option<String>,
+    #[serde(default)]
+    access_token: Option<String>,
+}
+
+impl Client {
+    pub(super) fn new(reference: &RegistryReference, means: &RegistryMeans) -> Result<Self, Error> {
+        let mut config = Agent::config_builder()
+            .http_status_as_error(false)
+            .accept_encoding("identity")
+            .user_agent(concat!("coldpress/", env!("CARGO_PKG_VERSION")))
+            // They lead to other hosts, which must not see who one is.
+            .max_redirects(0)
+            .timeout_connect(Some(TIMEOUT))
+            .timeout_recv_response(Some(TIMEOUT))
+            .timeout_per_read(Some(TIMEOUT));
+        if !means.proxy_from_environment {
+            config = config.proxy(None);
+        }
+        let plain_http = means.plain_http || is_loopback(reference.host());
+        let scheme = if plain_http { "http" } else { "https" };
+        Ok(Self {
+            agent: config.build().into(),
+            name: reference.to_string(),
+            base: format!(
+                "{scheme}://{}/v2/{}",
+                reference.host(),
+                reference.repository
+            ),
+            scope: format!("repository:{}:pull", reference.repository),
+            credentials: find(&means.credentials, reference)?,
+            plain_http,
+            authorization: Mutex::new(None),
+        })
+    }
+
+    /// A manifest or index by its digest or tag, and what the registry calls it.
+    pub(super) fn manifest(&self, name: &str) -> Result<(Vec<u8>, String), Error> {
+        let url = format!("{}/manifests/{name}", self.base);
+        self.repeated(|| {
+            let mut response = self.get(&url, &[("Accept", &MANIFESTS.join(", "))])?;
+            let content_type = text(response.headers(), header::CONTENT_TYPE.as_str());
+            let mut bytes = Vec::new();
+            let mut body = response.body_mut().as_reader().take(DOCUMENT_MAX_BYTES + 1);
+            body.read_to_end(&mut bytes).map_err(|error| {
+                Failure::Passing(format!("the manifest broke off: {error}"), None)
+            })?;
+            if bytes.len() as u64 > DOCUMENT_MAX_BYTES {
+                return Err(self.wrong("the manifest has more than the 4 MiB that are read of one"));
+            }
+            let content_type = content_type.split(';').next().unwrap_or_default();
+            Ok((bytes, content_type.trim().to_owned()))
+        })
+    }
+
+    /// Where a blob is.
+    pub(super) fn blob_url(&self, digest: &str) -> String {
+        format!("{}/blobs/{digest}", self.base)
+    }
+
+    /// Tries a request again that fails for a reason that may pass.
+    pub(super) fn repeated<T>(
+        &self,
+        mut request: impl FnMut() -> Result<T, Failure>,
+    ) -> Result<T, Error> {
+        let mut pause = FIRST_PAUSE;
+        for _ in 1..TRIES {
+            match request() {
+                Ok(answer) => return Ok(answer),
+                Err(Failure::Final(error)) => return Err(error),
+                Err(Failure::Passing(_, asked)) => sleep(asked.unwrap_or(pause).min(PAUSE_MAX)),
+            }
+            pause *= 2;
+        }
+        request().map_err(|failure| match failure {
+            Failure::Final(error) => error,
+            Failure::Passing(reason, _) => self.error(&reason),
+        })
+    }
+
+    /// Asks for a URL of the registry, authenticates if it asks who one is, and follows where it
+    /// leads. The answer is good.
+    pub(super) fn get(
+        &self,
+        url: &str,
+        headers: &[(&str, &str)],
+    ) -> Result<Response<Body>, Failure> {
+        let mut url = url.to_owned();
+        let mut is_registry = url.starts_with(&self.base);
+        let mut has_authenticated = false;
+        for _ in 0..REDIRECTS_MAX {
+            let uri: Uri = url
+                .parse()
+                .map_err(|_| self.wrong("it leads to what is no URL"))?;
+            let mut request = self.agent.get(&uri);
+            for (name, value) in headers {
+                request = request.header(*name, *value);
+            }
+            let known = self.authorization().clone();
+            if let Some(authorization) = known.as_ref().filter(|_| is_registry) {
+                request = request.header(header::AUTHORIZATION, authorization);
+            }
+            let response = request.call().map_err(|error| self.no_answer(&error))?;
+            let status = response.status();
+            match status {
+                StatusCode::UNAUTHORIZED if is_registry && !has_authenticated => {
+                    // Tokens end in the middle of a pull. Another thread may have got a new one.
+                    has_authenticated = true;
+                    if *self.authorization() == known {
+                        self.authenticate(&text(response.headers(), "www-authenticate"))?;
+                    }
+                }
+                StatusCode::MOVED_PERMANENTLY
+                | StatusCode::FOUND
+                | StatusCode::SEE_OTHER
+                | StatusCode::TEMPORARY_REDIRECT
+                | StatusCode::PERMANENT_REDIRECT => {
+                    let location = text(response.headers(), header::LOCATION.as_str());
+                    let next = self.followed(&uri, &location)?;
+                    is_registry &= is_same_place(&uri, &next);
+                    url = next.to_string();
+                }
+                status if status.is_success() => return Ok(response),
+                _ => return Err(self.refused(status, response.headers())),
+            }
+        }
+        Err(self.wrong("it leads on and on"))
+    }
+
+    fn authorization(&self) -> std::sync::MutexGuard<'_, Option<String>> {
+        self.authorization
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Gets what requests prove with who one is.
+    fn authenticate(&self, header: &str) -> Result<(), Failure> {
+        let basic = self.credentials.as_ref().and_then(Credentials::basic);
+        let value = match Challenge::parse(header) {
+            Some(Challenge::Basic) => basic.ok_or_else(|| {
+                self.wrong(
+                    "the registry wants a user and a password; `docker login` or \
+                            `podman login` keeps them, or --authfile names where they are",
+                )
+            })?,
+            Some(Challenge::Bearer {
+                realm,
+                service,
+                scope,
+            }) => self.token(&realm, service.as_deref(), scope.as_deref(), basic)?,
+            None => return Err(self.wrong("the registry asks who one is in an unknown way")),
+        };
+        *self.authorization() = Some(value);
+        Ok(())
+    }
+
+    fn token(
+        &self,
+        realm: &str,
+        service: Option<&str>,
+        scope: Option<&str>,
+        basic: Option<String>,
+    ) -> Result<String, Failure> {
+        let uri: Uri = realm
+            .parse()
+            .map_err(|_| self.wrong("its token server is no URL"))?;
+        self.demand_tls(&uri)?;
+        let scope = scope.unwrap_or(&self.scope);
+        let answer = if let Some(Credentials::IdentityToken(token)) = &self.credentials {
+            let form = [
+                ("grant_type", "refresh_token"),
+                ("service", service.unwrap_or_default()),
+                ("scope", scope),
+                ("refresh_token", token),
+                ("client_id", "coldpress"),
+            ];
+            self.agent.post(&uri).send_form(form)
+        } else {
+            let mut request = self.agent.get(&uri).query("scope", scope);
+            if let Some(service) = service {
+                request = request.query("service", service);
+            }
+            if let Some(basic) = basic {
+                request = request.header(header::AUTHORIZATION, basic);
+            }
+            request.call()
+        };
+        let mut response = answer.map_err(|error| self.no_answer(&error))?;
+        if !response.status().is_success() {
+            return Err(match self.refused(response.status(), response.headers()) {
+                Failure::Final(_) => self.wrong(&format!(
+                    "the token server answers {}; are the credentials right, and may one pull \
+                     the image?",
+                    response.status()
+                )),
+                passing => passing,
+            });
+        }
+        let mut bytes = Vec::new();
+        let mut body = response.body_mut().as_reader().take(DOCUMENT_MAX_BYTES);
+        body.read_to_end(&mut bytes)
+            .map_err(|error| Failure::Passing(format!("the token broke off: {error}"), None))?;
+        // The document is not repeated: it is secret.
+        let token: Token = serde_json::from_slice(&bytes)
+            .map_err(|_| self.wrong("the token server answers with something else"))?;
+        let token = token
+            .token
+            .or(token.access_token)
+            .filter(|token| !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_graphic()));
+        let token = token.ok_or_else(|| self.wrong("the token server gives no token"))?;
+        Ok(format!("Bearer {token}"))
+    }
+
+    /// Where a redirection leads.
+    fn followed(&self, from: &Uri, location: &str) -> Result<Uri, Failure> {
+        let scheme = from.scheme_str().unwrap_or("https");
+        let authority = from.authority().map_or("", |authority| authority.as_str());
+        let url = if location.starts_with("//") {
+            format!("{scheme}:{location}")
+        } else if location.starts_with('/') {
+            format!("{scheme}://{authority}{location}")
+        } else {
+            location.to_owned()
+        };
+        let uri: Uri = url
+            .parse()
+            .map_err(|_| self.wrong("it leads to what is no URL"))?;
+        self.demand_tls(&uri)?;
+        Ok(uri)
+    }
+
+    fn demand_tls(&self, uri: &Uri) -> Result<(), Failure> {
+        match uri.scheme_str() {
+            Some("https") => Ok(()),
+            Some("http") if self.plain_http => Ok(()),
+            Some("http") => {
+                Err(self.wrong("it leads to a place without TLS; --plain-http allows it"))
+            }
+            _ => Err(self.wrong("it leads to what is no URL")),
+        }
+    }
+
+    fn refused(&self, status: StatusCode, headers: &HeaderMap) -> Failure {
+        let asked = text(headers, header::RETRY_AFTER.as_str());
+        let asked = asked.trim().parse().ok().map(Duration::from_secs);
+        match status {
+            StatusCode::TOO_MANY_REQUESTS | StatusCode::REQUEST_TIMEOUT => {
+                Failure::Passing(format!("the registry answers {status}"), asked)
+            }
+            status if status.is_server_error() => {
+                Failure::Passing(format!("the registry answers {status}"), asked)
+            }
+            StatusCode::NOT_FOUND => self.wrong("the registry has no such image"),
+            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => self.wrong(&format!(
+                "the registry answers {status}; `docker login` or `podman login` keeps \
+                 credentials, or --authfile names where they are"
+            )),
+            status => self.wrong(&format!("the registry answers {status}")),
+        }
+    }
+
+    fn no_answer(&self, error: &ureq::Error) -> Failure {
+        match error {
+            ureq::Error::TlsRequired => {
+                self.wrong("https is not built in (feature `https`); --plain-http does without")
+            }
+            ureq::Error::HostNotFound | ureq::Error::BadUri(_) | ureq::Error::Tls(_) => {
+                self.wrong(&format!("the registry cannot be reached: {error}"))
+            }
+            error => Failure::Passing(format!("the registry does not answer: {error}"), None),
+        }
+    }
+
+    pub(super) fn wrong(&self, reason: &str) -> Failure {
+        Failure::Final(self.error(reason))
+    }
+
+    pub(super) fn error(&self, reason: &str) -> Error {
+        Error::Registry {
+            image: self.name.clone(),
+            reason: reason.to_owned(),
+        }
+    }
+}
+
+/// The text of a header; nothing if there is none.
+pub(super) fn text(headers: &HeaderMap, name: &str) -> String {
+    let value = headers.get(name).and_then(|value| value.to_str().ok());
+    value.unwrap_or_default().to_owned()
+}
+
+fn is_same_place(left: &Uri, right: &Uri) -> bool {
+    (left.scheme_str(), left.authority()) == (right.scheme_str(), right.authority())
+}
+
+/// Whether a registry is on this machine, where nobody listens on the way.
+fn is_loopback(host: &str) -> bool {
+    let name = match host.rsplit_once(':') {
+        Some((name, port)) if !port.ends_with(']') => name,
+        _ => host,
+    };
+    name == "localhost"
+        || name == "[::1]"
+        || name
+            .parse()
+            .is_ok_and(|ip: std::net::Ipv4Addr| ip.is_loopback())
+}

@@ -1,0 +1,421 @@
+use std::collections::HashMap;
+use std::fs;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, SystemTime};
+
+use coldpress_build::Digest;
+
+use super::*;
+use crate::reference::Reference;
+
+/// A registry in this process, and what it is to do wrong.
+#[derive(Default)]
+struct Served {
+    /// What is at a path below `/v2/app/`.
+    parts: HashMap<String, Vec<u8>>,
+    /// Whether tokens are needed; each is good for so many requests.
+    token_uses: Option<usize>,
+    /// Whether user and password are needed with each request.
+    wants_password: bool,
+    /// Bytes of a blob after which the connection ends, once for each request.
+    cut_bytes: Option<usize>,
+    /// Requests that are answered with 429 first.
+    busy: AtomicUsize,
+    /// Where blobs are, on another host.
+    blobs_at: Option<String>,
+    knows_ranges: bool,
+    tokens: Mutex<HashMap<String, usize>>,
+    /// Path, range and authorization of each request.
+    asked: Mutex<Vec<(String, String, String)>>,
+}
+
+impl Served {
+    fn start(self) -> (String, Arc<Self>) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap().to_string();
+        let served = Arc::new(self);
+        let (state, own) = (Arc::clone(&served), address.clone());
+        thread::spawn(move || {
+            for stream in listener.incoming() {
+                let (state, own) = (Arc::clone(&state), own.clone());
+                thread::spawn(move || while state.answer(&stream, &own) {});
+            }
+        });
+        (address, served)
+    }
+
+    /// Answers a request; false if the connection is over.
+    fn answer(&self, stream: &std::io::Result<TcpStream>, own: &str) -> bool {
+        let Ok(mut stream) = stream.as_ref() else {
+            return false;
+        };
+        let (mut path, mut range, mut authorization) =
+            (String::new(), String::new(), String::new());
+        // Byte by byte would be enough: nothing follows a request.
+        for (line, at) in BufReader::new(stream).lines().zip(0..) {
+            let Ok(line) = line else { return false };
+            if at == 0 {
+                line.split(' ')
+                    .nth(1)
+                    .unwrap_or_default()
+                    .clone_into(&mut path);
+            }
+            if let Some((name, value)) = line.split_once(": ") {
+                match &*name.to_ascii_lowercase() {
+                    "range" => value.clone_into(&mut range),
+                    "authorization" => value.clone_into(&mut authorization),
+                    _ => {}
+                }
+            }
+            if line.is_empty() {
+                break;
+            }
+        }
+        if path.is_empty() {
+            return false;
+        }
+        let asked = (path.clone(), range.clone(), authorization.clone());
+        self.asked.lock().unwrap().push(asked);
+        let mut send = |status: &str, headers: &str, body: &[u8]| {
+            let len = body.len();
+            let head = format!("HTTP/1.1 {status}\r\nContent-Length: {len}\r\n{headers}\r\n");
+            stream.write_all(&[head.as_bytes(), body].concat()).is_ok()
+        };
+        if path.starts_with("/token") {
+            let mut tokens = self.tokens.lock().unwrap();
+            let token = format!("t{}", tokens.len());
+            tokens.insert(format!("Bearer {token}"), self.token_uses.unwrap_or(0));
+            return send("200 OK", "", format!(r#"{{"token":"{token}"}}"#).as_bytes());
+        }
+        let mut tokens = self.tokens.lock().unwrap();
+        let uses = tokens.get_mut(&authorization).filter(|uses| **uses > 0);
+        let is_known = match (&self.token_uses, uses) {
+            (None, _) => !self.wants_password || authorization == "Basic dTpw",
+            (Some(_), Some(uses)) => {
+                *uses -= 1;
+                true
+            }
+            (Some(_), None) => false,
+        };
+        drop(tokens);
+        if !is_known {
+            let challenge = if self.wants_password {
+                "Basic realm=\"x\"".to_owned()
+            } else {
+                format!("Bearer realm=\"http://{own}/token\",service=\"s\"")
+            };
+            let header = format!("WWW-Authenticate: {challenge}\r\n");
+            return send("401 Unauthorized", &header, b"");
+        }
+        let is_busy = self
+            .busy
+            .fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| {
+                left.checked_sub(1)
+            });
+        if is_busy.is_ok() {
+            return send("429 Too Many Requests", "Retry-After: 0\r\n", b"");
+        }
+        let name = path.trim_start_matches("/v2/app/");
+        if let Some(other) = self
+            .blobs_at
+            .as_ref()
+            .filter(|_| name.starts_with("blobs/"))
+        {
+            return send(
+                "307 Temporary Redirect",
+                &format!("Location: http://{other}{path}\r\n"),
+                b"",
+            );
+        }
+        let Some(bytes) = self.parts.get(name) else {
+            return send("404 Not Found", "", b"");
+        };
+        let first = range
+            .strip_prefix("bytes=")
+            .and_then(|it| it.strip_suffix('-'));
+        let first: usize = first
+            .filter(|_| self.knows_ranges)
+            .map_or(0, |it| it.parse().unwrap());
+        let status = if first > 0 {
+            "206 Partial Content"
+        } else {
+            "200 OK"
+        };
+        let (last, all) = (bytes.len() - 1, bytes.len());
+        let header = format!("Content-Range: bytes {first}-{last}/{all}\r\n");
+        let body = &bytes[first..];
+        match self
+            .cut_bytes
+            .filter(|cut| name.starts_with("blobs/") && *cut < body.len())
+        {
+            None => send(status, &header, body),
+            Some(cut) => {
+                let len = body.len();
+                let head = format!("HTTP/1.1 {status}\r\nContent-Length: {len}\r\n{header}\r\n");
+                let _ = stream.write_all(&[head.as_bytes(), &body[..cut]].concat());
+                let _ = stream.shutdown(std::net::Shutdown::Both);
+                false
+            }
+        }
+    }
+}
+
+/// An image with two layers, one of which is large.
+fn parts() -> HashMap<String, Vec<u8>> {
+    let layers = [vec![7_u8; 300_000], b"small".to_vec()];
+    let mut parts = HashMap::new();
+    let mut put = |kind: &str, media_type: &str, bytes: &[u8]| {
+        let digest = Digest::sha256_of(bytes);
+        parts.insert(format!("{kind}/{digest}"), bytes.to_vec());
+        let size = bytes.len();
+        format!(r#"{{"mediaType":"{media_type}","digest":"{digest}","size":{size}}}"#)
+    };
+    let ids: Vec<String> = layers
+        .iter()
+        .map(|layer| format!("\"{}\"", Digest::sha256_of(layer)))
+        .collect();
+    let config = format!(
+        r#"{{"os":"linux","architecture":"amd64","rootfs":{{"diff_ids":[{}]}}}}"#,
+        ids.join(",")
+    );
+    let config = put(
+        "blobs",
+        "application/vnd.oci.image.config.v1+json",
+        config.as_bytes(),
+    );
+    let tar = "application/vnd.oci.image.layer.v1.tar";
+    let layers = layers.map(|layer| put("blobs", tar, &layer)).join(",");
+    let manifest = format!(r#"{{"config":{config},"layers":[{layers}]}}"#);
+    let manifest_type = "application/vnd.oci.image.manifest.v1+json";
+    let manifest = put("manifests", manifest_type, manifest.as_bytes());
+    let index = format!(r#"{{"manifests":[{manifest}]}}"#);
+    put("manifests", "x", index.as_bytes());
+    parts.insert("manifests/1".to_owned(), index.into_bytes());
+    parts
+}
+
+fn means(cache: &Path) -> RegistryMeans {
+    RegistryMeans {
+        credentials: CredentialFiles::default(),
+        plain_http: false,
+        cache: cache.to_path_buf(),
+        proxy_from_environment: false,
+    }
+}
+
+fn pull_with(address: &str, means: &RegistryMeans) -> Result<ContainerImage, Error> {
+    let text = format!("docker://{address}/app:1");
+    let Some(Ok(Reference::Registry(reference))) = Reference::parse(&text) else {
+        panic!("{text}");
+    };
+    pull(&reference, &Wanted::default(), means, &|_| {
+        ControlFlow::Continue(())
+    })
+}
+
+fn demand_whole(image: &ContainerImage) {
+    assert_eq!(image.layers.len(), 2);
+    for layer in &image.layers {
+        let size = usize::try_from(layer.size_bytes).unwrap();
+        let mut bytes = vec![0; size + 1];
+        let mut len = 0;
+        loop {
+            match layer
+                .blob
+                .bytes
+                .read_at(&mut bytes[len..], len as u64)
+                .unwrap()
+            {
+                0 => break,
+                read => len += read,
+            }
+        }
+        assert_eq!(Some(Digest::sha256_of(&bytes[..len])), layer.digest);
+    }
+}
+
+fn whole() -> Served {
+    Served {
+        parts: parts(),
+        knows_ranges: true,
+        ..Served::default()
+    }
+}
+
+#[test]
+fn an_image_is_pulled_once_and_then_found_in_the_cache() {
+    let cache = tempfile::tempdir().unwrap();
+    let (address, served) = whole().start();
+    for requests in [5, 6] {
+        demand_whole(&pull_with(&address, &means(cache.path())).unwrap());
+        // Afterwards only what the tag means is asked for.
+        assert_eq!(served.asked.lock().unwrap().len(), requests);
+    }
+    let listed = Cache::open(cache.path()).unwrap().list().unwrap();
+    assert_eq!(listed.iter().filter(|blob| blob.is_whole).count(), 5);
+    let kept = Cache::prune(cache.path(), SystemTime::now() - Duration::from_hours(1)).unwrap();
+    assert!(kept.is_empty());
+    let gone = Cache::prune(cache.path(), SystemTime::now() + Duration::from_hours(1)).unwrap();
+    assert_eq!(gone.len(), 5);
+    assert!(
+        Cache::open(cache.path())
+            .unwrap()
+            .list()
+            .unwrap()
+            .is_empty()
+    );
+}
+
+#[test]
+fn what_breaks_off_goes_on_where_it_did() {
+    for knows_ranges in [true, false] {
+        let cache = tempfile::tempdir().unwrap();
+        let cut_bytes = Some(if knows_ranges { 100_000 } else { 400_000 });
+        let served = Served {
+            cut_bytes,
+            knows_ranges,
+            ..whole()
+        };
+        let (address, served) = served.start();
+        demand_whole(&pull_with(&address, &means(cache.path())).unwrap());
+        let asked = served.asked.lock().unwrap();
+        let ranges = asked
+            .iter()
+            .filter(|(_, range, _)| !range.is_empty())
+            .count();
+        assert_eq!(ranges > 0, knows_ranges);
+    }
+    // What an earlier run left is used too.
+    let cache = tempfile::tempdir().unwrap();
+    let large = Digest::sha256_of(&[7; 300_000]);
+    let blobs = cache.path().join("blobs/sha256");
+    fs::create_dir_all(&blobs).unwrap();
+    fs::write(blobs.join(format!("{}.partial", large.hex())), [7; 250_000]).unwrap();
+    let (address, served) = whole().start();
+    demand_whole(&pull_with(&address, &means(cache.path())).unwrap());
+    let asked = served.asked.lock().unwrap();
+    assert!(asked.iter().any(|(_, range, _)| range == "bytes=250000-"));
+}
+
+#[test]
+fn tokens_are_renewed_in_the_middle_of_a_pull() {
+    let cache = tempfile::tempdir().unwrap();
+    let served = Served {
+        token_uses: Some(1),
+        cut_bytes: Some(70_000),
+        ..whole()
+    };
+    let (address, served) = served.start();
+    demand_whole(&pull_with(&address, &means(cache.path())).unwrap());
+    let asked = served.asked.lock().unwrap();
+    let tokens = asked.iter().filter(|(path, ..)| path.starts_with("/token"));
+    assert!(tokens.clone().count() >= 5);
+    assert!(
+        tokens
+            .clone()
+            .all(|(path, ..)| path.contains("service=s") && path.contains("app"))
+    );
+}
+
+#[test]
+fn a_registry_that_is_busy_is_asked_again() {
+    let cache = tempfile::tempdir().unwrap();
+    let served = Served {
+        busy: AtomicUsize::new(3),
+        ..whole()
+    };
+    let (address, _) = served.start();
+    demand_whole(&pull_with(&address, &means(cache.path())).unwrap());
+}
+
+#[test]
+fn credentials_go_to_the_registry_and_to_nobody_else() {
+    let cache = tempfile::tempdir().unwrap();
+    let (other, others) = whole().start();
+    let served = Served {
+        wants_password: true,
+        blobs_at: Some(other),
+        ..whole()
+    };
+    let (address, served) = served.start();
+    let error = pull_with(&address, &means(cache.path()))
+        .unwrap_err()
+        .to_string();
+    assert!(error.contains("wants a user and a password"), "{error}");
+    let auth = cache.path().join("auth.json");
+    fs::write(
+        &auth,
+        format!(r#"{{"auths":{{"{address}":{{"auth":"dTpw"}}}}}}"#),
+    )
+    .unwrap();
+    let mut means = means(cache.path());
+    means.credentials.auth_files = vec![auth];
+    demand_whole(&pull_with(&address, &means).unwrap());
+    assert!(
+        served
+            .asked
+            .lock()
+            .unwrap()
+            .iter()
+            .any(|(.., sent)| sent == "Basic dTpw")
+    );
+    let asked = others.asked.lock().unwrap();
+    assert!(asked.len() >= 3 && asked.iter().all(|(.., sent)| sent.is_empty()));
+}
+
+#[test]
+fn a_blob_that_is_another_is_never_kept() {
+    let cache = tempfile::tempdir().unwrap();
+    let mut served = whole();
+    let large = format!("blobs/{}", Digest::sha256_of(&[7; 300_000]));
+    served.parts.get_mut(&large).unwrap()[150_000] = 8;
+    let (address, _) = served.start();
+    let error = pull_with(&address, &means(cache.path())).unwrap_err();
+    assert!(matches!(error, Error::Digest { .. }), "{error}");
+    let cache = Cache::open(cache.path()).unwrap();
+    for blob in cache.list().unwrap().iter().filter(|blob| blob.is_whole) {
+        let path = format!("blobs/{}", blob.digest);
+        assert_ne!(path, large);
+    }
+}
+
+#[test]
+fn two_pulls_at_once_share_what_comes() {
+    let cache = tempfile::tempdir().unwrap();
+    let (address, served) = whole().start();
+    thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| demand_whole(&pull_with(&address, &means(cache.path())).unwrap()));
+        }
+    });
+    let large = format!("/v2/app/blobs/{}", Digest::sha256_of(&[7; 300_000]));
+    let asked = served.asked.lock().unwrap();
+    assert_eq!(asked.iter().filter(|(path, ..)| *path == large).count(), 1);
+}
+
+#[test]
+fn a_pull_that_is_stopped_leaves_what_it_has() {
+    let cache = tempfile::tempdir().unwrap();
+    let (address, _) = whole().start();
+    let text = format!("docker://{address}/app:1");
+    let Some(Ok(Reference::Registry(reference))) = Reference::parse(&text) else {
+        panic!()
+    };
+    let stop = |fetched: Fetched| match fetched.done_bytes {
+        0 => ControlFlow::Continue(()),
+        _ => ControlFlow::Break(()),
+    };
+    let stopped = pull(&reference, &Wanted::default(), &means(cache.path()), &stop);
+    let is_interrupted = matches!(
+        stopped,
+        Err(Error::Archive(coldpress_build::Error::Interrupted))
+    );
+    assert!(is_interrupted);
+    demand_whole(&pull_with(&address, &means(cache.path())).unwrap());
+}
