@@ -51,6 +51,8 @@ need_peers() {
         have "$tool" || apt_install "$package" || true
     done
     have xz || apt_install xz-utils || true
+    # Container images, and what unpacks them.
+    have umoci || apt_install umoci || true
     # Recordings of other tools, and files on a plain file system.
     have strace || apt_install strace || true
     have mkfs.ext4 && have filefrag || apt_install e2fsprogs || true

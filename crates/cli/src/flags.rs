@@ -4,6 +4,7 @@
 //! flags into settings.
 
 pub(crate) mod command;
+pub(crate) mod container;
 pub(crate) mod described;
 pub(crate) mod exclude;
 pub(crate) mod image;

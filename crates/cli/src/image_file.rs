@@ -10,6 +10,7 @@ use coldpress_image::{Error, Image, Offset, Prefix, ReadAt, find_images, is_sif,
 use coldpress_report::failure::hint;
 use coldpress_report::text::quoted;
 
+use crate::containers;
 use crate::flags::place::PlaceArgs;
 
 /// The bytes of an image, and what they are.
@@ -105,6 +106,9 @@ fn open_from(path: &Path, place: &PlaceArgs) -> anyhow::Result<(Arc<dyn ReadAt>,
 fn open_whole(path: &Path) -> anyhow::Result<Arc<dyn ReadAt>> {
     if let Some(url) = url(path) {
         return open_url(url);
+    }
+    if let Some(image) = containers::as_image(path)? {
+        return Ok(Arc::new(image));
     }
     let file = open_file(path)
         .map_err(|error| anyhow!(error).context(format!("cannot open {}", quoted(path))))?;

@@ -7,19 +7,27 @@ use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow};
-use coldpress_build::{Input, TarDefaults, TarInput, TarOrigin, is_tar};
+use coldpress_build::{Input, LayersInput, TarDefaults, TarInput, TarOrigin, is_tar};
 use coldpress_report::failure::hint;
 use coldpress_report::text;
 
+use crate::containers;
+use crate::flags::container::ContainerArgs;
 use crate::flags::described::DescribedArgs;
 use crate::flags::tar::TarArgs;
 use crate::session::ui::Ui;
 use crate::work_dir;
 
+/// A source that is not stored as it is.
+enum Special {
+    Tar(TarOrigin),
+    Layers(LayersInput),
+}
+
 /// The source that is standard input.
 const STDIN: &str = "-";
 
-/// Tells archives from what is stored as it is, and puts all in the order in which they are named.
+/// Tells archives and container images from what is stored as it is, and puts all in the order in which they are named.
 ///
 /// `-` alone is no source if something is described.
 ///
@@ -31,17 +39,30 @@ const STDIN: &str = "-";
 /// If a source cannot be read, or standard input is a terminal.
 pub(crate) fn inputs(
     sources: &[PathBuf],
-    args: &TarArgs,
+    (args, container): (&TarArgs, &ContainerArgs),
     described: &DescribedArgs,
     image: &Path,
+    ui: &Ui,
 ) -> anyhow::Result<Vec<Input>> {
     if sources == [PathBuf::from(STDIN)] && !described.is_empty() && !args.tar {
         return Ok(Vec::new());
     }
-    let origins = sources.iter().map(|source| origin(source, args));
+    let spool_directory = match env::var_os("TMPDIR").filter(|path| !path.is_empty()) {
+        Some(path) => path.into(),
+        None => work_dir::parent(image).to_path_buf(),
+    };
+    let special = |source: &PathBuf| {
+        let found = containers::find(source, container, &spool_directory, &ui.interrupt)?;
+        Ok(match found {
+            Some(container) => Some(Special::Layers(container.input)),
+            None => origin(source, args)?.map(Special::Tar),
+        })
+    };
+    let origins = sources.iter().map(special);
     let origins = origins.collect::<anyhow::Result<Vec<_>>>()?;
     let stdin = origins.iter().flatten();
-    if stdin.filter(|it| **it == TarOrigin::Stdin).count() > 1 {
+    let is_stdin = |it: &&Special| matches!(it, Special::Tar(TarOrigin::Stdin));
+    if stdin.filter(is_stdin).count() > 1 {
         return Err(anyhow!(
             "standard input `-` is named twice; it can be read once"
         ));
@@ -53,13 +74,10 @@ pub(crate) fn inputs(
     let others = others.filter(|(_, origin)| origin.is_none());
     let others: Vec<PathBuf> = others.map(|(source, _)| source.clone()).collect();
     let mut others = Input::named(&others)?.into_iter();
-    let spool_directory = match env::var_os("TMPDIR").filter(|path| !path.is_empty()) {
-        Some(path) => path.into(),
-        None => work_dir::parent(image).to_path_buf(),
-    };
-    let input = |origin: Option<TarOrigin>| match origin {
+    let input = |special: Option<Special>| match special {
         None => others.next(),
-        Some(origin) => Some(Input::Tar(TarInput {
+        Some(Special::Layers(input)) => Some(Input::Layers(input)),
+        Some(Special::Tar(origin)) => Some(Input::Tar(TarInput {
             origin,
             spool_directory: spool_directory.clone(),
             ignore_zeros: args.tar_ignore_zeros,

@@ -12,6 +12,7 @@
 //! This is the only crate that prints, exits or reads the environment.
 
 mod calibration;
+mod containers;
 mod described;
 mod device;
 mod flags;

@@ -5,7 +5,7 @@ mod places;
 pub(crate) mod source;
 
 pub(crate) use compression::{block_size, compressor, group, tails};
-pub(crate) use places::{check_outputs, check_source, is_same};
+pub(crate) use places::{check_outputs, check_source, check_tree, is_same};
 
 use std::env;
 use std::num::NonZeroUsize;

@@ -26,6 +26,7 @@ mod generate;
 mod history;
 mod identify;
 mod info;
+mod inspect;
 mod kept;
 mod ls;
 mod mksquashfs;
@@ -81,6 +82,7 @@ use generate::args::ManArgs;
 use history::args::HistoryArgs;
 use identify::args::IdentifyArgs;
 use info::args::InfoArgs;
+use inspect::args::InspectArgs;
 use kept::kept;
 use ls::args::LsArgs;
 use mksquashfs::args::MksquashfsArgs;
@@ -180,6 +182,7 @@ pub(crate) enum Verb {
     Dump(DumpArgs),
     Diff(DiffArgs),
     Identify(IdentifyArgs),
+    Inspect(InspectArgs),
     Resquash(ResquashArgs),
     Bench(BenchArgs),
     Calibrate(CalibrateArgs),
@@ -238,6 +241,7 @@ fn act(verb: &Verb, ui: &Ui) -> anyhow::Result<Exit> {
         Verb::Dump(args) => dump::run(args, ui),
         Verb::Diff(args) => diff::run(args, ui),
         Verb::Identify(args) => identify::run(args, ui),
+        Verb::Inspect(args) => inspect::run(args, ui),
         Verb::Resquash(args) => resquash::run(args, ui),
         Verb::Bench(args) => bench::run(args, ui),
         Verb::Calibrate(args) => calibrate::run(args, ui),

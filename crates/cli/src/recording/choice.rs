@@ -1,14 +1,19 @@
 //! Which recorder: the best that this process may use, or the one that was asked for.
 
+use std::path::Path;
+
 use anyhow::anyhow;
 use coldpress_host::{enter_private_namespace, is_root};
 use coldpress_report::failure::hint;
 
 use super::{RECORDERS, Recorder};
+use crate::containers;
 use crate::flags::recorder::RecorderName;
 use crate::session::ui::Ui;
 
 /// Chooses, and says why no better one was possible. What is mounted from here on is seen by nobody else.
+///
+/// * `source`: what is recorded.
 ///
 /// Call it before any thread is started.
 ///
@@ -18,14 +23,21 @@ use crate::session::ui::Ui;
 pub(crate) fn choose(
     asked: RecorderName,
     chroot: bool,
+    source: &Path,
     ui: &Ui,
 ) -> anyhow::Result<&'static Recorder> {
+    let is_container = containers::is_container(source);
     let mut refused = Vec::new();
     for recorder in &RECORDERS {
         if asked != RecorderName::Auto && asked != recorder.name {
             continue;
         }
-        let Some(missing) = (recorder.missing)(chroot) else {
+        let missing = if is_container && !recorder.builds_image {
+            Some("a directory: a container image is none".to_owned())
+        } else {
+            (recorder.missing)(chroot)
+        };
+        let Some(missing) = missing else {
             if !refused.is_empty() {
                 ui.warn(&format!(
                     "recorded by `{}`, as {}",

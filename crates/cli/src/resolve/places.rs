@@ -3,10 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow, bail};
+use coldpress_layout::{Kind, Tree};
 use coldpress_report::failure::hint;
 use coldpress_report::text;
 
-use crate::work_dir;
+use crate::{containers, work_dir};
+
+/// Directories that a program inside an image needs.
+const NEEDED: [&str; 3] = ["proc", "dev", "tmp"];
 
 /// Checks that the source of a recording is there and a directory, and that a program can live in
 /// it.
@@ -17,6 +21,10 @@ use crate::work_dir;
 ///
 /// If it is not.
 pub(crate) fn check_source(source: &Path, chroot: bool) -> anyhow::Result<()> {
+    // What it holds is known when its layers are read: `check_tree`.
+    if containers::is_container(source) {
+        return Ok(());
+    }
     let metadata = source
         .metadata()
         .with_context(|| format!("cannot read {}", text::quoted(source)))?;
@@ -32,8 +40,31 @@ pub(crate) fn check_source(source: &Path, chroot: bool) -> anyhow::Result<()> {
         let found = source.join(name).symlink_metadata();
         !found.is_ok_and(|found| found.is_dir())
     };
-    let missing = ["proc", "dev", "tmp"].iter().find(is_missing);
-    match missing.filter(|_| chroot) {
+    let missing = NEEDED.iter().find(is_missing).filter(|_| chroot);
+    lacks(source, missing)
+}
+
+/// Checks of a container image what [`check_source`] checks of a directory.
+///
+/// * `tree`: what is in it.
+///
+/// # Errors
+///
+/// If a program cannot live in it.
+pub(crate) fn check_tree(source: &Path, tree: &Tree, chroot: bool) -> anyhow::Result<()> {
+    if !containers::is_container(source) {
+        return Ok(());
+    }
+    let is_missing = |name: &&&str| {
+        let found = tree.find(format!("/{name}").as_bytes());
+        !found.is_some_and(|node| matches!(tree[node].kind, Kind::Directory { .. }))
+    };
+    let missing = NEEDED.iter().find(is_missing).filter(|_| chroot);
+    lacks(source, missing)
+}
+
+fn lacks(source: &Path, missing: Option<&&str>) -> anyhow::Result<()> {
+    match missing {
         None => Ok(()),
         Some(missing) => {
             let source = text::quoted(source);

@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::path::Path;
-use std::slice;
 
 use anyhow::Context as _;
 use coldpress_build::{Input, Source, SourceOptions};
@@ -11,6 +10,8 @@ use coldpress_layout::Plan;
 use coldpress_report::text::quoted;
 use coldpress_trace::{Profile, Trace};
 
+use crate::containers;
+use crate::flags::container::ContainerArgs;
 use crate::session::ui::Ui;
 
 /// Reads a plan.
@@ -46,17 +47,18 @@ pub(crate) fn parse_profile(bytes: &[u8]) -> anyhow::Result<Profile> {
     })
 }
 
-/// Scans a directory or an image for what it holds, but for extended attributes.
+/// Scans a directory, an image or a container image for what it holds, but for extended attributes.
 ///
 /// # Errors
 ///
 /// If it cannot be read.
 pub(crate) fn scan(path: &Path, ui: &Ui) -> anyhow::Result<(Vec<Input>, Source)> {
-    let path = path.to_path_buf();
-    path.metadata()
-        .with_context(|| format!("cannot read {}", quoted(&path)))?;
-    let inputs = Input::from_paths(slice::from_ref(&path))?;
-    let source = scan_inputs(&inputs, &path, ui)?;
+    if !containers::is_container(path) {
+        path.metadata()
+            .with_context(|| format!("cannot read {}", quoted(path)))?;
+    }
+    let inputs = containers::inputs(path, &ContainerArgs::default(), &ui.interrupt)?;
+    let source = scan_inputs(&inputs, path, ui)?;
     Ok((inputs, source))
 }
 

@@ -169,6 +169,11 @@ fn warnings() -> Vec<Warning> {
             path: path(),
             text: "is left out".to_owned(),
         },
+        Warning::Bookkeeping {
+            archive: path(),
+            at_bytes: 512,
+            path: path(),
+        },
         Warning::Changed {
             path: path(),
             expected_bytes: 1,

@@ -27,6 +27,7 @@ const VERBS: &[&str] = &[
     "dump",
     "diff",
     "identify",
+    "inspect",
     "resquash",
     "bench",
     "calibrate",
@@ -42,7 +43,7 @@ const VERBS: &[&str] = &[
 /// Lines and columns of a terminal that is not the smallest.
 const SCREEN: (usize, usize) = (40, 100);
 /// The overview has a line for each verb.
-const OVERVIEW_LINES: usize = 50;
+const OVERVIEW_LINES: usize = 53;
 
 #[test]
 fn short_help_of_every_verb_is_as_reviewed_and_fits_a_screen() {

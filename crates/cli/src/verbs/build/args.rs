@@ -6,6 +6,7 @@ use anyhow::anyhow;
 use clap::Args;
 use coldpress_report::typed::parse_size_bytes;
 
+use crate::flags::container::ContainerArgs;
 use crate::flags::described::DescribedArgs;
 use crate::flags::image::ImageArgs;
 use crate::flags::profile::OrderingProfileArgs;
@@ -25,6 +26,10 @@ use crate::flags::tar::TarArgs;
 /// or comes through a pipe, its contents are kept beside IMAGE, or in `TMPDIR`, until IMAGE is
 /// written.
 ///
+/// A SOURCE like `oci:DIRECTORY:NAME`, `oci-archive:FILE`, `docker-archive:FILE`, `podman://NAME` or
+/// `dockerd://NAME` is a container image, whose layers are put on top of each other in the root; see
+/// docs/containers.md. `-` as FILE is standard input.
+///
 /// The same tree and options give the same bytes, whatever the number of threads, the order of the
 /// directories on disk, the umask or the clock. So the modification time of the image is the newest
 /// time in the tree; with `SOURCE_DATE_EPOCH`, it is that time, and newer times of files are
@@ -38,7 +43,8 @@ use crate::flags::tar::TarArgs;
     after_long_help = "\
 Example:
   coldpress build rootfs rootfs.sqfs -c zstd -l 19 --plan rootfs.plan
-  docker export app | coldpress build - app.sqfs"
+  docker export app | coldpress build - app.sqfs
+  coldpress build oci:layout:app app.sqfs"
 )]
 #[expect(
     clippy::struct_excessive_bools,
@@ -144,6 +150,9 @@ pub(crate) struct BuildArgs {
 
     #[command(flatten)]
     pub(crate) tar: TarArgs,
+
+    #[command(flatten)]
+    pub(crate) container: ContainerArgs,
 }
 
 impl BuildArgs {

@@ -45,7 +45,13 @@ struct Report {
 pub(super) fn run(args: &BuildArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let started = Instant::now();
     let (sources, path) = args.split_paths()?;
-    let mut inputs = inputs::inputs(sources, &args.tar, &args.described, path)?;
+    let mut inputs = inputs::inputs(
+        sources,
+        (&args.tar, &args.container),
+        &args.described,
+        path,
+        ui,
+    )?;
     inputs::devices(&mut inputs, args.source_image, ui);
     let mut settings = ImageSettings::resolve(&args.image_options, &args.source_options, sources)?;
     settings.adopt(&args.image_options, &mut inputs)?;

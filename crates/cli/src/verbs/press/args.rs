@@ -7,6 +7,7 @@ use clap::Args;
 use coldpress_report::typed::parse_positive;
 
 use crate::flags::command::CommandArgs;
+use crate::flags::container::ContainerArgs;
 use crate::flags::image::ImageArgs;
 use crate::flags::profile::OrderingProfileArgs;
 use crate::flags::recorder::RecorderArgs;
@@ -27,7 +28,7 @@ Example:
   coldpress press rootfs -o rootfs.sqfs --device usb2 --report report.html --chroot \\
     -- /usr/bin/python3 -c 'import json, email, sqlite3'")]
 pub(crate) struct PressArgs {
-    /// The directory to press
+    /// The directory or container image to press
     #[arg(value_name = "SOURCE")]
     pub(crate) source: PathBuf,
 
@@ -135,4 +136,7 @@ pub(crate) struct PressArgs {
 
     #[command(flatten)]
     pub(crate) source_options: SourceArgs,
+
+    #[command(flatten)]
+    pub(crate) container: ContainerArgs,
 }

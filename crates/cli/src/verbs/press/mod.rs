@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
 use coldpress_bench::Proof;
-use coldpress_build::{Input, Metadata, Output, Source, Summary};
+use coldpress_build::{Metadata, Output, Source, Summary};
 use coldpress_host::{Command, Device, Janitor};
 use coldpress_layout::{Plan, Tails};
 use coldpress_report::failure::hint;
@@ -20,6 +20,7 @@ use coldpress_trace::{Profile, Trace};
 use coldpress_tune::{Budget, FieldOptions, Limits};
 
 use super::record;
+use crate::containers;
 use crate::device::Target;
 use crate::image_file::open_image;
 use crate::profiles::{self, OrderingProfile};
@@ -46,7 +47,7 @@ pub(super) fn run(args: &PressArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let privileged = privileges::ask(ui)?;
     let asked = args.recorder.recorder;
     let recorder = match (&given, &profile) {
-        (None, None) => Some(recording::choose(asked, command.chroot, ui)?),
+        (None, None) => Some(recording::choose(asked, command.chroot, &args.source, ui)?),
         _ => None,
     };
     let _hold = ui.interrupt.hold();
@@ -71,11 +72,9 @@ pub(super) fn run(args: &PressArgs, ui: &Ui) -> anyhow::Result<Exit> {
         janitor: &janitor,
         ui,
     };
-    let mut source = steps::gather(
-        &[Input::Directory(args.source.clone())],
-        &press.settings,
-        ui,
-    )?;
+    let inputs = containers::inputs(&args.source, &args.container, &ui.interrupt)?;
+    let mut source = steps::gather(&inputs, &press.settings, ui)?;
+    resolve::check_tree(&args.source, &source.tree, args.command.chroot)?;
     let start = match (profile, recorder) {
         (Some(profile), _) => Some(Start::Profile(profile.fresh(&source, ui)?.profile)),
         (None, Some(recorder)) => {

@@ -2,8 +2,10 @@
 
 use std::slice;
 
-use coldpress_build::{Input, Output};
+use coldpress_build::Output;
 
+use crate::containers;
+use crate::flags::container::ContainerArgs;
 use crate::profiles::OrderingProfile;
 use crate::resolve::{self, ImageSettings};
 use crate::session::exit::Exit;
@@ -18,7 +20,7 @@ pub(super) fn run(args: &ProfilePlanArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let _hold = ui.interrupt.hold();
     let output = Output::create(&args.output)?;
     // As `build` gathers it: files with the same bytes have one place in the plan.
-    let inputs = Input::from_paths(slice::from_ref(&args.source))?;
+    let inputs = containers::inputs(&args.source, &ContainerArgs::default(), &ui.interrupt)?;
     let source = steps::gather(&inputs, &ImageSettings::for_recording()?, ui)?;
     let plan = profile.plan(&source, block_size, ui)?;
     let mut text = Vec::new();

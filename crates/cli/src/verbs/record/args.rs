@@ -7,6 +7,7 @@ use clap::Args;
 use coldpress_report::typed::parse_positive;
 
 use crate::flags::command::CommandArgs;
+use crate::flags::container::ContainerArgs;
 use crate::flags::recorder::RecorderArgs;
 
 /// Record what a start of COMMAND reads from SOURCE
@@ -30,7 +31,7 @@ Example:
     -o /var/lib/coldpress/boot.trace"
 )]
 pub(crate) struct RecordArgs {
-    /// The directory to record a start from
+    /// The directory or container image to record a start from
     #[arg(value_name = "SOURCE", required_unless_present = "mounted")]
     pub(crate) source: Option<PathBuf>,
 
@@ -102,4 +103,7 @@ pub(crate) struct RecordArgs {
 
     #[command(flatten)]
     pub(crate) command: CommandArgs,
+
+    #[command(flatten)]
+    pub(crate) container: ContainerArgs,
 }

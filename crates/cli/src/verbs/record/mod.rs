@@ -9,13 +9,14 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use coldpress_build::{Input, Output};
+use coldpress_build::Output;
 use coldpress_host::{Command, Janitor};
 use coldpress_report::text::plural;
 use coldpress_trace::{Trace, WorkingSet};
 
 use self::in_common::in_common;
 use self::numbered::Numbered;
+use crate::containers;
 use crate::program;
 use crate::recording::{self, Cost, Recorder, Stage};
 use crate::resolve::{self, ImageSettings};
@@ -47,14 +48,16 @@ fn record_source(source: &Path, args: &RecordArgs, ui: &Ui) -> anyhow::Result<Ex
     let paths: Vec<&Path> = outputs.paths.iter().map(PathBuf::as_path).collect();
     let name = source.to_path_buf();
     resolve::check_outputs(&paths, std::slice::from_ref(&name))?;
-    let recorder = recording::choose(args.recorder.recorder, args.command.chroot, ui)?;
+    let recorder = recording::choose(args.recorder.recorder, args.command.chroot, source, ui)?;
     // Files are compared for an image only.
     settings.deduplicated = recorder.builds_image();
     let _hold = ui.interrupt.hold();
     // A wrong place is told before the recording.
     let outputs = outputs.create()?;
     let janitor = Janitor::start()?;
-    let source = steps::gather(&[Input::Directory(name.clone())], &settings, ui)?;
+    let inputs = containers::inputs(&name, &args.container, &ui.interrupt)?;
+    let source = steps::gather(&inputs, &settings, ui)?;
+    resolve::check_tree(&name, &source.tree, args.command.chroot)?;
     let parent = outputs.first().map_or(Path::new(WORK_PARENT), |output| {
         work_dir::parent(output.path())
     });

@@ -9,6 +9,7 @@ use coldpress_report::typed::{parse_positive, parse_size_bytes};
 use coldpress_tune::Budget;
 
 use crate::flags::command::CommandArgs;
+use crate::flags::container::ContainerArgs;
 use crate::flags::image::{CompressorName, GroupArgs};
 use crate::flags::profile::StalenessArgs;
 use crate::flags::recorder::RecorderArgs;
@@ -41,7 +42,7 @@ Example:
     reason = "each is one flag of the command line"
 )]
 pub(crate) struct TuneArgs {
-    /// The directory or image to build an image from
+    /// The directory, image or container image to build an image from
     #[arg(value_name = "SOURCE")]
     pub(crate) source: PathBuf,
 
@@ -168,6 +169,9 @@ pub(crate) struct TuneArgs {
 
     #[command(flatten)]
     pub(crate) command: CommandArgs,
+
+    #[command(flatten)]
+    pub(crate) container: ContainerArgs,
 
     #[command(flatten)]
     pub(crate) source_options: SourceArgs,

@@ -15,10 +15,11 @@ mod why;
 use std::path::{Path, PathBuf};
 
 use coldpress_bench::report_html;
-use coldpress_build::{Input, Output};
+use coldpress_build::Output;
 use coldpress_report::text::quoted;
 use coldpress_tune::{Budget, Equivalent, equivalents};
 
+use crate::containers;
 use crate::resolve::{self, ImageSettings};
 use crate::session::exit::Exit;
 use crate::session::failure::unless_stdout_closed;
@@ -41,7 +42,7 @@ pub(super) fn run(args: &TuneArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let mut conditions = Conditions::resolve(args, ui)?;
     let sources = std::slice::from_ref(&args.source);
     let settings = ImageSettings::for_tuning(args.threads, &args.source_options, sources)?;
-    let inputs = Input::from_paths(sources)?;
+    let inputs = containers::inputs(&args.source, &args.container, &ui.interrupt)?;
     check_paths(args)?;
     let origin = Origin::resolve(args, ui)?;
     let _hold = ui.interrupt.hold();

@@ -48,7 +48,7 @@ impl Origin {
         }
         resolve::check_source(&args.source, args.command.chroot)?;
         let command = crate::program::resolve(&args.command, &args.source)?;
-        let recorder = recording::choose(args.recorder.recorder, command.chroot, ui)?;
+        let recorder = recording::choose(args.recorder.recorder, command.chroot, &args.source, ui)?;
         Ok(Self::Command { command, recorder })
     }
 
@@ -69,6 +69,7 @@ impl Origin {
             Self::Start(start) => Some(start),
             Self::Profile(profile) => Some(Start::Profile(profile.fresh(source, ui)?.profile)),
             Self::Command { command, recorder } => {
+                resolve::check_tree(&args.source, &source.tree, command.chroot)?;
                 let janitor = Janitor::start()?;
                 let files = [recording::FIRST_IMAGE];
                 let work_dir = WorkDir::create(Path::new(WORK_PARENT), &files, Some(&janitor))?;

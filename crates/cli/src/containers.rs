@@ -1,0 +1,108 @@
+//! Sources that are container images.
+
+use std::env;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use coldpress_build::{Input, LayersInput, LazyImage, SourceOptions, TarDefaults, gather};
+use coldpress_container::{ContainerImage, Means, Reference};
+use coldpress_host::threads;
+
+use crate::flags::container::ContainerArgs;
+use crate::session::interrupt::Interrupt;
+
+/// A container image that was found, and how its layers are to be read.
+pub(crate) struct Container {
+    pub(crate) image: ContainerImage,
+    pub(crate) input: LayersInput,
+}
+
+/// Whether a source names a container image: begins as a reference does, and no file has this name.
+pub(crate) fn is_container(source: &Path) -> bool {
+    let text = source.to_str();
+    text.is_some_and(|text| Reference::parse(text).is_some()) && source.symlink_metadata().is_err()
+}
+
+/// Where what cannot be read twice is kept if there is no output beside which it could be.
+pub(crate) fn spool_directory() -> PathBuf {
+    let named = env::var_os("TMPDIR").filter(|path| !path.is_empty());
+    named.map_or_else(|| PathBuf::from("/var/tmp"), PathBuf::from)
+}
+
+/// Finds the container image that a source names; `None` if it names none.
+///
+/// # Errors
+///
+/// If there is no such image, or it cannot be read.
+pub(crate) fn find(
+    source: &Path,
+    args: &ContainerArgs,
+    spool_directory: &Path,
+    interrupt: &Interrupt,
+) -> anyhow::Result<Option<Container>> {
+    if !is_container(source) {
+        return Ok(None);
+    }
+    let text = source.to_str().unwrap_or_default();
+    let Some(reference) = Reference::parse(text) else {
+        return Ok(None);
+    };
+    let means = Means {
+        platform: args.platform.clone(),
+        spool_directory: spool_directory.to_path_buf(),
+    };
+    let image = coldpress_container::open(&reference?, text, &means, &mut |_| interrupt.poll())
+        .context("cannot read the container image")?;
+    let input = LayersInput {
+        layers: image.layers()?,
+        spool_directory: spool_directory.to_path_buf(),
+        defaults: TarDefaults::default(),
+        follows_symlinks: args.follow_symlinks,
+    };
+    Ok(Some(Container { image, input }))
+}
+
+/// What a single source means, which may be a container image.
+///
+/// # Errors
+///
+/// As [`find`] and [`Input::from_paths`].
+pub(crate) fn inputs(
+    source: &Path,
+    args: &ContainerArgs,
+    interrupt: &Interrupt,
+) -> anyhow::Result<Vec<Input>> {
+    let found = find(source, args, &spool_directory(), interrupt)?;
+    Ok(match found {
+        Some(container) => vec![Input::Layers(container.input)],
+        None => Input::from_paths(&[source.to_path_buf()])?,
+    })
+}
+
+/// A container image for verbs that read SquashFS images; `None` if the path names none. Its
+/// content is read from the layers when it is needed.
+///
+/// # Errors
+///
+/// As [`find`], and if its layers cannot be put together.
+pub(crate) fn as_image(path: &Path) -> anyhow::Result<Option<LazyImage>> {
+    let spool_directory = spool_directory();
+    let found = find(
+        path,
+        &ContainerArgs::default(),
+        &spool_directory,
+        &Interrupt::new(),
+    )?;
+    let Some(container) = found else {
+        return Ok(None);
+    };
+    let options = SourceOptions {
+        threads: threads(None),
+        ..SourceOptions::default()
+    };
+    let inputs = [Input::Layers(container.input)];
+    let source = gather(&inputs, &options, &mut |_| {
+        std::ops::ControlFlow::Continue(())
+    })?;
+    Ok(Some(LazyImage::new(source, &spool_directory)?))
+}

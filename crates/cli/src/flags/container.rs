@@ -1,0 +1,26 @@
+//! How container images are read.
+
+use clap::Args;
+use coldpress_container::Platform;
+
+/// How sources that are container images are read.
+#[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "Container images")]
+pub(crate) struct ContainerArgs {
+    /// The platform to take of a container image: `linux/arm64/v8` [default: that of this machine]
+    #[arg(long, value_name = "OS/ARCH", value_parser = platform, hide_short_help = true)]
+    pub(crate) platform: Option<Platform>,
+
+    /// Follow links of lower layers to directories
+    ///
+    /// If a layer has `lib/x` and no entry for `lib`, which is a symbolic link in a lower layer, a
+    /// directory takes the place of the link, as in an overlay of unpacked layers, and build warns
+    /// of it. With this flag, `x` goes where the link leads.
+    #[arg(long, hide_short_help = true)]
+    pub(crate) follow_symlinks: bool,
+}
+
+fn platform(text: &str) -> Result<Platform, String> {
+    text.parse()
+        .map_err(|_| "must be like `linux/amd64` or `linux/arm/v7`".to_owned())
+}
