@@ -9,7 +9,7 @@
 //! * in the inode of a file: its length, block list, and where data and tail end lie;
 //! * in the fragment table: where the fragment blocks lie.
 //!
-//! Of these any other value may be as right (docs/semantics.md, "Damage that cannot be told").
+//! Of these any other value may be as right (docs/semantics.md, "Damage that cannot be detected").
 
 use std::ops::Range;
 
