@@ -85,7 +85,7 @@ pub(super) const BUILD: Section = Section {
         Row::flag(
             "-keep-as-directory",
             |request| request.keep_as_directory = true,
-            "a single source stands in the root directory by its name",
+            "makes a single source an entry of the root directory, under its name",
         )
         .only(Tool::Mksquashfs),
     ],

@@ -19,7 +19,7 @@ pub(super) const EXISTING: Section = Section {
         Row::value(
             "-root-becomes NAME",
             |request, value| value.name().map(|name| request.root_becomes = Some(name)),
-            "when appending: the old root directory stands in the new one by this name",
+            "when appending: makes the old root directory an entry of the new one, with this name",
         )
         .only(Tool::Mksquashfs),
         Row::no_effect("-no-recovery", WHOLE).only(Tool::Mksquashfs),
@@ -64,7 +64,7 @@ pub(super) const OTHERS: Section = Section {
         Row::value(
             "-offset|-o BYTES",
             |request, value| value.size_bytes().map(|bytes| request.offset_bytes = bytes),
-            "leaves so many bytes free in front of the image",
+            "leaves this many bytes free before the image",
         ),
         Row::refused(
             "-stream",

@@ -145,7 +145,7 @@ pub(super) const TAR: Section = Section {
         Row::flag(
             "-ignore-zeros",
             |request| request.tar.ignore_zeros = true,
-            "reads on behind the end of an archive",
+            "continues after the end of an archive",
         ),
         Row::no_effect(
             "-numeric-owner",

@@ -16,7 +16,7 @@ pub(super) const SELECTION: Section = Section {
                 request.excludes.push(Excludes::One(value.text.to_owned()));
                 Ok(())
             },
-            "leaves these out; everything behind it is a path, also what looks like an option",
+            "leaves these out; everything after it is a path, even if it looks like an option",
         )
         .only(Tool::Mksquashfs),
         Row::value(

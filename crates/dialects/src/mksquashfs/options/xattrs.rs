@@ -33,7 +33,7 @@ pub(super) const XATTRS: Section = Section {
                 Ok(())
             },
             "is set on everything, in `user.` on files and directories; VALUE is taken as it is, \
-             behind `0s` as base64, `0x` as hexadecimal, `0t` as text with `\\nnn`",
+             after `0s` as base64, `0x` as hexadecimal, `0t` as text with `\\nnn`",
         ),
     ],
 };

@@ -17,7 +17,7 @@ pub(super) const PATHS: Section = Section {
         Row::flag(
             "-excludes",
             |request| request.paths_exclude = true,
-            "paths behind the image are left out; everything else is taken",
+            "leaves out the paths after the image; takes everything else",
         )
         .only(Tool::Unsquashfs),
         Row::list(
@@ -75,7 +75,7 @@ pub(super) const PATHS: Section = Section {
         Row::value(
             "-offset|-o BYTES",
             |request, value| value.size_bytes().map(|bytes| request.offset_bytes = bytes),
-            "the image begins behind so many bytes of the file",
+            "the image begins after this many bytes of the file",
         ),
     ],
 };
