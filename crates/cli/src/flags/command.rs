@@ -45,8 +45,8 @@ pub(crate) struct CommandArgs {
 
     /// The program to start and its arguments
     ///
-    /// `{root}` stands for the directory of the mount. Verbs that have a SOURCE also rewrite
-    /// arguments that name a path inside it.
+    /// `{root}` stands for the directory where the image is mounted. In verbs that have a SOURCE,
+    /// an argument that is a path in SOURCE becomes the same path in the mount.
     #[arg(last = true, required = true, value_name = "COMMAND")]
     pub(crate) command: Vec<OsString>,
 }

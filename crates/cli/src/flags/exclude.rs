@@ -9,10 +9,10 @@ use clap::Args;
 pub(crate) struct ExcludeArgs {
     /// Leave out what matches; may be repeated
     ///
-    /// A pattern as in a `.gitignore` file, for paths in the image: `*.pyc` anywhere,
-    /// `/usr/share/doc` and `usr/*/man` from the root, `cache/` directories only, `**` any
-    /// directories. A directory goes with everything in it. A pattern after `!` takes back earlier
-    /// ones.
+    /// A pattern as in a `.gitignore` file, for paths in the image: `*.pyc` matches anywhere,
+    /// `/usr/share/doc` and `usr/*/man` match from the root, `cache/` matches only directories, and
+    /// `**` stands for any directories. If a directory matches, everything in it goes too. A
+    /// pattern after `!` takes back earlier ones.
     #[arg(long, value_name = "PATTERN")]
     pub(crate) exclude: Vec<String>,
 

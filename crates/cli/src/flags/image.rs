@@ -76,7 +76,7 @@ pub(crate) struct ImageArgs {
     #[command(flatten)]
     pub(crate) grouping: GroupArgs,
 
-    /// Store files with the same content once for each file
+    /// Store equal files separately, each with its own copy of the content
     ///
     /// By default, files of equal length are read once more to find duplicates.
     #[arg(long)]
@@ -118,9 +118,10 @@ pub(crate) struct ImageArgs {
 pub(crate) struct GroupArgs {
     /// How tail ends that no plan names share blocks: none, extension or similar [default: none]
     ///
-    /// `none` packs together those of neighbors in the tree, `extension` those of files with the
-    /// same extension, `similar` those with the most content in common, which makes the image a few
-    /// percent smaller. Reading a whole directory then reads such blocks several times as often.
+    /// `none` packs together the tail ends of neighbors in the tree, `extension` those of files
+    /// with the same extension, `similar` those with the most content in common. `similar` makes
+    /// the image a few percent smaller. With the last two, reading a whole directory reads the
+    /// shared blocks up to several times as often.
     #[arg(
         hide_short_help = true,
         long,
@@ -141,8 +142,8 @@ pub(crate) struct GroupArgs {
 pub(crate) struct TuningArgs {
     /// Base-2 logarithm of the window of gzip, 8 to 15 [default: 15]
     ///
-    /// Smaller windows compress worse; some readers need less memory for them. Levels above 9 only
-    /// have 15.
+    /// Smaller windows compress worse; some readers need less memory for them. Levels above 9 allow
+    /// only 15.
     #[arg(long, value_name = "BITS", hide_short_help = true)]
     pub(crate) gzip_window: Option<u8>,
 

@@ -8,7 +8,7 @@ use coldpress_report::typed::{parse_percent, parse_share};
 /// What of a profile counts.
 #[derive(Debug, Args)]
 pub(crate) struct ShareArgs {
-    /// Leave out what fewer than this share of the recordings touched [default: 0]
+    /// Leave out what a smaller share of the recordings touched [default: 0]
     ///
     /// From 0 to 1: 0.5 keeps what at least half of them touched.
     #[arg(
@@ -42,7 +42,7 @@ pub(crate) struct OrderingProfileArgs {
     #[arg(long, value_name = "FILE", conflicts_with = "plan")]
     pub(crate) profile: Option<PathBuf>,
 
-    /// Leave out what fewer than this share of the profile's recordings touched [default: 0]
+    /// Leave out what a smaller share of the profile's recordings touched [default: 0]
     ///
     /// From 0 to 1: 0.5 keeps what at least half of them touched.
     #[arg(
@@ -58,8 +58,8 @@ pub(crate) struct OrderingProfileArgs {
 
     /// End without an image if more than this percentage of the profile is stale
     ///
-    /// The share that `coldpress profile check` prints: of the paths, or of the bytes that were
-    /// touched, that the source no longer has.
+    /// What the source no longer has is stale. `coldpress profile check` prints the percentage of
+    /// stale paths and that of stale bytes; the larger one counts.
     #[arg(
         hide_short_help = true,
         long,

@@ -16,7 +16,8 @@ pub(crate) struct RecorderArgs {
     /// opens: the system calls that name files, from the directory itself, without root. All pages
     /// of an opened file count as possibly used.
     ///
-    /// auto: the first of them that works here. It says why the kernel's events are not possible.
+    /// auto: the first of them that works here. coldpress then says why the better ones do not
+    /// work.
     #[arg(
         long,
         value_name = "NAME",

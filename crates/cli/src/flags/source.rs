@@ -45,7 +45,8 @@ pub(crate) struct SourceArgs {
 
     /// Do not enter other file systems
     ///
-    /// Directories on which they are mounted stay, empty; `=leave` leaves these out too.
+    /// Directories on which other file systems are mounted stay in the image, empty; `=leave`
+    /// leaves them out too.
     #[arg(
         long,
         value_name = "HOW",

@@ -12,9 +12,9 @@ use crate::flags::place::PlaceArgs;
 
 /// Mount an image in user space (FUSE)
 ///
-/// For everyone who may not mount through the kernel. Needs no root, but `fusermount3` of the
-/// package fuse3. Returns when the files are there, and keeps the mount in the background until
-/// `fusermount3 -u DIR`.
+/// For users who may not mount through the kernel. Needs no root, but `fusermount3` of the package
+/// fuse3. Returns when the files are there, and serves the mount in the background until
+/// `fusermount3 -u DIR` ends it.
 ///
 /// If the image is damaged, programs get an I/O error for the file in question. mount reports it
 /// once, in the system log, or on standard error with --foreground.
@@ -49,8 +49,8 @@ pub(crate) struct MountArgs {
 
     /// Threads that answer [default: as many as this process may use]
     ///
-    /// As many more help to decompress. The default is at least two, so that a small file need not
-    /// wait for a large one.
+    /// The same number of helper threads decompress. The default is at least two, so that a small
+    /// file need not wait for a large one.
     #[arg(short = 'j', long, value_name = "N", value_parser = parse_positive::<NonZeroUsize>)]
     pub(crate) threads: Option<NonZeroUsize>,
 
@@ -59,7 +59,8 @@ pub(crate) struct MountArgs {
     /// May also be a trace. Without this flag, mount takes IMAGE.profile beside the image if it
     /// exists, otherwise the file `/.coldpress.profile` in the image. It decompresses what at least
     /// half of the recordings needed, in that order, into at most half of the cache, on processors
-    /// that are not busy with answers. It gives up if less than a fourth of that is asked for.
+    /// that are not busy with answers. It gives up if programs ask for less than a fourth of what
+    /// it has decompressed.
     #[arg(long, value_name = "FILE")]
     pub(crate) profile: Option<PathBuf>,
 
@@ -90,9 +91,9 @@ pub(crate) struct MountArgs {
     /// Options of squashfuse, separated by commas
     ///
     /// offset=BYTES and subdir=PATH are the same as --offset and --subdir. uid=N and gid=N set the
-    /// owner and group of everything. timeout=SECONDS unmounts it after this time without a
-    /// request, if nobody uses it. `allow_other` lets other users in, and then owners and modes of
-    /// files count; /etc/fuse.conf must say `user_allow_other`. `default_permissions` makes them
+    /// owner and group of everything. timeout=SECONDS unmounts the image after this time without a
+    /// request, if nobody uses it. `allow_other` lets other users in; owners and modes of files
+    /// then count, and /etc/fuse.conf must say `user_allow_other`. `default_permissions` makes them
     /// count for you too. `notify_pipe=PATH` writes `s` to this named pipe when the image is
     /// mounted, or `f` if it cannot be mounted; `notify_fd=N` does the same for an open pipe. ro,
     /// nodev and nosuid are always on.

@@ -31,7 +31,7 @@ pub(crate) struct PredictArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) profile: Option<PathBuf>,
 
-    /// Leave out what fewer than this share of the profile's recordings touched [default: 0]
+    /// Leave out what a smaller share of the profile's recordings touched [default: 0]
     ///
     /// From 0 to 1: 0.5 keeps what at least half of them touched.
     #[arg(

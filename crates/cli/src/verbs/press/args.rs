@@ -34,7 +34,8 @@ pub(crate) struct PressArgs {
 
     /// The image to write
     ///
-    /// While press works, up to three more images are in a directory beside it, on the same disk.
+    /// While press works, it keeps up to three more images in a directory beside IMAGE, on the same
+    /// disk.
     #[arg(short, long, value_name = "IMAGE")]
     pub(crate) output: PathBuf,
 
@@ -53,8 +54,8 @@ pub(crate) struct PressArgs {
 
     /// Cold starts to measure for each image [default: 7]
     ///
-    /// Fewer than 6 give no verdict: by chance alone, one of two equal images too often wins five
-    /// times out of five.
+    /// With fewer than 6, press gives no verdict: of two images that are equally fast, one wins all
+    /// five starts too often by chance.
     #[arg(
         long,
         value_name = "N",
@@ -80,8 +81,8 @@ pub(crate) struct PressArgs {
 
     /// Write every sample to this file, as JSON
     ///
-    /// The same as --json prints: each start with its times, reads, bytes and the proof that it was
-    /// cold.
+    /// Writes the same as --json prints, which includes each start with its times, reads, bytes and
+    /// the proof that it was cold.
     #[arg(long, value_name = "FILE")]
     pub(crate) samples: Option<PathBuf>,
 
@@ -91,8 +92,9 @@ pub(crate) struct PressArgs {
 
     /// Choose compressor, level, block size and tail ends by prediction
     ///
-    /// Uses samples of SOURCE to predict the recorded start, or that of the profile, on this
-    /// device, as `coldpress tune` does. Then builds the image that tune recommends.
+    /// Compresses samples of SOURCE and predicts how long the recorded start, or that of the
+    /// profile, takes from different images on this device, as `coldpress tune` does. Then builds
+    /// the image that tune recommends.
     #[arg(long, conflicts_with_all = ["compressor", "level", "block_size", "tails", "store", "plan"])]
     pub(crate) tune: bool,
 

@@ -62,14 +62,16 @@ pub(crate) struct RecordArgs {
     #[arg(long = "for", value_name = "SECONDS", value_parser = parse_positive::<NonZeroU64>)]
     pub(crate) limit_s: Option<NonZeroU64>,
 
-    /// Measure by how much recording slows the start down, in turn with unrecorded starts
+    /// Measure how much recording slows the start down
+    ///
+    /// Starts with and without recording take turns.
     #[arg(long)]
     pub(crate) cost: bool,
 
     /// Record what anyone uses of the SquashFS that is mounted on DIR
     ///
     /// The start ends with COMMAND, with --ready, with --for, or on SIGINT or SIGTERM; then record
-    /// writes the trace. Needs root and Linux 6.12. Caches stay as they are.
+    /// writes the trace. Needs root and Linux 6.12. record does not empty any cache.
     #[arg(
         long,
         value_name = "DIR",

@@ -82,7 +82,8 @@ pub(crate) struct RunArgs {
 
     /// The program to run and its arguments
     ///
-    /// `{root}` stands for the directory of the mount. A program without a slash is looked up in PATH.
+    /// `{root}` stands for the directory where the image is mounted. A program without a slash is
+    /// looked up in PATH.
     #[arg(last = true, required = true, value_name = "COMMAND")]
     pub(crate) command: Vec<OsString>,
 }

@@ -18,9 +18,10 @@ use crate::flags::source::SourceArgs;
 /// Choose how to build an image of SOURCE, without building any
 ///
 /// Compresses samples of SOURCE with each compressor, level and block size, and predicts a cold
-/// start from each possible image. Prints the images that no other beats in start, size, build
-/// time, memory and page cache, beside the defaults of other tools. Recommends one for the device,
-/// says why, and prints the options with which coldpress and other tools build it.
+/// start from each possible image. Compares start, size, build time, memory and page cache, and
+/// prints the images that no other beats in all of them, beside the defaults of other tools.
+/// Recommends one for the device, says why, and prints the options with which coldpress and other
+/// tools build it.
 ///
 /// The start is that of a trace or profile; otherwise tune starts COMMAND from SOURCE and records
 /// it. Without any of them, tune predicts reading everything, as extracting an image does.
@@ -46,7 +47,10 @@ pub(crate) struct TuneArgs {
     #[arg(value_name = "SOURCE")]
     pub(crate) source: PathBuf,
 
-    /// The medium to predict for, as in `coldpress press`, or `calibrated` [default: host]
+    /// The medium to predict for [default: host]
+    ///
+    /// As in `coldpress press`, or `calibrated` for the medium that `coldpress calibrate` measured
+    /// last.
     #[arg(
         long,
         value_name = "DEVICE",
@@ -94,8 +98,8 @@ pub(crate) struct TuneArgs {
 
     /// Most page cache that the start may fill
     ///
-    /// A cold read of a small file fills a whole block of pages, so large blocks can take more
-    /// memory than a small machine has.
+    /// A cold read of a small file puts a whole block into the page cache, so large blocks can take
+    /// more memory than a small machine has.
     #[arg(long, value_name = "SIZE", value_parser = parse_size_bytes)]
     pub(crate) page_cache: Option<u64>,
 
