@@ -223,7 +223,7 @@ impl Compression {
         let choice = |choice: &str| {
             T::from_name(choice).ok_or_else(|| {
                 let known: Vec<_> = T::ALL.iter().map(|choice| choice.name()).collect();
-                anyhow!("`{name}`: `{choice}` is none of {}", known.join(", "))
+                anyhow!("`{name}`: `{choice}` is not one of {}", known.join(", "))
             })
         };
         names.filter(|name| !name.is_empty()).map(choice).collect()

@@ -155,8 +155,12 @@ fn base_name(path: &Path) -> anyhow::Result<Vec<u8>> {
     } else {
         path.file_name().map(OsStr::to_owned)
     };
-    let name =
-        found.ok_or_else(|| anyhow!("source {} has no name to be stored by", quoted(path)))?;
+    let name = found.ok_or_else(|| {
+        anyhow!(
+            "source {} has no name under which it could be stored",
+            quoted(path)
+        )
+    })?;
     Ok(name.as_bytes().to_vec())
 }
 

@@ -85,8 +85,8 @@ fn options<'a>(request: &mut Request, words: &'a [OsString]) -> anyhow::Result<&
 
 fn misplaced(word: &OsStr) -> anyhow::Error {
     let name = text::escaped(word.as_encoded_bytes());
-    let error = anyhow!("`{name}` stands behind options, where mksquashfs takes no paths");
-    let order = "sources and destination come first; paths to leave out come last, behind -e";
+    let error = anyhow!("`{name}` comes after options, where mksquashfs takes no paths");
+    let order = "sources and destination come first; paths to leave out come last, after -e";
     hint(error, order)
 }
 

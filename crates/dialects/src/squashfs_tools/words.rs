@@ -43,7 +43,10 @@ pub(crate) fn option<'a, R>(
         Treatment::List(_) | Treatment::NoEffect => {}
         Treatment::Refused => {
             let error = anyhow!("`{name}` is not supported: {}", row.remark);
-            let list = format!("`coldpress {} -help` lists what is", tool.name());
+            let list = format!(
+                "`coldpress {} -help` lists the supported options",
+                tool.name()
+            );
             return Err(hint(error, list));
         }
     }

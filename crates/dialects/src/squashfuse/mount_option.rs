@@ -57,7 +57,7 @@ impl FromStr for MountOption {
             None if text == "default_permissions" => Ok(Self::DefaultPermissions),
             None if ["ro", "nodev", "nosuid"].contains(&text) => Ok(Self::Usual),
             _ => Err(
-                "is none of offset=, subdir=, uid=, gid=, timeout=, notify_pipe=, notify_fd=, \
+                "is not one of offset=, subdir=, uid=, gid=, timeout=, notify_pipe=, notify_fd=, \
                       allow_other, default_permissions, ro, nodev, nosuid"
                     .to_owned(),
             ),

@@ -69,7 +69,7 @@ impl Request {
         }
         let [image, directory] = names.as_slice() else {
             let error = anyhow!(
-                "an image and a directory are needed, {} names are given",
+                "give an image and a directory; there are {} names",
                 names.len()
             );
             return Err(hint(
@@ -153,17 +153,11 @@ mod tests {
     #[test]
     fn what_is_wrong_is_named() {
         for (words, error) in [
-            (
-                &[][..],
-                "an image and a directory are needed, 0 names are given",
-            ),
-            (
-                &["a"],
-                "an image and a directory are needed, 1 names are given",
-            ),
+            (&[][..], "give an image and a directory; there are 0 names"),
+            (&["a"], "give an image and a directory; there are 1 names"),
             (
                 &["a", "b", "c"],
-                "an image and a directory are needed, 3 names are given",
+                "give an image and a directory; there are 3 names",
             ),
             (
                 &["a", ""],

@@ -53,7 +53,7 @@ const ROWS: &[Row] = &[
     (
         "notify_pipe=",
         Supported,
-        "named pipe that hears `s` once it is mounted, `f` if it cannot be",
+        "named pipe that gets `s` when the image is mounted, `f` if it cannot be",
     ),
     (
         "notify_fd=",
@@ -161,7 +161,11 @@ const ROWS: &[Row] = &[
         "programs can be run; afterwards, `mount -o remount,bind,noexec` forbids it",
     ),
     ("umask=", Refused, "modes are those of the image"),
-    ("modules=", Refused, "libfuse's modules are not there"),
+    (
+        "modules=",
+        Refused,
+        "the modules of libfuse do not exist here",
+    ),
 ];
 
 /// The row of an option, and by which of its names it was found.

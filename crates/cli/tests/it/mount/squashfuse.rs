@@ -54,19 +54,14 @@ fn exit_statuses_are_those_of_the_programs() {
     let ll = stage.at("squashfuse_ll");
     symlink(env!("CARGO_BIN_EXE_coldpress"), &ll).unwrap();
     for (args, status, ll_status, sentence) in [
-        (
-            &[][..],
-            254,
-            2,
-            "error: an image and a directory are needed",
-        ),
+        (&[][..], 254, 2, "error: give an image and a directory"),
         (&["-h"], 254, 2, "squashfuse 0.6.2 (coldpress "),
         (&["--version"], 254, 2, "squashfuse 0.6.2 (coldpress "),
         (
             &["image", "at", "more"],
             254,
             2,
-            "error: an image and a directory",
+            "error: give an image and a directory",
         ),
         (
             &["image", "at", "-x"],

@@ -155,7 +155,7 @@ fn what_cannot_be_obeyed_is_refused_by_name() {
         ("a b -force", "`-force` is not an option of mksquashfs 4.7"),
         (
             "a b -noappend c",
-            "`c` stands behind options, where mksquashfs takes no paths",
+            "`c` comes after options, where mksquashfs takes no paths",
         ),
         ("a b -e", "`-e` needs at least one path"),
         ("a b -b", "`-b` needs a value: `-b SIZE`"),
