@@ -44,7 +44,7 @@ pub fn recover(path: &Path, offset_bytes: u64, recovery: &Path) -> Result<(), Er
     let saved = File::open(recovery).map_err(unread)?;
     let mut beginning = [0; HEADER.len() + SUPERBLOCK_SIZE];
     let read = saved.read_exact_at(&mut beginning, 0);
-    read.map_err(|_| refuse("it is no recovery file, or cut short"))?;
+    read.map_err(|_| refuse("it is not a recovery file, or is cut short"))?;
     let (header, superblock_bytes) = beginning.split_at(HEADER.len());
     if header != HEADER {
         return Err(refuse(
@@ -61,8 +61,8 @@ pub fn recover(path: &Path, offset_bytes: u64, recovery: &Path) -> Result<(), Er
     // The magic number is the first thing that mksquashfs takes away.
     if found[4..] != superblock_bytes[4..] {
         return Err(refuse(
-            "it is that of another image, or the image was changed since: if mksquashfs came to its \
-             end, there is nothing to recover",
+            "it belongs to another image, or the image has changed since: if mksquashfs finished, \
+             there is nothing to recover",
         ));
     }
     let tables_bytes = superblock.bytes_used - superblock.inode_table_start;

@@ -42,8 +42,8 @@ pub enum NotReusable {
     },
     /// The encoder makes other blocks from the same content.
     #[error(
-        "its block at byte {start} is not what these settings make of the same content: it was \
-         built with another level or by another tool"
+        "with these settings, the content of its block at byte {start} compresses to other bytes: \
+         it was built with another level or by another tool"
     )]
     Encoding {
         /// Image byte of the block.

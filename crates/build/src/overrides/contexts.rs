@@ -74,7 +74,11 @@ impl FileContexts {
                 [first, ..] if first.starts_with(b"#") => continue,
                 [path, context] => (path, None, context),
                 [path, file_type, context] => (path, Some(file_type), context),
-                _ => return Err(wrong("it must be a path, a type or none, and a context")),
+                _ => {
+                    return Err(wrong(
+                        "a line must have a path, an optional type, and a context",
+                    ));
+                }
             };
             let file_type = file_type.map(FileType::parse);
             if file_type == Some(None) {

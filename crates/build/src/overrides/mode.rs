@@ -128,7 +128,7 @@ fn parse_changes(text: &[u8], clauses: &mut Vec<Clause>) -> Result<(), &'static 
     };
     let mut rest = &text[who..];
     if rest.is_empty() {
-        return Err("after whom it concerns, `+`, `-` or `=` must follow");
+        return Err("after `u`, `g`, `o` or `a`, one of `+`, `-` and `=` must follow");
     }
     while let [operation, after @ ..] = rest {
         let operation = match operation {

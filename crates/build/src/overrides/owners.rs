@@ -45,7 +45,7 @@ impl Owners {
             *id = sum.ok_or_else(|| Error::Value {
                 what: "offset of owners and groups",
                 found: self.offset.to_string(),
-                rule: "with it, a number would be over 4294967295",
+                rule: "it makes a number larger than 4294967295",
             })?;
         }
         Ok(())

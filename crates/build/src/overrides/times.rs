@@ -153,7 +153,7 @@ impl Times {
             Some(latest_s) if is_said(self.image) || is_said(self.inodes) => Err(Error::Value {
                 what: "SOURCE_DATE_EPOCH",
                 found: latest_s.to_string(),
-                rule: "a time of the image or of all inodes was asked for too; unset one of them",
+                rule: "a time of the image or of all inodes is given too; unset one of them",
             }),
             _ => Ok(()),
         }

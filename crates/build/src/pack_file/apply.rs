@@ -138,7 +138,7 @@ impl<'a> Packing<'a> {
                     node
                 }
                 _ => {
-                    let rule = "cannot be added: something on its way is no directory";
+                    let rule = "cannot be added: something on its way is not a directory";
                     return Err(refused(entry, rule));
                 }
             };
@@ -205,7 +205,7 @@ impl<'a> Packing<'a> {
         let path = fs::canonicalize(&path).map_err(error::source("find", &path))?;
         let held = Held::open(&path).map_err(error::source("read", &path))?;
         if !held.metadata.is_file() {
-            return Err(refused(entry, "has a location that is no regular file"));
+            return Err(refused(entry, "has a location that is not a regular file"));
         }
         let mut quiet = |_| ControlFlow::Continue(());
         // A scanner for each: two lines that name one file do not make a hard link.
@@ -237,7 +237,7 @@ impl<'a> Packing<'a> {
     }
 }
 
-const EXISTS: &str = "cannot be added: it is there already";
+const EXISTS: &str = "cannot be added: it exists already";
 
 pub(super) fn refused(entry: &PackEntry, rule: &'static str) -> Error {
     let path = if entry.path.is_empty() {

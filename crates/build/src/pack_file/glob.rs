@@ -188,7 +188,7 @@ impl Globbing<'_, '_> {
 
 /// Of a file below the line's path.
 const EXISTS_INSIDE: &str =
-    "cannot be filled: it has a file of the same name as one of the location";
+    "cannot be filled: it already has a file with the name of one at the location";
 
 /// The letter of a type in `-type`.
 fn letter(file_type: FileType) -> u8 {

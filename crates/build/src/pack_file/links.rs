@@ -71,7 +71,7 @@ impl<'a> Links<'a> {
     }
 
     fn target(&self, draft: &Draft, link: &Link<'_>) -> Result<Target, Error> {
-        let missing = || link.refused("cannot be linked to: it is not there");
+        let missing = || link.refused("cannot be linked to: it does not exist");
         let (above, name) = match link.target.iter().rposition(|&byte| byte == b'/') {
             Some(slash) => (&link.target[..slash], &link.target[slash + 1..]),
             None => (&b""[..], link.target),

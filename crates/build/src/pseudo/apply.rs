@@ -91,7 +91,7 @@ impl Applying<'_> {
         self.nodes[0] = Some(NodeId::ROOT);
         match definition {
             Some(definition) if !is_free => {
-                self.ignored(definition, "the source says how the root is");
+                self.ignored(definition, "the source describes the root already");
             }
             Some(Definition {
                 action: Action::Add { attributes, .. },
@@ -114,7 +114,7 @@ impl Applying<'_> {
         };
         let found = self.draft.child(directory, entry.name);
         if found.is_some_and(|node| !entry.children.is_empty() && !self.draft.is_directory(node)) {
-            return Err(self.unmet(entry, "is no directory, which definitions need it to be"));
+            return Err(self.unmet(entry, "is not a directory, as definitions need it to be"));
         }
         let definition = entry
             .definition
@@ -209,7 +209,7 @@ impl Applying<'_> {
                 let node = node.ok_or_else(|| Error::Definition {
                     place: definition.place.clone(),
                     path: shown(&definition.path),
-                    rule: "is not there, so it can have no extended attribute",
+                    rule: "does not exist, so it can have no extended attribute",
                 })?;
                 if self.options.xattrs {
                     let xattrs = &mut self.draft.nodes[node.index()].xattrs;
@@ -255,5 +255,5 @@ impl Applying<'_> {
     }
 }
 
-const MISSING: &str = "is not there, but definitions need it; define it as `d` before them, or say \
-                       what missing directories are like";
+const MISSING: &str = "does not exist, but definitions need it; define it as `d` before them, or \
+                       state what missing directories are like";

@@ -139,7 +139,7 @@ fn split(path: &Path) -> Result<(PathBuf, Vec<&OsStr>), Error> {
             Component::CurDir => {}
             _ => {
                 let path = path.to_path_buf();
-                let rule = "its path has `..` behind a name";
+                let rule = "its path has `..` after a name";
                 return Err(Error::Unstorable { path, rule });
             }
         }

@@ -74,7 +74,7 @@ type Class = fn(&u8) -> bool;
 /// `[:name:]` at the beginning of `text`; `Some(None)` if nothing of the kind begins there.
 #[expect(
     clippy::option_option,
-    reason = "no class is there, or a class that does not exist"
+    reason = "the character class is missing or does not exist"
 )]
 fn parse_class(text: &[u8]) -> Option<Option<(Class, usize)>> {
     let Some(name) = text.strip_prefix(b"[:") else {

@@ -185,7 +185,7 @@ fn union(left: &[bool], right: &[bool]) -> Vec<bool> {
 
 fn parse(pattern: &[u8], dialect: Dialect, depth: usize) -> Result<Vec<Item>, Error> {
     if depth > DEPTH_MAX {
-        let rule = "its groups are nested over 32 deep";
+        let rule = "its groups are nested more than 32 deep";
         return Err(Error::value("pattern", pattern, rule));
     }
     let has_groups = dialect == Dialect::Mksquashfs;

@@ -5,7 +5,10 @@
 #[non_exhaustive]
 pub enum TarDefect {
     /// There are no bytes at all, as where the program before a pipe failed.
-    #[error("there is nothing, not even the end of an archive; see what should have written it")]
+    #[error(
+        "the input is empty, without even the end of an archive; check the program that should \
+         have written it"
+    )]
     Empty,
     /// The first block is no header.
     #[error("this is not a tar archive: it begins with neither a header nor a known compression")]
@@ -35,7 +38,7 @@ pub enum TarDefect {
         rule: &'static str,
     },
     /// An extended header that is too large to be one.
-    #[error("{what} has {found_bytes} bytes, more than the {limit_bytes} that are read of one")]
+    #[error("{what} has {found_bytes} bytes, limit is {limit_bytes}")]
     TooLarge {
         /// The kind of header.
         what: &'static str,
@@ -59,13 +62,13 @@ pub enum TarDefect {
         rule: &'static str,
     },
     /// A path that leads out of the archive.
-    #[error("the path `{path}` has a component `..`; no image is made of such an archive")]
+    #[error("the path `{path}` has a component `..`; such archives are refused")]
     ParentComponent {
         /// The path, escaped.
         path: String,
     },
     /// A path through something that is no directory.
-    #[error("`{path}` stands below something that is not a directory")]
+    #[error("`{path}` is below something that is not a directory")]
     NotADirectory {
         /// The path, escaped.
         path: String,
@@ -79,7 +82,7 @@ pub enum TarDefect {
         path: String,
     },
     /// Something other than a directory that has the place of the root.
-    #[error("the root is not a directory here")]
+    #[error("the root is not a directory")]
     RootKind,
     /// A part of an archive in several volumes.
     #[error("the archive continues another volume; join the volumes with `tar -M` first")]

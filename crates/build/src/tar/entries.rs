@@ -123,8 +123,7 @@ impl<'a> Entries<'a> {
             }
             // Two such blocks end an archive.
             if self.stream.block()?.is_some_and(|block| block != ZEROS) {
-                let text = "the archive ends with one block of zeros, and something follows; \
-                            it is not read";
+                let text = "the archive ends with one block of zeros; what follows is ignored";
                 self.oddities.push((at_bytes, text.to_owned()));
             }
             return Ok(None);

@@ -25,9 +25,9 @@ impl Map {
     /// Adds a piece behind the others. Pieces without bytes mark the end of a file.
     pub(super) fn push(&mut self, at_bytes: u64, len_bytes: u64) -> Result<(), &'static str> {
         let end = at_bytes.checked_add(len_bytes);
-        let end = end.ok_or("a piece ends behind byte 2^64")?;
+        let end = end.ok_or("a piece ends after byte 2^64")?;
         if at_bytes < self.end {
-            return Err("a piece begins before the one in front of it ends");
+            return Err("a piece begins before the previous one ends");
         }
         if len_bytes == 0 {
             return Ok(());
@@ -83,7 +83,7 @@ impl Map {
         data_bytes: u64,
     ) -> Result<Vec<Segment>, &'static str> {
         if self.end > size_bytes {
-            return Err("a piece ends behind the file");
+            return Err("a piece ends after the end of the file");
         }
         if self.data_bytes != data_bytes {
             return Err("its pieces are not as long as the data");

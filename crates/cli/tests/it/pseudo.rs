@@ -226,7 +226,7 @@ fn what_cannot_be_followed_is_told() {
         (&["--pseudo", "f/b d 755 0 0"], "`f` is no directory"),
         (
             &["--pseudo", "a/b x user.a=1", "--pseudo", "a d 755 0 0"],
-            "`a/b` is not there, so",
+            "`a/b` does not exist, so",
         ),
         (&["--pseudo", "a L f"], "`f` cannot be linked to"),
         (&["--pseudo", "a l source"], "is a directory"),
@@ -238,14 +238,14 @@ fn what_cannot_be_followed_is_told() {
             &["--pseudo", "a m 755 0 0", "--pseudo-dir", "x"],
             "cannot use --pseudo-dir",
         ),
-        (&["--pseudo-dir", "d 755 0 0"], "--pseudo-dir does nothing"),
+        (&["--pseudo-dir", "d 755 0 0"], "--pseudo-dir has no effect"),
         (
             &["--pseudo-file", "bad.pf"],
             "`bad.pf` line 3, column 5: found `8`",
         ),
         (
             &["--pack-file", "bad.pack"],
-            "`bad.pack` line 2: `a` cannot be added: it is there",
+            "`bad.pack` line 2: `a` cannot be added: it exists already",
         ),
     ];
     for (args, expected) in cases {
@@ -255,7 +255,10 @@ fn what_cannot_be_followed_is_told() {
         assert!(!stage.at("image").exists());
     }
     for (args, expected) in [
-        (&[][..], "there is nothing, not even the end of an archive"),
+        (
+            &[][..],
+            "the input is empty, without even the end of an archive",
+        ),
         (
             &["--pseudo", "a d 755 0 0"],
             "no definition of the root directory",

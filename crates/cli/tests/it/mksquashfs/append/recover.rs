@@ -23,7 +23,10 @@ fn an_image_that_an_interrupted_mksquashfs_left_is_restored() {
     interrupted.extend([7; 9000]);
     fs::write(workshop.at("out"), &interrupted).unwrap();
     for (bytes, reason) in [
-        (&recovery[..50], "it is no recovery file, or cut short"),
+        (
+            &recovery[..50],
+            "it is not a recovery file, or is cut short",
+        ),
         (&recovery[..130], "it is cut short"),
         (
             &b"squashfs recovery ".repeat(10),
@@ -48,8 +51,8 @@ fn an_image_that_an_interrupted_mksquashfs_left_is_restored() {
     assert!(after[..used] == before[..used]);
     workshop.done("mksquashfs", "other out -quiet");
     let refused = workshop.run("mksquashfs", "- out -recover recovery");
-    let expected = "error: `out` cannot be recovered from `recovery`: it is that of another image, \
-                    or the image was changed since: if mksquashfs came to its end, there is \
+    let expected = "error: `out` cannot be recovered from `recovery`: it belongs to another \
+                    image, or the image has changed since: if mksquashfs finished, there is \
                     nothing to recover\n";
     assert_eq!(refused.stderr, expected);
 }
