@@ -140,7 +140,7 @@ mod tests {
         }
         let error = checked(comparison).unwrap_err().to_string();
         let expected = "no run of `ordered` counts; the last one was excluded because 12 pages of \
-                        the image stayed in the page cache; it must lie on a disk (not in tmpfs) \
+                        the image stayed in the page cache; it must be on a disk (not in tmpfs), \
                         and no other program may use it";
         assert_eq!(error, expected);
         assert!(checked(example::comparison(&["plain", "ordered"], 3)).is_ok());

@@ -101,7 +101,8 @@ pub enum Error {
     History(#[from] coldpress_history::Error),
     /// What an image holds is none of the file systems that can be mounted here.
     #[error(
-        "`{}` holds no file system that is known here (SquashFS, EROFS, ext2 to ext4); give a program that mounts it",
+        "`{}` holds no known file system (SquashFS, EROFS, ext2 to ext4); give a program that \
+         mounts it",
         image.display()
     )]
     UnknownFileSystem {
@@ -110,8 +111,8 @@ pub enum Error {
     },
     /// The file system of an image has no direct I/O, so it cannot stand for a partition.
     #[error(
-        "the file system of `{}` has no direct I/O, which an image that stands for a partition \
-         needs; put it on another disk, or compare with `via=file`",
+        "the file system of `{}` has no direct I/O, which the image needs to act as a partition; \
+         put it on another disk, or compare with `via=file`",
         image.display()
     )]
     NoDirectIo {
@@ -119,7 +120,7 @@ pub enum Error {
         image: PathBuf,
     },
     /// The pattern of the line that makes a guest ready is none.
-    #[error("the pattern of the line that says that a guest is ready")]
+    #[error("the pattern of the line that shows that a guest is ready")]
     Pattern(#[source] regex::Error),
     /// An image did not boot in the first turn; it would not in all others.
     #[error("`{contestant}` does not boot: {reason}{}", console(console_tail))]
@@ -164,7 +165,7 @@ fn last_words(stderr_tail: &str) -> String {
 
 fn console(tail: &str) -> String {
     match tail.trim() {
-        "" => "; its console said nothing (is it told `console=ttyS0`?)".to_owned(),
+        "" => "; its console is empty (does the kernel have `console=ttyS0`?)".to_owned(),
         lines => format!("; its console ended with:\n{lines}"),
     }
 }
@@ -179,7 +180,7 @@ fn late(ready: &str) -> String {
 
 fn end_of(ready: &str) -> &'static str {
     if ready == "exit" {
-        "use a command that ends by itself, or say with `--ready` what shows that it is ready"
+        "use a command that ends by itself, or state with `--ready` when it is ready"
     } else {
         "or wait for something else"
     }
@@ -188,7 +189,7 @@ fn end_of(ready: &str) -> &'static str {
 fn hint(reason: Excluded) -> &'static str {
     match reason {
         Excluded::StartedWarm { .. } => {
-            "; it must lie on a disk (not in tmpfs) and no other program may use it"
+            "; it must be on a disk (not in tmpfs), and no other program may use it"
         }
         _ => "",
     }

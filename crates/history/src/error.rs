@@ -43,7 +43,7 @@ pub enum Error {
     )]
     NoStudies,
     /// What looks like an export is none.
-    #[error("it is no export of a history")]
+    #[error("it is not an export of a history")]
     NoExport(#[from] serde_json::Error),
     /// An export in a form that a newer release may know.
     #[error("it is an export of version {found}, and this release knows {known}")]

@@ -39,7 +39,7 @@ fn origin(page: &mut Page, study: &Study) {
             let contestants = study.contestants.len();
             let end = match study.state {
                 State::Done => "",
-                State::Running => "; it did not come to its end",
+                State::Running => "; it did not finish",
                 State::Interrupted => "; it was interrupted",
                 State::Failed => "; it ended with an error",
             };

@@ -273,8 +273,8 @@ fn a_failure_in_the_first_turn_stops_with_the_last_words_of_the_command() {
         panic!("{ended:?}")
     };
     let expected = "the command did not end within 60 s in its warm start from `a`; \
-                    allow more time, use a command that ends by itself, or say with \
-                    `--ready` what shows that it is ready";
+                    allow more time, use a command that ends by itself, or state with `--ready` \
+                    when it is ready";
     assert_eq!(error.to_string(), expected);
 }
 

@@ -151,7 +151,7 @@ fn what_the_kernel_does_not_mount_is_left_out_and_named() {
     let ran = launch(&session, "--image junk --runs 1");
     assert_eq!(ran.code, Some(2), "{}", ran.stderr);
     assert!(
-        ran.stderr.contains("nobody is left to take part"),
+        ran.stderr.contains("no contestant is left"),
         "{}",
         ran.stderr
     );

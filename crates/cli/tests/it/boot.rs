@@ -223,7 +223,7 @@ fn what_cannot_be_booted_is_told_before_anything_is() {
         (&["a", "--name", "x", "--name", "y"], "2 names for 1 images"),
         (
             &["a", "--ready", "("],
-            "the pattern of the line that says that a guest is ready",
+            "the pattern of the line that shows that a guest is ready",
         ),
         (&["a", "--device", "floppy"], "device `floppy`"),
         (

@@ -224,7 +224,7 @@ fn what_is_not_there_is_told() {
         ("timings --import missing", "cannot read `missing`"),
         (
             "timings --import source/file",
-            "cannot import `source/file`: line 1: it has no two times",
+            "cannot import `source/file`: line 1: it lacks two times",
         ),
     ] {
         let ran = shop.run(line);

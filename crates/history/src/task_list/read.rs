@@ -35,8 +35,8 @@ pub(super) enum Rule {
     #[error("it holds a control character")]
     Control,
     #[error(
-        "it has no two times such as `27ms` or `-` behind an ID and a status, and the line before it was not broken \
-         by a terminal; give what `snap debug timings` prints"
+        "it lacks two times such as `27ms` or `-` after an ID and a status, and no terminal broke \
+         the line before it; give what `snap debug timings` prints"
     )]
     NoRow,
     #[error("`{}` is no status; it is one of Do, Doing, Done, Wait, Abort, Undo, Undoing, Undone, Hold, Error and Default", .0.escape_debug())]

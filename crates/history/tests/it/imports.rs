@@ -72,9 +72,12 @@ fn what_is_no_export_is_refused() {
         "[".repeat(100_000)
     );
     for (text, expected) in [
-        ("{}", "it is no export of a history"),
-        (&whole[..whole.len() / 2], "it is no export of a history"),
-        (&deep, "it is no export of a history"),
+        ("{}", "it is not an export of a history"),
+        (
+            &whole[..whole.len() / 2],
+            "it is not an export of a history",
+        ),
+        (&deep, "it is not an export of a history"),
         (
             &whole.replace("\"coldpress_history\": 1", "\"coldpress_history\": 2"),
             "it is an export of version 2, and this release knows 1",
@@ -85,11 +88,11 @@ fn what_is_no_export_is_refused() {
         ),
         (
             &whole.replace("\"launch\"", "\"lunch\""),
-            "it is no export of a history",
+            "it is not an export of a history",
         ),
         (
             &whole.replace("5.0", "1e999"),
-            "it is no export of a history",
+            "it is not an export of a history",
         ),
         (
             "[]",
