@@ -27,7 +27,7 @@ pub enum Error {
         high: i32,
     },
     /// The tuning is for another compressor.
-    #[error("{compressor} was given the options of {tuned}")]
+    #[error("{compressor} cannot have the options of {tuned}")]
     Tuning {
         /// The compressor asked for.
         compressor: Compressor,
@@ -58,7 +58,7 @@ pub enum Error {
         level: i32,
     },
     /// The acceleration was asked for together with LZ4 HC.
-    #[error("lz4 acceleration is for level 0, the fast one, but level {level} was asked for")]
+    #[error("lz4 acceleration needs level 0, the fast one, but the level is {level}")]
     AccelerationOfLevel {
         /// The level asked for.
         level: i32,

@@ -24,7 +24,7 @@ pub(super) fn judge(requirements: &ReaderRequirements) -> Vec<Finding> {
         findings.push(no("fragments", why, Change::NoFragments));
     }
     if has_options(requirements) {
-        let why = "options of the compressor are recorded, which its defaults are not".to_owned();
+        let why = "options of the compressor are recorded, but the defaults are not".to_owned();
         findings.push(no("compressor options", why, Change::Options));
     }
     // Snaps of bases and gadgets keep both.
@@ -34,7 +34,7 @@ pub(super) fn judge(requirements: &ReaderRequirements) -> Vec<Finding> {
         findings.push(Finding::new(Verdict::Unknown, "xattrs", why, change));
     }
     if requirements.ids.iter().any(|id| *id != 0) {
-        let why = "not everything is root's, as it is in snaps of apps".to_owned();
+        let why = "not everything belongs to root, as it does in snaps of apps".to_owned();
         let change = Some(Change::AllRoot);
         findings.push(Finding::new(Verdict::Unknown, "owners", why, change));
     }

@@ -59,7 +59,7 @@ const PROGRAM: Target = Target {
 pub const TARGETS: [Target; 12] = [
     Target {
         name: "appimage",
-        what: "the type 2 runtime that appimagetool puts in front of an AppImage",
+        what: "the type 2 runtime that appimagetool puts at the beginning of an AppImage",
         reads: &[Gzip, Zstd],
         lacks: &[Lzo, Lz4, Xz],
         source: "src/runtime/Makefile of AppImage/type2-runtime (links -lzstd -lz), read 2026-11; the older \

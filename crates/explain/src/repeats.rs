@@ -42,7 +42,7 @@ pub enum Reason {
     PartOfBlock,
     /// Files of the same content share it, and each has pages of its own.
     SharedContent,
-    /// It was asked for again before it was there.
+    /// It was requested again before it had arrived.
     AtOnce,
     /// The events do not tell.
     Unknown,
@@ -57,8 +57,8 @@ impl Reason {
             Self::PageCache => "its pages were evicted from memory",
             Self::PartOfBlock => "only a part of its pages was kept before",
             Self::SharedContent => "files of the same content share it",
-            Self::AtOnce => "asked for again before it was there",
-            Self::Unknown => "the events do not tell",
+            Self::AtOnce => "requested again before it had arrived",
+            Self::Unknown => "the events do not show it",
         }
     }
 }

@@ -71,7 +71,8 @@ pub enum Error {
 
     /// A file system does not tell where its files lie.
     #[error(
-        "`{}` is on a file system that does not tell where its files lie (no FIEMAP), as one in memory or on a network",
+        "`{}` is on a file system that does not report where its files lie (no FIEMAP), such as \
+         one in memory or on a network",
         path.display()
     )]
     NoExtents {

@@ -93,7 +93,8 @@ impl fmt::Display for Refusal {
             }
             Self::Opened => f.write_str("another process opened it meanwhile; end that first"),
             Self::NoLeases => f.write_str(
-                "its file system has no leases, by which the kernel tells that nobody has it open",
+                "its file system has no leases, so the kernel cannot confirm that nobody has it \
+                 open",
             ),
             Self::OtherNames { given, all } => write!(
                 f,

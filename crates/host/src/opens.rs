@@ -151,7 +151,7 @@ pub fn cannot_record_opens(chroot: bool) -> Option<&'static str> {
         .split_whitespace()
         .any(|action| action == "user_notif")
     {
-        return Some("system calls that are told (seccomp, Linux 5.5 or later)");
+        return Some("notification of system calls (seccomp, Linux 5.5 or later)");
     }
     if filter::program().is_none() {
         return Some("a processor whose system calls are known (x86-64, AArch64 or 64-bit RISC-V)");

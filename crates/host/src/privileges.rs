@@ -28,7 +28,7 @@ const CHECKS: [Check; 7] = [
         can_mount,
         Missing {
             what: "the right to mount (CAP_SYS_ADMIN)",
-            why: "the image is mounted anew for each cold start, out of sight of everyone else",
+            why: "the image is mounted again for each cold start, hidden from everyone else",
         },
     ),
     (
@@ -49,7 +49,7 @@ const CHECKS: [Check; 7] = [
         has_filemap_events,
         Missing {
             what: "access to the kernel's filemap events (tracefs, Linux 6.12 or later)",
-            why: "they tell which pages of which files a start uses",
+            why: "they show which pages of which files a start uses",
         },
     ),
     (

@@ -158,11 +158,11 @@ impl HttpRange {
         let len = usize::try_from(answer.content_bytes).unwrap_or(usize::MAX);
         let mut body = response.body_mut().as_reader().take(answer.content_bytes);
         body.read_to_end(&mut content).map_err(|error| {
-            let why = format!("the content broke off: {error}");
+            let why = format!("the content ended early: {error}");
             io::Error::new(error.kind(), self.sentence(&why))
         })?;
         if content.len() < len {
-            let why = format!("{} of {len} bytes came", content.len());
+            let why = format!("{} of {len} bytes arrived", content.len());
             return Err(io::Error::new(
                 io::ErrorKind::UnexpectedEof,
                 self.sentence(&why),

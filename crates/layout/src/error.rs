@@ -51,7 +51,7 @@ pub enum PlanRule {
     #[error("found `{0}`, the sections are `[data]`, `[inodes]`, `[directories]` and `[packing]`")]
     UnknownSection(Excerpt),
     /// A section begins a second time.
-    #[error("a second section `{0}`; each stands once")]
+    #[error("a second section `{0}`; each may occur once")]
     RepeatedSection(&'static str),
     /// The line is not of a kind that stands here.
     #[error("found `{found}`, expected {expected}")]
@@ -126,7 +126,7 @@ pub enum SortRule {
     DotDot,
     /// The dialect has no words for an entry.
     #[error(
-        "the dialect cannot say it: a line feed in the path, a path that is not plain, or flags"
+        "the format cannot express it: a line feed in the path, a path that is not plain, or flags"
     )]
     NoSpelling,
 }
@@ -136,7 +136,7 @@ pub enum SortRule {
 #[non_exhaustive]
 pub enum TreeRule {
     /// There is no node 0, or it is no directory.
-    #[error("the root is missing or no directory; node 0 is the root directory")]
+    #[error("the root is missing or not a directory; node 0 is the root directory")]
     Root,
     /// An entry's name is empty, `.`, `..`, too long, or has a slash or a zero byte.
     #[error("entry name `{0}` is not legal; names have 1 to 256 bytes without `/` and NUL")]

@@ -29,8 +29,9 @@ pub fn hint(error: impl Into<anyhow::Error>, hint: impl Into<String>) -> anyhow:
 }
 
 /// What to do about a file that may not grow (`EFBIG`).
-const TOO_LARGE: &str = "`ulimit -f` tells how large the files of this process may be, and \
-     `ulimit -f unlimited` lifts it; FAT file systems hold files of up to 4 GiB";
+const TOO_LARGE: &str = "`ulimit -f` prints how large the files of this process may be, and \
+                         `ulimit -f unlimited` lifts the limit; FAT file systems hold files of up \
+                         to 4 GiB";
 
 /// The hint of an error, if it has one.
 pub fn hint_of(error: &anyhow::Error) -> Option<&str> {

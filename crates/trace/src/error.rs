@@ -44,13 +44,13 @@ pub enum Error {
     },
     /// A recording of another tool names inodes only by their numbers.
     #[error(
-        "the recording has inode numbers and no paths; only the recorded image tells which is which"
+        "the recording has inode numbers and no paths; only the recorded image can resolve them"
     )]
     Inodes,
     /// A recording of another tool would take far more memory than its text.
     #[error(
-        "the accesses take more than {limit_bytes} bytes, {GROWTH_MAX} times the text: long paths are \
-         repeated by short lines; read it in pieces"
+        "the accesses take more than {limit_bytes} bytes, {GROWTH_MAX} times the text, because \
+         short lines repeat long paths; read it in pieces"
     )]
     Growth {
         /// The limit.

@@ -75,7 +75,7 @@ fn the_way_of_a_start_is_told() {
     let ran = disk.done(&[&args[..], &["--json"]].concat());
     assert_eq!(
         ran.stderr,
-        "warning: 2 files of the trace could not be looked at below any --root\n"
+        "warning: 2 files of the trace could not be examined below any --root\n"
     );
     let report = ran.json();
     let files = report["files"].as_array().unwrap();
@@ -138,7 +138,7 @@ fn wrong_uses_are_told() {
         (
             &["extents", "/proc/self/status"],
             2,
-            "does not tell where its files lie",
+            "does not report where its files lie",
         ),
     ] {
         let ran = stage.run(args);

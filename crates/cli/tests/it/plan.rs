@@ -251,7 +251,7 @@ fn lint_names_the_lines_that_match_nothing() {
     let ran = coldpress(["plan", "lint", sort, "--from", "plan", "--tree", image]);
     assert_eq!(
         ran.text(),
-        "line 3: `/a` is no directory, so it has no listing to place\n"
+        "line 3: `/a` is not a directory, so it has no listing to place\n"
     );
 }
 

@@ -186,7 +186,7 @@ impl Step {
             Self::Enter(_) => "enter the image (chroot needs root)",
             Self::Protect { .. } => "protect the source from the program",
             Self::Inherit(_) => "keep a descriptor open",
-            Self::Tell { .. } => "be told the program's system calls (seccomp, Linux 5.5 or later)",
+            Self::Tell { .. } => "observe the program's system calls (seccomp, Linux 5.5 or later)",
         }
     }
 }

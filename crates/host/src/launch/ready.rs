@@ -112,12 +112,12 @@ fn parse(text: &[u8], environment: &dyn Fn(&str) -> Option<OsString>) -> Result<
     let word = parts.next().unwrap_or_default();
     let value = parts.next();
     if value.is_some_and(<[u8]>::is_empty) {
-        return Err("there is nothing behind `=`".to_owned());
+        return Err("nothing follows `=`".to_owned());
     }
-    let needed = || value.ok_or_else(|| "something must follow it, behind `=`".to_owned());
+    let needed = || value.ok_or_else(|| "a value must follow it after `=`".to_owned());
     let utf8 = |value: &[u8]| {
         let text = String::from_utf8(value.to_vec());
-        text.map_err(|_| "what is behind `=` must be UTF-8".to_owned())
+        text.map_err(|_| "what follows `=` must be UTF-8".to_owned())
     };
     let path = |value: &[u8]| OsString::from_vec(value.to_vec());
     match word {

@@ -85,7 +85,7 @@ fn listen(
 
 fn failed(source: std::io::Error) -> Error {
     Error::System {
-        action: "be told the program's system calls",
+        action: "observe the program's system calls",
         source,
     }
 }

@@ -57,7 +57,7 @@ impl Answer {
         let text = header("content-range").unwrap_or_default();
         let Some((first, last, size_bytes)) = parse_content_range(text) else {
             let why = format!(
-                "the server's Content-Range `{}` is none",
+                "the server's Content-Range `{}` is not valid",
                 text.escape_debug()
             );
             return Err((ErrorKind::InvalidData, why));

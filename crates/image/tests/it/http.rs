@@ -245,7 +245,7 @@ fn what_passes_is_tried_again() {
 fn what_cannot_be_read_in_place_is_told() {
     for (manner, why, requests) in [
         (Manner::Whole, "the server does not serve ranges", 1),
-        (Manner::CutShort, "the content broke off", 2),
+        (Manner::CutShort, "the content ended early", 2),
         (Manner::Silent, "timeout", 2),
         (Manner::WrongRange, "the server sends bytes 1 to", 1),
         (Manner::Missing, "the server says 404 Not Found", 1),

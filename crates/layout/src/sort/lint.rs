@@ -43,9 +43,7 @@ pub enum Flaw {
     #[error("is {0}, which has no data to place")]
     NoData(&'static str),
     /// gensquashfs compares names of files.
-    #[error(
-        "is a directory, but gensquashfs matches files; write `[glob_no_path]` and `/*` behind it"
-    )]
+    #[error("is a directory, but gensquashfs matches files; write `[glob_no_path]` and add `/*`")]
     Directory,
     /// An entry for the same files says the same.
     #[error("repeats line {line}")]
@@ -60,7 +58,7 @@ pub enum Flaw {
         line: u64,
     },
     /// Only directories have listings.
-    #[error("is no directory, so it has no listing to place")]
+    #[error("is not a directory, so it has no listing to place")]
     NoDirectory,
     /// Every file that the pattern matches has an entry before.
     #[error("matches only what earlier lines match, first line {line}")]
@@ -261,8 +259,8 @@ mod tests {
         let text = "1 a\n2 d\n3 l/x\n4 [glob] d/*\n5 [glob] *\n6 d/x\n7 z\n8 [glob] q*\n1 a\n9 null\n\
                     2 [glob] [ad]\n";
         let expected = [
-            "line 2: `d` is a directory, but gensquashfs matches files; write `[glob_no_path]` and \
-             `/*` behind it",
+            "line 2: `d` is a directory, but gensquashfs matches files; write `[glob_no_path]` \
+             and add `/*`",
             "line 3: `l/x` matches nothing",
             "line 6: `d/x` has another priority or flags in line 4, which counts",
             "line 7: `z` matches nothing",

@@ -10,7 +10,7 @@ use crate::block_encoding::{BlockEncoding, EncodingRule};
 use crate::error::PlanRule;
 
 const EXPECTED: &str = "`stored PATH`, `level N PATH` or `default PATH`, with blocks such as \
-                        `0-3,7,12-` in front of the path if not all are meant";
+                        `0-3,7,12-` before the path to limit it to them";
 
 /// Reads a line.
 pub(super) fn parse(text: &[u8]) -> Result<EncodingRule, PlanRule> {

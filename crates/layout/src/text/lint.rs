@@ -69,7 +69,7 @@ mod tests {
             "line 5: `/d` is a directory, which has no data to place",
             "line 7: `/no e` matches nothing",
             "line 11: `/none` matches nothing",
-            "line 14: `/e` is no directory, so it has no listing to place",
+            "line 14: `/e` is not a directory, so it has no listing to place",
             "line 17: `/e` is an empty file, which has no data to place",
         ];
         assert_eq!(findings, expected);

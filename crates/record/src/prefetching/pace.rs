@@ -50,10 +50,10 @@ pub enum Why {
 impl fmt::Display for Why {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
-            Self::Bytes => "that is as much as it may read",
+            Self::Bytes => "it reached its limit",
             Self::Time => "the time was over",
             Self::Competes => "others read from the device",
-            Self::NotWanted => "nobody waits for it any more",
+            Self::NotWanted => "nobody needs it any more",
         })
     }
 }

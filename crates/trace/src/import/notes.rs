@@ -20,7 +20,7 @@ pub const GROWTH_MAX: u64 = 64;
 const GROWTH_FREE_BYTES: u64 = 1 << 20;
 
 /// Why a long path is not taken.
-pub(super) const LONG: &str = "the path is longer than any that the kernel takes";
+pub(super) const LONG: &str = "the path is longer than the kernel allows";
 
 /// A line that was not understood.
 #[derive(Clone, Debug, PartialEq, Eq)]

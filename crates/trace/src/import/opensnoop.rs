@@ -110,7 +110,10 @@ pub(super) fn read(text: &[u8], notes: &mut Notes) {
         let Some(columns) = &columns else { continue };
         match columns.read(line) {
             Some(open) if open.path.starts_with(b"/") => see(&open, notes),
-            Some(_) => notes.cannot_read(line, "a relative path; opensnoop tells no directory"),
+            Some(_) => notes.cannot_read(
+                line,
+                "a relative path; opensnoop does not record the directory",
+            ),
             None if line.is_empty() => {}
             None => notes.cannot_read(line, "not a line of the table"),
         }

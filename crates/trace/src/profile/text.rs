@@ -17,8 +17,9 @@ const PATH_BYTES_MAX: usize = 4096;
 /// The key of the header line that every profile begins with.
 pub(super) const RECORDINGS: &str = "recordings";
 
-const LATE_HEADER: Rule = Rule::Misplaced("a header line behind others; header lines come first");
-const LATE_STEP: Rule = Rule::Misplaced("a step behind a file line; file lines come last");
+const LATE_HEADER: Rule =
+    Rule::Misplaced("a header line after other lines; header lines come first");
+const LATE_STEP: Rule = Rule::Misplaced("a step after a file line; file lines come last");
 const FILE_ORDER: Rule =
     Rule::Misplaced("a path not above that of the line before; file lines ascend by path");
 

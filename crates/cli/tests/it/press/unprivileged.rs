@@ -53,7 +53,7 @@ fn run(session: &Session, args: &str) -> Ran {
 
 /// Some of what is lacked, and a word of the reason for each.
 const LACKED: [(&str, &str); 3] = [
-    ("CAP_SYS_ADMIN", "mounted anew"),
+    ("CAP_SYS_ADMIN", "mounted again"),
     ("loop devices", "block device"),
     ("drop_caches", "cold"),
 ];

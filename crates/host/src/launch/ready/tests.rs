@@ -36,15 +36,15 @@ fn what_is_wrong_is_named() {
         ("", "begins with no known word"),
         ("Exit", "begins with no known word"),
         ("exit=0", "`exit` has no value"),
-        ("line", "something must follow"),
-        ("line=", "nothing behind `=`"),
+        ("line", "a value must follow"),
+        ("line=", "nothing follows `=`"),
         ("line=(", "no regular expression: unclosed group"),
         ("port=0", "`0` is no port from 1 to 65535"),
         ("port=65536", "`65536` is no port"),
         ("port=http", "`http` is no port"),
         ("dbus=app", "`app` is no name of a message bus"),
-        ("window=", "nothing behind `=`"),
-        ("cmd", "something must follow"),
+        ("window=", "nothing follows `=`"),
+        ("cmd", "a value must follow"),
     ] {
         let error = Ready::parse(OsStr::new(text), &environment).unwrap_err();
         assert!(error.to_string().contains(rule), "{text}: {error}");

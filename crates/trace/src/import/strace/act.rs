@@ -241,7 +241,7 @@ impl Act<'_, '_> {
             Target::Path(path) => Some(path),
             Target::Nothing => None,
             Target::Unknown => {
-                let why = "a path relative to a directory that is not known; `strace -y` tells it";
+                let why = "a path relative to an unknown directory; `strace -y` records it";
                 self.notes.cannot_read(self.line, why);
                 None
             }

@@ -64,11 +64,11 @@ fn every_broken_line_is_reported_with_its_number_and_what_belongs_there() {
         ("file 1 - a\n", "path, byte 0"),
         ("file 1 - /b\nfile 1 - /a\n", "line 4: a path not above"),
         ("file 1 - /b\nfile 1 - /b\n", "line 4: a path not above"),
-        ("file 1 - /b\nL /\n", "line 4: a step behind a file line"),
-        ("L /\n# a: b\n", "line 4: a header line behind others"),
+        ("file 1 - /b\nL /\n", "line 4: a step after a file line"),
+        ("L /\n# a: b\n", "line 4: a header line after other lines"),
         (
             "file 1 - /b\n# a: b\n",
-            "line 4: a header line behind others",
+            "line 4: a header line after other lines",
         ),
         ("# A: b\n", "line 3: key is `A`"),
     ];

@@ -248,7 +248,10 @@ fn lines_that_are_wrong_are_named() {
             Format::Opensnoop,
             relative,
             &[
-                (2, "a relative path; opensnoop tells no directory"),
+                (
+                    2,
+                    "a relative path; opensnoop does not record the directory",
+                ),
                 (3, "not a line of the table"),
             ],
         ),
@@ -285,7 +288,7 @@ fn lines_that_are_wrong_are_named() {
     }
     let long = format!("/{}\n/b\n", "a".repeat(4095));
     let imported = import(Format::List, long.as_bytes()).expect("lines are no error");
-    let why = "the path is longer than any that the kernel takes";
+    let why = "the path is longer than the kernel allows";
     assert_eq!(unread(&imported), [(1, why)]);
 }
 

@@ -268,7 +268,7 @@ fn what_is_not_understood_is_kept_and_counted() {
     let expected = [
         (
             1,
-            "a path relative to a directory that is not known; `strace -y` tells it",
+            "a path relative to an unknown directory; `strace -y` records it",
         ),
         (2, "not a line of strace"),
         (4, "the beginning of the call is missing"),

@@ -12,7 +12,7 @@ use std::os::unix::net::{SocketAddr, UnixStream};
 ///
 /// That of the last one, or that none is a Unix socket.
 pub(super) fn connect(addresses: &str) -> io::Result<UnixStream> {
-    let none = "its address is none of a Unix socket (`unix:path=...` or `unix:abstract=...`)";
+    let none = "its address is not that of a Unix socket (`unix:path=...` or `unix:abstract=...`)";
     let mut answer = Err(io::Error::other(none));
     for address in addresses.split(';') {
         let Some(address) = parse(address)? else {
@@ -91,7 +91,7 @@ mod tests {
         }
         let error = connect("tcp:host=localhost;").unwrap_err();
         assert!(
-            error.to_string().contains("none of a Unix socket"),
+            error.to_string().contains("not that of a Unix socket"),
             "{error}"
         );
     }
