@@ -37,7 +37,12 @@ pub(crate) fn read() -> anyhow::Result<Option<(Calibration, PathBuf)>> {
         .with_context(|| format!("cannot read {}", quoted(&path)))?;
     let calibration = Calibration::parse(&text)
         .with_context(|| format!("cannot use {}", quoted(&path)))
-        .map_err(|error| hint(error, "`coldpress calibrate` measures anew and replaces it"))?;
+        .map_err(|error| {
+            hint(
+                error,
+                "`coldpress calibrate` measures again and replaces it",
+            )
+        })?;
     Ok(Some((calibration, path)))
 }
 

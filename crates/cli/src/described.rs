@@ -51,7 +51,7 @@ pub(crate) fn resolve(
 fn pseudo(args: &DescribedArgs, image: &Path) -> anyhow::Result<Option<Pseudo>> {
     if args.pseudo.is_empty() && args.pseudo_file.is_empty() {
         if args.pseudo_dir.is_some() {
-            bail!("--pseudo-dir does nothing without --pseudo or --pseudo-file");
+            bail!("--pseudo-dir has no effect without --pseudo or --pseudo-file");
         }
         return Ok(None);
     }
@@ -98,7 +98,7 @@ fn open(path: &Path) -> anyhow::Result<File> {
 pub(crate) fn explain(error: Error) -> anyhow::Error {
     let advice = match &error {
         Error::CommandRefused { .. } => {
-            "read the command; --allow-commands runs all that the definitions have"
+            "read the command; --allow-commands runs all commands of the definitions"
         }
         Error::NoRoot => "define it, or give --pseudo-dir",
         Error::Definition { rule, .. } if rule.contains("missing directories") => {

@@ -47,7 +47,8 @@ impl Target {
             Ok(Some((kept, _))) if kept.is_of(&this) => Some(kept),
             Ok(Some((_, path))) => {
                 ui.warn(&format!(
-                    "{} is of another machine or kernel, and passed over; `coldpress calibrate` measures this one",
+                    "{} is of another machine or kernel, so predictions ignore it; `coldpress \
+                     calibrate` measures this one",
                     quoted(&path)
                 ));
                 None
@@ -73,7 +74,7 @@ impl Target {
         let (device, is_asked) = described(text)?;
         let disk = kept.and_then(|kept| kept.media.get(MEDIUM));
         if is_asked && disk.is_none() {
-            let error = anyhow!("`{text}` is not known: nothing was measured on this machine");
+            let error = anyhow!("`{text}` is unknown: nothing was measured on this machine");
             return Err(hint(
                 error,
                 "`coldpress calibrate PATH` measures the disk under PATH and keeps it",

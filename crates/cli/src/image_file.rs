@@ -156,7 +156,7 @@ fn first_image(path: &Path, file: &dyn ReadAt) -> anyhow::Result<u64> {
         ));
     }
     Err(anyhow!(
-        "no SquashFS 4.0 image begins in the first 64 MiB of {quoted}, nor behind the program there"
+        "no SquashFS 4.0 image begins in the first 64 MiB of {quoted}, or after the program there"
     ))
 }
 

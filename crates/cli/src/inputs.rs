@@ -144,12 +144,8 @@ fn origin(source: &Path, args: &TarArgs) -> anyhow::Result<Option<TarOrigin>> {
         Ok(metadata) if args.tar => file().filter(|_| !metadata.is_dir()),
         Ok(metadata) if metadata.is_file() => {
             let is_tar = is_tar(source).with_context(read);
-            let is_tar = is_tar.map_err(|error| {
-                hint(
-                    error,
-                    "if the file is to be stored as it is, say so by --no-tar",
-                )
-            })?;
+            let is_tar =
+                is_tar.map_err(|error| hint(error, "to store the file as it is, use --no-tar"))?;
             file().filter(|_| is_tar)
         }
         // What is missing is told by those who need it.

@@ -60,7 +60,7 @@ fn main() -> ExitCode {
         Ok(exit) => exit.into(),
         Err(error) if failure::is_stdout_closed(&error) => ExitCode::SUCCESS,
         Err(_) if ui.interrupt.is_pending() => {
-            ui.say("interrupted; nothing unfinished is left behind");
+            ui.say("interrupted; nothing unfinished remains");
             exit::INTERRUPTED.into()
         }
         Err(error) => {

@@ -168,7 +168,7 @@ pub(crate) fn warn_of_findings(findings: &[Finding], ui: &Ui) {
     let more = findings.len().saturating_sub(FINDINGS_MAX);
     if more > 0 {
         ui.warn(&format!(
-            "and {more} more of the kind; `coldpress plan lint` names them all"
+            "and {more} more of this kind; `coldpress plan lint` names them all"
         ));
     }
 }

@@ -91,7 +91,7 @@ impl OrderingProfile {
         let before = source.tree.nodes.len();
         source.keep_only(&wanted, include);
         ui.say(&format!(
-            "{} of {} stay, as a start needs them",
+            "{} of {} stay, because a start needs them",
             count(source.tree.nodes.len() as u64),
             plural(before as u64, "inode", "inodes")
         ));

@@ -226,9 +226,11 @@ pub(crate) fn check(outcome: &Outcome, command: &Command) -> anyhow::Result<()> 
     let program = quoted_program(command);
     let error = anyhow!("{program}, started to be recorded, {how}; {said}");
     let advice = if outcome.timed_out {
-        "raise --timeout, give a command that ends by itself, or say with --ready or --for when it has started"
+        "raise --timeout, give a command that ends by itself, or state with --ready or --for when \
+         it has started"
     } else {
-        "what it starts from is read-only, and only with --chroot is it the root directory"
+        "the program starts from a read-only directory, which is its root directory only with \
+         --chroot"
     };
     Err(hint(error, advice))
 }

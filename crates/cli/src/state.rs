@@ -29,13 +29,13 @@ pub(crate) fn open() -> anyhow::Result<History> {
         let error = anyhow!("there is no history: {VARIABLE} turns it off");
         return Err(hint(
             error,
-            format!("unset {VARIABLE}, or let it name a file"),
+            format!("unset {VARIABLE}, or set it to a file"),
         ));
     };
     let history = History::open(&path).map_err(|error| match error {
         Error::Database { .. } => hint(
             error,
-            format!("let {VARIABLE} name another file, in a directory that can be written"),
+            format!("set {VARIABLE} to another file, in a writable directory"),
         ),
         error => error.into(),
     })?;
@@ -125,9 +125,10 @@ fn place(
         .or_else(|| directory(&homes.home).map(|home| home.join(".local/state")))
         .ok_or_else(|| {
             let error = anyhow!(
-                "`{name}` has no place: neither XDG_STATE_HOME nor HOME is an absolute path"
+                "there is no place for `{name}`: neither XDG_STATE_HOME nor HOME is an absolute \
+                 path"
             );
-            hint(error, format!("let {variable} name a file"))
+            hint(error, format!("set {variable} to a file"))
         })?;
     Ok(Some(state_home.join(Path::new("coldpress")).join(name)))
 }

@@ -86,7 +86,7 @@ fn some(warnings: &[&Warning], tell: &dyn Fn(&str)) {
     }
     let more = warnings.len().saturating_sub(WARNINGS_MAX);
     if more > 0 {
-        tell(&format!("and {more} more of the kind"));
+        tell(&format!("and {more} more of this kind"));
     }
 }
 

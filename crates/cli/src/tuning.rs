@@ -220,14 +220,14 @@ fn unmet(unmet: Unmet) -> anyhow::Error {
         ),
         Unmet::Build(least_s) => (
             format!("the quickest build takes {}", seconds(least_s)),
-            "raise --build-time, or give it more --threads",
+            "raise --build-time, or use more --threads",
         ),
         Unmet::Memory(least) => (
             format!("building takes {} at least", bytes(least)),
             "raise --memory, or build with fewer --threads",
         ),
         Unmet::PageCache(least) => (
-            format!("the least that a start leaves is {}", bytes(least)),
+            format!("a start leaves {} at least", bytes(least)),
             "raise --page-cache, or try smaller --block-sizes",
         ),
         Unmet::Together => (

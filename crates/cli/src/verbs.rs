@@ -129,7 +129,7 @@ Exit status:
     0  done
     1  done, but something was wrong: `check` found damage, a file could not be restored or stored
     2  could not run: a wrong argument, no such file, not an image
-  130  interrupted; nothing unfinished is left behind
+  130  interrupted; nothing unfinished remains
 
 Environment:
   SOURCE_DATE_EPOCH  seconds since 1970: newer file times are lowered to it, and it becomes the

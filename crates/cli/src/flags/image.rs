@@ -208,7 +208,7 @@ fn parse_choices<T: Choice>(text: &str) -> Result<Choices<T>, String> {
     let choice = |name| {
         T::from_name(name).ok_or_else(|| {
             let known: Vec<_> = T::ALL.iter().map(|choice| choice.name()).collect();
-            format!("`{name}` is none of {}", known.join(", "))
+            format!("`{name}` is not one of {}", known.join(", "))
         })
     };
     text.split(',').map(choice).collect()

@@ -139,10 +139,7 @@ impl Mounted {
             None => Ok(()),
             Some(damage) => {
                 let error = anyhow!("the first image could not be read: {damage}");
-                Err(hint(
-                    error,
-                    "see whether the disk is sound, and record again",
-                ))
+                Err(hint(error, "check the disk, and record again"))
             }
         }
     }

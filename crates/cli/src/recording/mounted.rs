@@ -47,8 +47,8 @@ pub(crate) struct Until<'a> {
 /// If nothing of the kind is mounted there, this process may not listen, or the command fails.
 pub(crate) fn record_mounted(mounted: &Path, until: &Until<'_>, ui: &Ui) -> anyhow::Result<Trace> {
     if until.command.is_none() && matches!(until.ready, Ready::Line(_)) {
-        let error = anyhow!("nobody writes the line that is waited for");
-        return Err(hint(error, "give the COMMAND that does, behind `--`"));
+        let error = anyhow!("nothing writes the line that --ready waits for");
+        return Err(hint(error, "give the COMMAND that does so after `--`"));
     }
     let device = BlockDevice::below(mounted)?;
     let janitor = Janitor::start()?;
@@ -70,7 +70,9 @@ pub(crate) fn record_mounted(mounted: &Path, until: &Until<'_>, ui: &Ui) -> anyh
     if recording.lost_events > 0 {
         let lost = plural(recording.lost_events, "event", "events");
         let limit = plural(FIRST_ACCESSES_MAX, "first access", "first accesses");
-        ui.warn(&format!("{lost} were lost; {limit} are kept at most"));
+        ui.warn(&format!(
+            "{lost} were lost; a recording keeps at most {limit}"
+        ));
     }
     let image = open_image(&device.node)?;
     let about = About {

@@ -18,10 +18,10 @@ pub(super) fn compression(
     let name = args.compressor.unwrap_or(CompressorName::Zstd);
     let Some(compressor) = compressor(name) else {
         if let Some(level) = args.level {
-            bail!("`--compressor none` has no levels, but level {level} was asked for");
+            bail!("`--compressor none` has no levels, but --level {level} is given");
         }
         if let Some(tuned) = tuning.compressor() {
-            bail!("`--compressor none` was given the options of {tuned}");
+            bail!("`--compressor none` cannot have the options of {tuned}");
         }
         return Ok(None);
     };

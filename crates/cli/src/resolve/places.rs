@@ -86,7 +86,7 @@ fn lacks(source: &Path, missing: Option<&&str>) -> anyhow::Result<()> {
 pub(crate) fn check_outputs(outputs: &[&Path], sources: &[PathBuf]) -> anyhow::Result<()> {
     for (index, output) in outputs.iter().enumerate() {
         if *output == Path::new("-") {
-            let error = anyhow!("nothing is written to standard output");
+            let error = anyhow!("the image cannot go to standard output");
             return Err(hint(
                 error,
                 "name a file, which takes its place when it is complete; `./-` is one of that name",
@@ -112,7 +112,7 @@ pub(crate) fn check_outputs(outputs: &[&Path], sources: &[PathBuf]) -> anyhow::R
                 };
                 return Err(hint(
                     error,
-                    "write it elsewhere, and move it there if it must be",
+                    "write it elsewhere, and move it there if necessary",
                 ));
             }
         }

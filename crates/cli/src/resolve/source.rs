@@ -64,7 +64,8 @@ fn paths(args: &SourceArgs, sources: &[PathBuf]) -> anyhow::Result<Exclusions> {
             let error = anyhow!(error).context(format!("cannot exclude {}", quoted(&path)));
             Err(hint(
                 error,
-                "a path that begins with `/`, `./` or `../` is not looked up in the sources",
+                "coldpress does not look in the sources for a path that begins with `/`, `./` or \
+                 `../`",
             ))
         }
     }

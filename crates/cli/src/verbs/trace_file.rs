@@ -53,8 +53,8 @@ fn write(path: &Path, outcome: &anyhow::Result<Exit>, ui: &Ui) -> anyhow::Result
 fn create(path: &Path) -> anyhow::Result<Output> {
     let is_free = is_free(path).with_context(|| format!("cannot read {}", quoted(path)))?;
     if !is_free {
-        let error = anyhow!("{} is there, and holds no timings", quoted(path));
-        return Err(hint(error, "name another file behind --timings"));
+        let error = anyhow!("{} exists and holds no timings", quoted(path));
+        return Err(hint(error, "give another file to --timings"));
     }
     Ok(Output::create(path)?)
 }

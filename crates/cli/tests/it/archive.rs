@@ -152,11 +152,11 @@ fn names_follow_the_paths_and_the_root_that_are_asked_for() {
         (&["/usr", "/none"][..], "error: the image has no `/none`"),
         (
             &["-r", "../x"],
-            "error: --root-becomes `../x` names no directory below",
+            "error: --root-becomes `../x` is not a relative path",
         ),
         (
             &["-r", ""],
-            "error: --root-becomes `` names no directory below",
+            "error: --root-becomes `` is not a relative path",
         ),
     ] {
         let ran = stage.run(["tar", "image", "-o", "none.tar"].iter().chain(args));

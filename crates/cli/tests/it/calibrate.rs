@@ -161,7 +161,7 @@ fn without_root_decompression_is_said_to_be_that_of_user_space() {
     let ran = as_nobody(&session, ["calibrate", ".", "--seconds", "3", "--json"]);
     assert_eq!(ran.code, Some(1), "{}", ran.stderr);
     assert!(
-        ran.stderr.contains("other speeds than the kernel"),
+        ran.stderr.contains("speeds other than the kernel"),
         "{}",
         ran.stderr
     );

@@ -38,7 +38,7 @@ fn files_are_rewritten_and_told() {
         ran.stderr
     );
     assert!(
-        ran.stderr.contains("1 extent, as it should be"),
+        ran.stderr.contains("1 extent, already good"),
         "{}",
         ran.stderr
     );

@@ -151,7 +151,7 @@ fn another_order_of_data_is_named_with_the_file_behind_which_it_begins() {
     assert_eq!(code, Some(1));
     let (tree, fields, layout) = found(&report);
     assert_eq!((tree.len(), fields.len()), (0, 0));
-    assert_eq!(layout, ["data lies in another order from behind `/a` on"]);
+    assert_eq!(layout, ["data lies in another order after `/a`"]);
 }
 
 #[test]

@@ -135,7 +135,7 @@ fn a_rule_that_no_byte_shows_as_broken_ends_with_1() {
     let ran = stage.dump(&[]);
     assert_eq!(ran.code, Some(1));
     assert!(
-        ran.stderr.contains("`coldpress check` tells where"),
+        ran.stderr.contains("`coldpress check` shows where"),
         "{}",
         ran.stderr
     );

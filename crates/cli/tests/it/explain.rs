@@ -335,7 +335,7 @@ fn an_image_inside_another_file_is_explained_where_it_lies() {
     let args = [&["explain", "app", "--offset", "auto"][..], &command].concat();
     let ran = session.run(args);
     assert_eq!(ran.code, Some(2), "{}", ran.stderr);
-    let told = "byte 70001 of `app` is no place for direct I/O";
+    let told = "direct I/O cannot begin at byte 70001 of `app`";
     assert!(ran.stderr.contains(told), "{}", ran.stderr);
     assert!(ran.stderr.contains("via=file"), "{}", ran.stderr);
 }

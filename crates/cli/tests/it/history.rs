@@ -331,7 +331,7 @@ fn a_full_or_read_only_disk_is_an_error_and_keeps_what_was_there() {
     );
     assert!(
         ran.stderr
-            .contains("hint: let COLDPRESS_HISTORY name another file"),
+            .contains("hint: set COLDPRESS_HISTORY to another file"),
         "{}",
         ran.stderr
     );

@@ -71,7 +71,7 @@ fn what_is_not_at_the_place_is_told() {
         ),
         (
             &["info", "nothing", "--offset", "auto"],
-            "error: no SquashFS 4.0 image begins in the first 64 MiB of `nothing`, nor behind the \
+            "error: no SquashFS 4.0 image begins in the first 64 MiB of `nothing`, or after the \
              program there\n",
         ),
         (

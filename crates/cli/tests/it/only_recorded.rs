@@ -98,7 +98,7 @@ fn an_image_has_what_was_recorded_and_nothing_else() {
     let ran = stage.done(BUILD);
     assert_eq!(paths(&stage.at("image")), RECORDED);
     for told in [
-        "12 of 23 inodes stay, as a start needs them\n",
+        "12 of 23 inodes stay, because a start needs them\n",
         "the source lacks all or a part of `/gone`",
     ] {
         assert!(ran.stderr.contains(told), "{told}: {}", ran.stderr);

@@ -232,7 +232,7 @@ fn a_profile_has_no_time_of_its_own() {
     assert_eq!(told["warm_s"], Value::Null);
     assert!(number(&told["reads"]) > 3.0, "{told:#}");
     let ran = stage.run(["-q", "predict", "image", "--profile", "profile"]);
-    assert!(ran.text().contains("`--warm` says it"), "{}", ran.text());
+    assert!(ran.text().contains("`--warm` states it"), "{}", ran.text());
 }
 
 #[test]

@@ -386,10 +386,15 @@ fn what_cannot_be_imported_is_told() {
             "hello\n",
             &[],
             2,
-            "`in` looks like no recording that is known",
+            "`in` does not look like any known recording",
         ),
-        ("hello\n", &[], 2, "hint: say what it is: `--format list`"),
-        ("", &[], 2, "`in` looks like no recording"),
+        (
+            "hello\n",
+            &[],
+            2,
+            "hint: state its format, for example `--format list`",
+        ),
+        ("", &[], 2, "`in` does not look like any known recording"),
         (
             "hello\n",
             &["--format", "list"],
@@ -406,7 +411,7 @@ fn what_cannot_be_imported_is_told() {
             "hello\n",
             &["--format", "strace"],
             2,
-            "error: `in` tells of no access",
+            "error: `in` records no access",
         ),
         (
             strace,

@@ -223,7 +223,7 @@ fn a_database_is_rewritten_as_asked() {
         let ran = disk.run(&["sqlite", "--fix", "--keep", "data.sqlite"]);
         assert_eq!(ran.code, Some(1));
         assert!(
-            ran.stderr.contains("data.sqlite.bak` is there already"),
+            ran.stderr.contains("data.sqlite.bak` exists already"),
             "{}",
             ran.stderr
         );

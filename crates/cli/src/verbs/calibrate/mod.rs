@@ -66,7 +66,7 @@ pub(super) fn run(args: &CalibrateArgs, ui: &Ui) -> anyhow::Result<Exit> {
             calibration::write(&kept, path)?;
             format!("kept in {}", quoted(path))
         }
-        None => format!("not kept, as {} says", state::CALIBRATION),
+        None => format!("not kept, because {} says so", state::CALIBRATION),
     };
     unless_stdout_closed(print(&kept, args, ui))?;
     ui.say(&format!("calibrated in {time}; {end}"));
@@ -80,7 +80,7 @@ fn show(args: &CalibrateArgs, ui: &Ui) -> anyhow::Result<Exit> {
         .map_err(|error| hint(error, "`coldpress calibrate` measures and keeps it"))?;
     if !kept.is_of(&machine()) {
         ui.warn(&format!(
-            "{} is of another machine or kernel; predictions pass it over",
+            "{} is of another machine or kernel; predictions ignore it",
             quoted(&path)
         ));
     }
@@ -103,7 +103,7 @@ fn kept(machine: &Machine, ui: &Ui) -> Calibration {
     match calibration::read() {
         Ok(Some((kept, _))) if kept.is_of(machine) => return kept,
         Ok(Some((_, path))) => ui.say(&format!(
-            "{} is of another machine or kernel, and replaced",
+            "{} is of another machine or kernel; the new calibration replaces it",
             quoted(&path)
         )),
         Ok(None) => {}
@@ -117,11 +117,11 @@ fn throttled(text: &str) -> anyhow::Result<Device> {
     let device = Device::parse(text)?;
     if !device.is_throttled() {
         let error = anyhow!("`{device}` is not slowed down, so there is no throttle to measure");
-        return Err(hint(error, "leave --device out to measure PATH as it is"));
+        return Err(hint(error, "omit --device to measure PATH as it is"));
     }
     if !is_root() {
         let error =
-            anyhow!("`{device}` cannot be measured without root, who alone slows disks down");
+            anyhow!("`{device}` cannot be measured without root: only root can slow disks down");
         return Err(hint(error, "run it as root"));
     }
     Ok(device)
@@ -146,7 +146,7 @@ fn measure_throttle(
     let more = excess(device, &found);
     if let Some(more) = &more {
         ui.warn(&format!(
-            "the throttle of `{device}` lets more through than it says: {more}"
+            "the throttle of `{device}` lets more through than its limit: {more}"
         ));
     }
     kept.media.insert(device.name.clone(), found);
@@ -219,7 +219,7 @@ fn test_file(
     test_file.map_err(|error| match error {
         Error::NotMeasured { .. } => hint(
             error,
-            "name a directory, a file or a block device of the disk that is to be measured",
+            "name a directory, a file or a block device of the disk to measure",
         ),
         error => error.into(),
     })
@@ -250,7 +250,7 @@ fn measure_decompression(time: &Time, machine: &Machine, ui: &Ui) -> anyhow::Res
         Err(Error::Stopped) => return Err(Error::Stopped.into()),
         Err(error) => {
             ui.warn(&format!(
-                "{error}; so this process decompresses instead, at other speeds than the kernel"
+                "{error}; so this process decompresses instead, at speeds other than the kernel's"
             ));
             user_space::measure(&samples, threads, share, ui)?
         }

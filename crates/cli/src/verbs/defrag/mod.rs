@@ -136,7 +136,7 @@ fn sentence(file: &NamedFile, done: &Defragmented) -> String {
             count(after.count)
         ),
         Defragmented::Whole(extents) => {
-            format!("{name}: {}, as it should be", in_extents(extents.count))
+            format!("{name}: {}, already good", in_extents(extents.count))
         }
         Defragmented::NoBetter { before, copy } => format!(
             "{name}: {}, left as it was: a copy would have {}, as the free space of the disk is in pieces",
@@ -155,7 +155,7 @@ pub(super) fn explained(error: Error) -> anyhow::Error {
                 Refusal::OtherNames { .. } => {
                     hint(error, "`--links-in DIR` searches them below DIR")
                 }
-                Refusal::Shared => hint(error, "`--unshare` rewrites it all the same"),
+                Refusal::Shared => hint(error, "`--unshare` rewrites it nevertheless"),
                 _ => error,
             }
         }

@@ -15,7 +15,7 @@ pub(super) fn causes(left: &Image, right: &Image, comparison: &Comparison) -> Ve
     ] {
         if let Some(path) = path {
             let path = quoted_bytes(path);
-            causes.push(format!("{what} in another order from behind {path} on"));
+            causes.push(format!("{what} in another order after {path}"));
         }
     }
     if let Some(path) = &layout.first_packed_differently {
@@ -74,9 +74,9 @@ pub(super) fn unexplained(image: &Image, byte: u64) -> String {
 
 fn part_of(superblock: &Superblock, byte: u64) -> &'static str {
     if byte >= superblock.bytes_used {
-        "behind the end of the first image"
+        "after the end of the first image"
     } else if byte >= superblock.directory_table_start {
-        "in the directory table or a table behind it"
+        "in the directory table or a later table"
     } else if byte >= superblock.inode_table_start {
         "in the inode table"
     } else if byte >= coldpress_format::SUPERBLOCK_SIZE as u64 {

@@ -64,7 +64,7 @@ pub(super) fn run(args: &DiffArgs, ui: &Ui) -> anyhow::Result<Exit> {
     };
     match (args.first.is_dir(), args.second.is_dir()) {
         (true, true) => {
-            let error = anyhow!("both are directories, but one of the two must be an image");
+            let error = anyhow!("both are directories, but one of them must be an image");
             return Err(hint(error, "`diff -r` compares directories"));
         }
         (false, false) => compare_images(args, &mut report, ui)?,

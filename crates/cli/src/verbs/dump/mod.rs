@@ -54,8 +54,8 @@ pub(super) fn run(args: &DumpArgs, ui: &Ui) -> anyhow::Result<Exit> {
     if !is_told && dumped.broken_rules > 0 {
         let image = quoted(&args.image);
         ui.error(&format!(
-            "no byte of {image} is damaged, but what it says breaks {} of the format: \
-             `coldpress check` tells where",
+            "no byte of {image} is damaged, but it breaks {} of the format: `coldpress check` \
+             shows where",
             plural(dumped.broken_rules, "rule", "rules")
         ));
     }

@@ -225,9 +225,9 @@ fn attach(image: &Path, start_byte: u64, device: &Device) -> anyhow::Result<Loop
         let image = quoted(image);
         let why = match start_byte {
             0 => format!("the file system of {image} has no direct I/O"),
-            _ => format!("byte {start_byte} of {image} is no place for direct I/O"),
+            _ => format!("direct I/O cannot begin at byte {start_byte} of {image}"),
         };
-        let error = anyhow!("{why}, so its image cannot stand for a partition");
+        let error = anyhow!("{why}, so its image cannot act as a partition");
         return Err(hint(
             error,
             "put the image on a disk, or say `--device host,via=file`",
@@ -241,7 +241,7 @@ fn attach(image: &Path, start_byte: u64, device: &Device) -> anyhow::Result<Loop
         let error = anyhow!("the start would not be cold: {pages} of the image stay in memory");
         return Err(hint(
             error,
-            "end what reads the image, and put it on a disk, not in memory (tmpfs)",
+            "end the programs that read the image, and put it on a disk, not in memory (tmpfs)",
         ));
     }
     Ok(loop_device)

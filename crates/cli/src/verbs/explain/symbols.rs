@@ -80,7 +80,7 @@ fn find<'a>(told: &'a Told, file: &[u8]) -> Result<&'a ElfCost, String> {
     if let Some(other) = found.next() {
         let name = |file| quoted_bytes(path(told.map, file).unwrap_or_default());
         let (one, other) = (name(only.file), name(other.file));
-        return Err(format!("it may be {one} or {other}, say which"));
+        return Err(format!("it may be {one} or {other}; state which"));
     }
     let cost = only.cost.as_ref().map_err(ToString::to_string)?;
     if cost.functions == 0 {

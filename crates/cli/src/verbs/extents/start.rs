@@ -60,7 +60,7 @@ pub(super) fn look(trace: &Trace, roots: &[PathBuf], ui: &Ui) -> anyhow::Result<
     if missing > 0 {
         let files = plural(missing, "file", "files");
         ui.warn(&format!(
-            "{files} of the trace could not be looked at below any --root"
+            "{files} of the trace could not be examined below any --root"
         ));
     }
     let seeks = seeks(&set, &laid);

@@ -47,7 +47,7 @@ impl Extraction {
         let time_s = match overrides.times.inodes {
             None => None,
             Some(Time::At(time_s)) => Some(time_s),
-            Some(Time::Newest) => return Err(anyhow!("time `inode` means nothing in `extract`")),
+            Some(Time::Newest) => return Err(anyhow!("time `inode` has no meaning for `extract`")),
         };
         Ok(Self {
             selection,

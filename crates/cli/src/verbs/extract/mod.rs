@@ -112,7 +112,7 @@ fn explained(error: Error) -> anyhow::Error {
         }
         Error::Write { ref source, .. } if source.kind() == ErrorKind::StorageFull => hint(
             anyhow!(error),
-            "the files that were finished stay; make room, and go on with `--force`",
+            "finished files stay; make room, and continue with `--force`",
         ),
         Error::InFile { .. } => hint(
             anyhow!(error),

@@ -112,7 +112,7 @@ fn evidence(identity: &Identity) -> Vec<String> {
         match habits.numbering {
             Numbering::Table => "inodes are numbered as they lie in the inode table",
             Numbering::Walk => "inodes are numbered as a walk meets them, as mksquashfs does",
-            Numbering::TableAndWalk => "the tree is too flat to tell how inodes are numbered",
+            Numbering::TableAndWalk => "the tree is too flat to show how inodes are numbered",
             Numbering::Other => "inodes are numbered as no known tool does without a plan",
         }
         .to_owned(),
@@ -126,7 +126,7 @@ fn evidence(identity: &Identity) -> Vec<String> {
         evidence.push(text.to_owned());
     }
     if parent == 0 && habits.has_hard_links {
-        let text = "files have several names, of which gensquashfs makes several files";
+        let text = "files have several names; gensquashfs would make separate files of them";
         evidence.push(text.to_owned());
     }
     evidence
@@ -160,7 +160,7 @@ fn compressor(report: &Report, flags: Flags) -> String {
     let name = report.compressor;
     let count = report.blocks_sampled;
     if flags.contains(Flags::RAW_DATA) || count == 0 {
-        return format!("{name}; no block of data is compressed, so its level shows nowhere");
+        return format!("{name}; no block of data is compressed, so nothing shows its level");
     }
     let (Some(library), Some(level)) = (report.library, report.level) else {
         let level = report.recorded_level.map_or_else(

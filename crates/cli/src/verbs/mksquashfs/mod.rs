@@ -40,7 +40,7 @@ pub(crate) fn main(tool: Tool, words: &[OsString]) -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if failure::is_stdout_closed(&error) => ExitCode::SUCCESS,
         Err(_) if ui.interrupt.is_pending() => {
-            ui.warn("interrupted; nothing unfinished is left behind");
+            ui.warn("interrupted; nothing unfinished remains");
             FAILED.into()
         }
         Err(error) => {

@@ -53,8 +53,8 @@ fn build(request: &mut Request, epoch_s: Option<u32>, ui: &Ui) -> anyhow::Result
     }
     let source = gather(request, &settled, &destination, ui)?;
     if let Some(info) = &mut info {
-        mksquashfs::stored(&source, info).context("cannot tell what is stored")?;
-        info.flush().context("cannot tell what is stored")?;
+        mksquashfs::stored(&source, info).context("cannot print what is stored")?;
+        info.flush().context("cannot print what is stored")?;
     }
     let options = Options {
         modification_time_s: times.image_s(&source, now_s),
@@ -177,6 +177,6 @@ fn warn<'a>(
 
 fn now_s() -> anyhow::Result<u32> {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-    let now_s = now.context("the clock stands before 1970")?.as_secs();
-    u32::try_from(now_s).context("the clock stands behind 2106")
+    let now_s = now.context("the clock is before 1970")?.as_secs();
+    u32::try_from(now_s).context("the clock is after 2106")
 }

@@ -44,7 +44,7 @@ pub(super) fn start() -> anyhow::Result<Exit> {
     if let Some(mut pipe) = staying.stdout.take() {
         // Ends when it has let go of the terminal.
         pipe.read_to_end(&mut told)
-            .context("cannot hear of the mount")?;
+            .context("cannot learn whether the mount succeeded")?;
     }
     if !told.is_empty() {
         return Ok(Exit::Done);

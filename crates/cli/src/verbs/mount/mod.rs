@@ -122,7 +122,7 @@ fn answer(
         let directory = quoted(connection.root());
         ui.say(&format!("mounted on {directory}; Ctrl-C unmounts it"));
     }
-    server.run().context("cannot go on answering the kernel")
+    server.run().context("cannot answer the kernel any longer")
 }
 
 /// The error of a mount that failed, with what this process lacks for any.

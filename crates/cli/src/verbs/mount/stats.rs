@@ -68,7 +68,7 @@ fn prefetch(counts: &PrefetchCounts) -> Option<String> {
         PrefetchStage::None => return None,
         PrefetchStage::Running => "going on",
         PrefetchStage::Done => "done",
-        PrefetchStage::GivenUp => "given up, because too little of it was asked for",
+        PrefetchStage::GivenUp => "given up, because too little of it was requested",
     };
     Some(format!(
         "prefetch: {}, {} bytes read, {} used, {} wasted; {} asked for meanwhile; {} missing; {stage}",

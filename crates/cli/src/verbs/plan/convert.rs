@@ -49,7 +49,7 @@ fn read(args: &ConvertArgs, ui: &Ui) -> anyhow::Result<(Plan, bool)> {
     let Some(tree) = &args.tree else {
         let input = quoted(&args.input);
         return Err(hint(
-            anyhow!("{input} alone does not tell which files there are"),
+            anyhow!("{input} alone does not say which files exist"),
             "name the directory or image that it is for: `--tree rootfs`",
         ));
     };

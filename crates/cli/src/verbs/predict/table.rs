@@ -84,11 +84,13 @@ fn sums(predicted: &Predicted) -> Vec<(&'static str, String)> {
 fn warm(predicted: &Predicted) -> String {
     let takes = seconds(predicted.sequence.compute_s);
     match predicted.warm {
-        Warm::Said => format!("the program takes {takes} when it reads nothing, as said"),
+        Warm::Said => format!("the program takes {takes} when it reads nothing, as given"),
         Warm::Recording => {
-            format!("the program takes some {takes} when it reads nothing, by its recording")
+            format!(
+                "the program takes about {takes} when it reads nothing, according to its recording"
+            )
         }
-        Warm::Unknown => "what the program takes itself is not known; `--warm` says it".to_owned(),
+        Warm::Unknown => "the program's own time is not known; `--warm` states it".to_owned(),
     }
 }
 

@@ -128,10 +128,7 @@ fn check_paths(args: &PressArgs) -> anyhow::Result<()> {
     for image in &args.against {
         open_image(image)?;
         if resolve::is_same(image, &args.output) {
-            let error = anyhow!(
-                "{} would be replaced before anything is compared with it",
-                quoted(image)
-            );
+            let error = anyhow!("{} would be replaced before the comparison", quoted(image));
             return Err(hint(error, "write IMAGE elsewhere"));
         }
     }

@@ -136,7 +136,7 @@ fn only_device<'a>(texts: impl Iterator<Item = &'a [u8]>) -> anyhow::Result<Devi
             let devices = named.join(", ");
             Err(hint(
                 error,
-                format!("say on which the image was mounted: `--device`, one of {devices}"),
+                format!("state with `--device` on which the image was mounted, one of {devices}"),
             ))
         }
     }
@@ -155,13 +155,13 @@ fn read_sort(recording: &Recording, dialect: Dialect) -> Imported {
                 unread.push((
                     part,
                     entry.line,
-                    "a pattern; `plan convert` tells what it matches",
+                    "a pattern; `plan convert` finds what it matches",
                 ));
             } else if entry.path.len() >= PATH_BYTES_MAX {
                 unread.push((
                     part,
                     entry.line,
-                    "the path is longer than any that the kernel takes",
+                    "the path is longer than the kernel allows",
                 ));
             } else {
                 entries.push(entry);
@@ -216,7 +216,7 @@ fn demand_something(imported: &Imported, args: &ProfileImportArgs) -> anyhow::Re
     if !imported.is_empty() {
         return Ok(());
     }
-    let error = anyhow!("{} tells of no access", names(args));
+    let error = anyhow!("{} records no access", names(args));
     Err(match &args.strip {
         Some(prefix) if imported.elsewhere_count > 0 => {
             let prefix = quoted(prefix);

@@ -108,14 +108,15 @@ impl Recording {
             let error = anyhow!("{} is a file of coldpress itself", quoted(path));
             return Err(hint(
                 error,
-                "there is nothing to import: it is used as it is",
+                "there is nothing to import: verbs read it as it is",
             ));
         }
         Recorder::of_text(text).ok_or_else(|| {
-            let error = anyhow!("{} looks like no recording that is known", quoted(path));
+            let error = anyhow!("{} does not look like any known recording", quoted(path));
             hint(
                 error,
-                "say what it is: `--format list`; `coldpress profile import --help` names the formats",
+                "state its format, for example `--format list`; `coldpress profile import --help` \
+                 lists the formats",
             )
         })
     }

@@ -45,8 +45,8 @@ pub(super) fn write_units(
         steps::write_small(output, text.as_bytes())?;
     }
     ui.say(&format!(
-        "two units are in {}; `systemctl daemon-reload`, `systemctl enable {RECORD_UNIT} {END_UNIT}`, then start \
-         the system anew",
+        "two units are in {}; `systemctl daemon-reload`, `systemctl enable {RECORD_UNIT} \
+         {END_UNIT}`, then restart the system",
         quoted(directory)
     ));
     Ok(Exit::Done)
@@ -101,7 +101,7 @@ fn check_unit(name: &str) -> anyhow::Result<()> {
     if name.contains('.') && name.bytes().all(is_legal) {
         return Ok(());
     }
-    let error = anyhow!("{} is no name of a unit", quoted(Path::new(name)));
+    let error = anyhow!("{} is not the name of a unit", quoted(Path::new(name)));
     Err(hint(
         error,
         "write it with its suffix: `display-manager.service`",

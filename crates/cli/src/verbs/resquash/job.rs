@@ -144,10 +144,7 @@ impl<'a> Job<'a> {
             Tool::SquashfsToolsNg | Tool::Tar2sqfs => {
                 self.by_tar2sqfs(&squashfs_tools_ng::options(self.image, &identity))
             }
-            _ => Ok(Found::unknown(
-                command,
-                "it is not known which tool made it",
-            )),
+            _ => Ok(Found::unknown(command, "the tool that made it is unknown")),
         }
     }
 
@@ -216,13 +213,13 @@ impl<'a> Job<'a> {
 }
 
 const PLAN_OR_VERSION: &str =
-    "it may be built with a plan, which is not in images, or by another version";
+    "it may be built with a plan, which images do not contain, or by another version";
 
-const ORDER_OR_VERSION: &str = "it may be made of an archive in another order or with a sort file, which are \
-                                not in images, or by another version";
+const ORDER_OR_VERSION: &str = "it may be made from an archive in another order or with a sort \
+                                file, which images do not contain, or by another version";
 
 fn not_installed(program: &str) -> String {
-    format!("{program} makes such images, and there is none in PATH to make it again")
+    format!("{program} makes such images, but is not in PATH to make it again")
 }
 
 fn is_root() -> bool {

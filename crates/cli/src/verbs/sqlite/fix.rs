@@ -74,7 +74,7 @@ pub(super) fn fix(
     let kept = settings.keeps_old.then(|| beside(path, ".bak"));
     if let Some(kept) = kept.as_ref().filter(|kept| kept.symlink_metadata().is_ok()) {
         bail!(
-            "{} is there already; move it elsewhere, or leave `--keep` out",
+            "{} exists already; move it elsewhere, or omit `--keep`",
             quoted(kept)
         );
     }
@@ -110,7 +110,7 @@ fn settle(path: &Path) -> anyhow::Result<()> {
         connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
         connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))
     });
-    settled.with_context(|| format!("cannot end what was not finished of {}", quoted(path)))
+    settled.with_context(|| format!("cannot finish the interrupted work on {}", quoted(path)))
 }
 
 /// A database that nobody has open, and beside which nothing waits.
@@ -118,7 +118,7 @@ fn hold(path: &Path) -> anyhow::Result<LeasedFile> {
     let held = hold_any(path)?;
     if !Beside::of(path).is_settled() {
         bail!(
-            "{} has a journal beside it that is not taken over; open and close it with its application",
+            "{} has an unfinished journal beside it; open and close it with its application",
             quoted(path)
         );
     }
@@ -251,7 +251,7 @@ impl Workshop {
         }
         demand_sound(&new, "the new file")?;
         if let Some(what) = difference(old, &new)? {
-            bail!("{what} would not be the same in the new file");
+            bail!("{what} would differ in the new file");
         }
         new.close().map_err(|(_, error)| anyhow!(error))
     }
@@ -260,7 +260,7 @@ impl Workshop {
 fn demand_sound(connection: &Connection, which: &str) -> anyhow::Result<()> {
     match integrity(findings(connection, "integrity_check")) {
         Integrity::Sound => Ok(()),
-        Integrity::Unknown(why) => bail!("nobody knows whether {which} is sound: {why}"),
+        Integrity::Unknown(why) => bail!("it is not known whether {which} is sound: {why}"),
         Integrity::Damaged(findings) => {
             let error = anyhow!("{which} is damaged: {}", findings.join("; "));
             Err(hint(

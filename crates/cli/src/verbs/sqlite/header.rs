@@ -29,7 +29,7 @@ impl Header {
     /// The rule that is broken, as a clause.
     pub(super) fn parse(bytes: &[u8]) -> Result<Self, String> {
         if bytes.is_empty() {
-            return Err("it is empty: nothing was stored in it yet".to_owned());
+            return Err("it is empty".to_owned());
         }
         if !bytes.starts_with(MAGIC) {
             return Err("byte 0: it does not begin with `SQLite format 3`; it is something else, or encrypted".to_owned());

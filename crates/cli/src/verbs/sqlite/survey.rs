@@ -176,7 +176,7 @@ impl Survey {
 
     fn journal(&self) -> String {
         let waiting = (self.wal_bytes > 0).then(|| format!("{} wait in it", bytes(self.wal_bytes)));
-        let hot = "with a transaction that was not finished".to_owned();
+        let hot = "with an unfinished transaction".to_owned();
         let hot = self.has_hot_journal.then_some(hot);
         let parts = [Some(self.journal_mode.to_owned()), waiting, hot];
         parts.into_iter().flatten().collect::<Vec<_>>().join(", ")

@@ -57,7 +57,7 @@ fn options(args: &ArchiveArgs) -> anyhow::Result<TarOptions> {
             !name.starts_with(b"/") && !name.is_empty() && names.all(|name| name != b"..");
         if !is_usable {
             let error = anyhow!(
-                "--root-becomes {} names no directory below",
+                "--root-becomes {} is not a relative path",
                 quoted_bytes(name)
             );
             return Err(hint(error, "give a relative path without `..`: `rootfs`"));

@@ -121,7 +121,7 @@ fn compressors(
         let error = anyhow!("{who} is not known to read any of the compressors to try");
         return Err(hint(
             error,
-            "`coldpress doctor --target NAME` tells what it reads; try more --compressors",
+            "`coldpress doctor --target NAME` prints what it reads; try more --compressors",
         ));
     }
     Ok(compressors)

@@ -59,7 +59,7 @@ fn equivalents(told: &Told) -> Section {
         ]
     });
     Section {
-        title: "How other tools are told".to_owned(),
+        title: "The same image with other tools".to_owned(),
         exhibits: vec![Exhibit::Table(Table {
             columns: ["tool", "told by", "lacks"].map(str::to_owned).to_vec(),
             rows: rows.collect(),

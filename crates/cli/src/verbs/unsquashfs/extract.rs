@@ -117,7 +117,7 @@ fn tell(request: &Request, extracted: Extracted, ui: &Ui) -> anyhow::Result<Exit
         ui.error(lack);
     }
     if lacks.len() > TOLD_MAX {
-        ui.error(&format!("and {} more of the kind", lacks.len() - TOLD_MAX));
+        ui.error(&format!("and {} more of this kind", lacks.len() - TOLD_MAX));
     }
     if request.errors.strict && !lacks.is_empty() {
         bail!("not everything was restored (`-strict-errors`)");

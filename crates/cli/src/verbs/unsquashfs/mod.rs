@@ -40,7 +40,7 @@ pub(crate) fn main(tool: Tool, words: &[OsString]) -> ExitCode {
         Ok(Exit::As(status)) => status.into(),
         Err(error) if failure::is_stdout_closed(&error) => ExitCode::SUCCESS,
         Err(_) if ui.interrupt.is_pending() => {
-            ui.warn("interrupted; the files that were finished stay");
+            ui.warn("interrupted; finished files stay");
             exit::INTERRUPTED.into()
         }
         Err(error) => {

@@ -53,7 +53,7 @@ pub(super) fn contestants(args: &BootArgs) -> anyhow::Result<Vec<BootContestant>
             });
             if !seen.insert(name.clone()) {
                 let error = anyhow!("two images are called `{name}`");
-                return Err(hint(error, "tell them apart with --name, once for each"));
+                return Err(hint(error, "distinguish them with --name, once for each"));
             }
             let image = image.clone();
             Ok(BootContestant { name, image })

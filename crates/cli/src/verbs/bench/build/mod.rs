@@ -73,7 +73,7 @@ pub(super) fn run(args: &BenchBuildArgs, ui: &Ui) -> anyhow::Result<Exit> {
 
 fn explain(error: Error) -> anyhow::Error {
     match error {
-        Error::DiskFull { .. } => hint(error, "let `--work-dir` name a directory on a larger disk"),
+        Error::DiskFull { .. } => hint(error, "set `--work-dir` to a directory on a larger disk"),
         error => error.into(),
     }
 }

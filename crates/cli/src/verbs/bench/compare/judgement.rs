@@ -52,7 +52,7 @@ pub(super) fn judge<'a>(
             figures.sort_unstable();
             figures.dedup();
             let error =
-                anyhow!("the condition `{condition}` is about no figure that both studies have");
+                anyhow!("the condition `{condition}` names no figure that both studies have");
             return Err(hint(error, format!("they have {}", figures.join(", "))));
         }
     }

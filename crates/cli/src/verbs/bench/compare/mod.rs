@@ -206,7 +206,7 @@ fn warn(comparison: &Comparison<'_>, unmatched: &[&str], ui: &Ui) {
     if undecided > 0 {
         let judgements = plural(undecided as u64, "judgement has", "judgements have");
         ui.warn(&format!(
-            "{judgements} too few runs to rest on: six of each study are needed"
+            "{judgements} too few runs: six of each study are needed"
         ));
     }
 }

@@ -118,7 +118,7 @@ impl Contestants {
             ui.warn(&format!("left out: {why}"));
         }
         if list.is_empty() {
-            let error = anyhow!("nobody is left to take part");
+            let error = anyhow!("no contestant is left");
             return Err(hint(
                 error,
                 "ask for a compressor, an image or the directory itself",
@@ -139,15 +139,15 @@ fn mounts(asked: &[MountName]) -> anyhow::Result<Vec<MountBy>> {
     }
     let mount = |name: &MountName| match name {
         MountName::Kernel => Ok(MountBy::Kernel),
-        MountName::Command(words) if words.is_empty() => Err(anyhow!(
-            "`--mount` is kernel, fuse or a command, and not nothing"
-        )),
+        MountName::Command(words) if words.is_empty() => {
+            Err(anyhow!("`--mount` is kernel, fuse or a command, not empty"))
+        }
         MountName::Command(words) => Ok(MountBy::Program(words.clone())),
         MountName::Fuse => {
             let program = FUSE_PROGRAMS.iter().find(|name| peer::is_installed(name));
             let program = program.ok_or_else(|| {
                 let error = anyhow!("neither of {} is in PATH", FUSE_PROGRAMS.join(", "));
-                hint(error, "let `--mount` be the command that mounts")
+                hint(error, "give the mounting command to `--mount`")
             })?;
             Ok(MountBy::Program(vec![OsString::from(program)]))
         }
@@ -183,7 +183,7 @@ fn objection(file_system: Option<FileSystem>, mount: &MountBy) -> Option<&'stati
     };
     match mount {
         MountBy::Kernel if file_system.is_none() => {
-            Some("it holds neither SquashFS nor EROFS nor ext4, which the kernel could mount")
+            Some("it holds no file system that the kernel could mount: SquashFS, EROFS or ext4")
         }
         MountBy::Program(words)
             if file_system != Some(FileSystem::Squashfs) && is_for_squashfs(words) =>
