@@ -84,13 +84,13 @@ pub(super) const ALL: &[Case] = &[
         },
     ),
     case(
-        "zeros behind the image",
+        "zeros after the image",
         Notice,
         "bytes that are not zero",
         || end(b"x"),
     ),
     case(
-        "nothing behind the zeros",
+        "nothing after the zeros",
         Notice,
         "padding at byte 12288: nothing refers to 5",
         || [stored().bytes, b"12345".to_vec()].concat(),
