@@ -1,11 +1,14 @@
 //! Which pages of files were used, which came into memory, and which of these in vain.
 
+mod read_ahead;
+
 use std::collections::{HashMap, HashSet};
 
 use coldpress_host::{RawEvent, RawKind};
 use coldpress_trace::Coverage;
 
 use crate::image_map::{ImageMap, MappedFile};
+use read_ahead::ReadAhead;
 
 /// Pages that the kernel handles at once in a read (`PAGEVEC_SIZE`).
 const BATCH_PAGES: u64 = 31;
@@ -56,6 +59,7 @@ impl PageUse {
 pub(crate) fn page_uses(events: &[RawEvent], map: &ImageMap) -> HashMap<usize, PageUse> {
     let mut uses: HashMap<usize, PageUse> = HashMap::new();
     let mut told_blocks = HashSet::new();
+    let mut read_ahead = ReadAhead::default();
     for event in events {
         let (inode, first, last) = match event.kind {
             RawKind::Read {
@@ -88,8 +92,14 @@ pub(crate) fn page_uses(events: &[RawEvent], map: &ImageMap) -> HashMap<usize, P
         });
         if let RawKind::Cache { .. } = event.kind {
             entry.cache(first, last);
+            let read = read_ahead.add(event.pid, file, first, last);
+            if let Some(page) = read.filter(|&page| page < page_count) {
+                entry.certain.cover(page, page, |_, _| ());
+                entry.accesses += 1;
+            }
             continue;
         }
+        read_ahead.end(event.pid, file);
         let last = last.min(page_count.saturating_sub(1));
         if page_count == 0 || first > last {
             continue;
@@ -129,9 +139,9 @@ impl PageUse {
         self.cached_again = self.cached_again.saturating_add(all - new.min(all));
     }
 
-    /// A read that reaches past the page in which its file ends has no event; that its pages came into memory
-    /// is told. So what came in of the last pages of a file that was never mapped, in a block of which no read
-    /// was told, was read.
+    /// A read of the end of a file has no event if a page follows that is in memory and not filled, as most pages past
+    /// the end are; that its pages came into memory has one. So what came in of the last pages of a file that was never
+    /// mapped, in a block of which no read was told, was read.
     fn add_silent_reads(
         &mut self,
         page_count: u64,

@@ -21,6 +21,14 @@ fn cache(inode: u64, first_page: u64, last_page: u64) -> RawKind {
     }
 }
 
+fn read(inode: u64, first_page: u64, last_page: u64) -> RawKind {
+    RawKind::Read {
+        inode,
+        first_page,
+        last_page,
+    }
+}
+
 fn runs(pages: &Coverage) -> Vec<(u64, u64)> {
     pages.runs().collect()
 }
@@ -36,11 +44,7 @@ fn what_came_in_and_was_not_used_came_in_vain() {
             last_page: 2,
         },
         // Programs ask for more than there is.
-        RawKind::Read {
-            inode: 1,
-            first_page: 8,
-            last_page: 40,
-        },
+        read(1, 8, 40),
         cache(1, 8, 11),
         cache(1, 2, 4),
         // No file of the image.
@@ -58,25 +62,35 @@ fn what_came_in_and_was_not_used_came_in_vain() {
 }
 
 #[test]
-fn a_read_past_the_end_is_known_by_what_came_in() {
+fn reads_without_an_event_are_known_by_what_came_in() {
     for (what, kinds, certain) in [
         ("never told", vec![cache(2, 0, 3)], &[(0, 0)][..]),
         (
             "block of a told read",
-            vec![
-                cache(1, 0, 3),
-                RawKind::Read {
-                    inode: 1,
-                    first_page: 0,
-                    last_page: 0,
-                },
-            ],
+            vec![cache(1, 0, 3), read(1, 0, 0)],
             &[(0, 0)],
         ),
         (
             "mapped",
             vec![cache(1, 0, 3), RawKind::Fault { inode: 1, page: 2 }],
             &[(2, 2)],
+        ),
+        (
+            "dropped before it was read",
+            // Read ahead, dropped, read alone with its block, and read on.
+            vec![
+                cache(1, 0, 3),
+                cache(1, 4, 7),
+                cache(1, 0, 0),
+                cache(1, 1, 3),
+                read(1, 1, 7),
+            ],
+            &[(0, 7)],
+        ),
+        (
+            "read again, which is told, after it was dropped",
+            vec![cache(1, 0, 3), read(1, 0, 0), cache(1, 1, 3), read(1, 1, 1)],
+            &[(0, 1)],
         ),
     ] {
         let found = uses(&kinds);
