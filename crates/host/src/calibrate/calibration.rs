@@ -115,7 +115,7 @@ pub struct Decompression {
     pub block_s: f64,
     /// Uncompressed bytes per second besides: the slope of that line.
     pub bytes_per_s: f64,
-    /// The medians themselves, from small blocks to large ones.
+    /// The times themselves, from small blocks to large ones.
     pub blocks: Vec<BlockTime>,
 }
 

@@ -27,6 +27,12 @@ pub(super) fn median(values: &[f64]) -> Option<f64> {
     Some(f64::midpoint(lower, upper))
 }
 
+/// The smallest value; `None` without any. For times on a processor: other programs, which interrupt and take caches,
+/// can only lengthen them.
+pub(super) fn least(values: &[f64]) -> Option<f64> {
+    values.iter().copied().min_by(f64::total_cmp)
+}
+
 impl Line {
     /// The line that comes closest to points of positive coordinates, by the squares of relative distances: a microsecond
     /// is much for a small block and nothing for a large one.
@@ -70,8 +76,8 @@ pub struct Pass {
 }
 
 impl ReaderFigures {
-    /// What follows from passes, by medians: from each compressed sample the stored one of the same block size is
-    /// subtracted. `None` if no stored sample was read.
+    /// What follows from passes, of each sample the one that was disturbed least: from each compressed sample the stored
+    /// one of the same block size is subtracted. `None` if no stored sample was read.
     ///
     /// * `is_kernel`: whether the kernel read the samples.
     pub fn of(
@@ -80,15 +86,15 @@ impl ReaderFigures {
         is_kernel: bool,
         made_unix_ms: u64,
     ) -> Option<Self> {
-        let of = |sample: usize, figure: fn(&Pass) -> Option<f64>| {
+        let of = |sample: usize, figure: fn(&Pass) -> Option<f64>| -> Vec<f64> {
             let passes = passes.iter().filter(|pass| pass.sample == sample);
-            median(&passes.filter_map(figure).collect::<Vec<_>>())
+            passes.filter_map(figure).collect()
         };
         let alone: Vec<Option<f64>> = (0..samples.len())
             .map(|sample| {
-                of(sample, |pass| {
+                least(&of(sample, |pass| {
                     (pass.threads == 1).then_some(pass.on_processor_s)
-                })
+                }))
             })
             .collect();
         let timed = || {
@@ -117,8 +123,9 @@ impl ReaderFigures {
         });
         // How threads share processors is told by wall time only.
         let gains = (0..samples.len()).filter_map(|sample| {
-            let alone_s = of(sample, |pass| (pass.threads == 1).then_some(pass.wall_s))?;
-            let together_s = of(sample, |pass| (pass.threads > 1).then_some(pass.wall_s))?;
+            let alone = of(sample, |pass| (pass.threads == 1).then_some(pass.wall_s));
+            let together = of(sample, |pass| (pass.threads > 1).then_some(pass.wall_s));
+            let (alone_s, together_s) = (median(&alone)?, median(&together)?);
             Some(alone_s / together_s.max(LEAST_S))
         });
         Some(Self {

@@ -143,6 +143,15 @@ struct Rounds {
     together: Vec<f64>,
 }
 
+/// Reads that count.
+struct Batch {
+    reads: u32,
+    /// The mean of them: a median would miss that throttled reads wait in bursts.
+    read_s: f64,
+    /// From the first to the end of the last, with pauses between them.
+    wall_s: f64,
+}
+
 struct Session<'a> {
     direct: &'a Direct,
     /// How long a batch reads before it counts.
@@ -169,15 +178,17 @@ impl Session<'_> {
     fn anywhere(&mut self, len: usize) -> io::Result<f64> {
         let direct = self.direct;
         let mut room = Room::new(len);
-        self.mean(|random| Ok(direct.read_anywhere(&mut room, random)?.wall_s))
+        let batch = self.batch(|random| Ok(direct.read_anywhere(&mut room, random)?.wall_s))?;
+        Ok(batch.read_s)
     }
 
-    /// Bytes per second of reads one behind the other.
+    /// Bytes per second of reads one after the other, pauses between them included: what a throttle withholds while this
+    /// thread waits for a processor, it lets through at once afterwards, so the reads alone would be faster than the throttle.
     fn in_order(&mut self) -> io::Result<f64> {
         let (direct, mut next) = (self.direct, self.next);
         let mut room = Room::new(HUGE_BYTES);
         let len = room.len() as u64;
-        let read_s = self.mean(|_| {
+        let batch = self.batch(|_| {
             if next + len > direct.size_bytes() {
                 next = 0;
             }
@@ -187,29 +198,34 @@ impl Session<'_> {
         })?;
         self.next = next;
         #[expect(clippy::cast_precision_loss, reason = "1 MiB")]
-        Ok(len as f64 / read_s)
+        Ok(len as f64 * f64::from(batch.reads) / batch.wall_s)
     }
 
-    /// The mean of a batch: at least one read, until its time is over. A median of single reads would miss that throttled
-    /// ones wait in bursts.
-    fn mean(
+    /// At least one read, until the time of a batch is over.
+    fn batch(
         &mut self,
         mut read: impl FnMut(&mut RandomBytes) -> io::Result<f64>,
-    ) -> io::Result<f64> {
+    ) -> io::Result<Batch> {
         let begun = Instant::now();
-        let (mut count, mut sum_s) = (0_u32, 0.0);
-        while count == 0 || (count < BATCH_MAX && begun.elapsed() < self.settling + self.batch) {
+        let mut counted_from = begun;
+        let (mut reads, mut sum_s) = (0_u32, 0.0);
+        while reads == 0 || (reads < BATCH_MAX && begun.elapsed() < self.settling + self.batch) {
             if (self.stop)() {
                 return Err(io::ErrorKind::Interrupted.into());
             }
             if begun.elapsed() < self.settling {
                 read(&mut self.random)?;
+                counted_from = Instant::now();
                 continue;
             }
             sum_s += read(&mut self.random)?;
-            count += 1;
+            reads += 1;
         }
-        Ok(sum_s / f64::from(count))
+        Ok(Batch {
+            reads,
+            read_s: sum_s / f64::from(reads),
+            wall_s: counted_from.elapsed().as_secs_f64(),
+        })
     }
 
     /// Small reads per second of many threads.

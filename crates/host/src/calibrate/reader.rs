@@ -16,7 +16,7 @@ use rustix::fs::{Advice, Mode, OFlags, fadvise, openat};
 
 use super::calibration::ReaderFigures;
 use super::direct::{Direct, RandomBytes, Room};
-use super::fit::{Line, Pass, median};
+use super::fit::{Line, Pass, least};
 use super::lookup::look_up;
 use super::sample::Sample;
 use super::stopwatch::{Elapsed, Stopwatch};
@@ -86,7 +86,7 @@ struct Measured {
     filled: Vec<Filled>,
     /// Time on a processor and reads of all lookups, and how many these are.
     looked_up: Vec<(f64, Counters, u32)>,
-    /// Bytes of reads of loop devices, and what they take on a processor.
+    /// Bytes of reads of loop devices, and what they take on a processor: the mean of a round.
     reads: Vec<(usize, f64)>,
 }
 
@@ -132,10 +132,12 @@ impl Measured {
         let mut random = RandomBytes(direct.size_bytes());
         for len in READ_BYTES {
             let mut room = Room::new(len);
+            let mut sum_s = 0.0;
             for _ in 0..READS {
                 let elapsed = direct.read_anywhere(&mut room, &mut random).map_err(fail)?;
-                self.reads.push((len, elapsed.on_processor_s));
+                sum_s += elapsed.on_processor_s;
             }
+            self.reads.push((len, sum_s / f64::from(READS)));
         }
         Ok(())
     }
@@ -166,7 +168,7 @@ impl Measured {
                 let net_s = (time_s - reads.time_s(read)).max(0.0);
                 of(net_s, as_f64(read.reads), f64::from(count))
             });
-            median(&each.collect::<Vec<_>>())
+            least(&each.collect::<Vec<_>>())
         };
         Ok(ReaderFigures {
             lookup_s: lookups(|time_s, _, count| time_s / count),
@@ -180,7 +182,7 @@ impl Measured {
         let points = READ_BYTES.iter().filter_map(|&len| {
             let of_len = self.reads.iter().filter(|(of, _)| *of == len);
             let times: Vec<f64> = of_len.map(|(_, time_s)| *time_s).collect();
-            Some((as_f64(len as u64), median(&times)?))
+            Some((as_f64(len as u64), least(&times)?))
         });
         Reads(Line::through(&points.collect::<Vec<_>>()))
     }
