@@ -2,7 +2,8 @@
 
 use crate::run::done;
 
-const VERBS: &[&str] = &[
+/// Those of coldpress itself.
+pub(crate) const VERBS: &[&str] = &[
     "press",
     "tune",
     "record",

@@ -7,7 +7,7 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-use crate::run::{Ran, coldpress, command, done};
+use crate::run::{Ran, coldpress, command, done, names};
 
 struct Stage {
     root: tempfile::TempDir,
@@ -372,17 +372,42 @@ fn quiet_says_nothing_and_a_summary_goes_to_standard_error() {
 fn manual_pages_and_completions_cover_every_verb() {
     let root = tempfile::tempdir().unwrap();
     done([Path::new("-q"), Path::new("man"), root.path()]);
-    for verb in [
-        "press", "record", "build", "extract", "ls", "cat", "info", "check",
-    ] {
-        let page = fs::read_to_string(root.path().join(format!("coldpress-{verb}.1"))).unwrap();
-        assert!(
-            page.contains(&format!("coldpress {verb}")) || page.contains("coldpress\\-"),
-            "{page}"
-        );
-        assert!(page.contains("quiet"), "{verb}");
+    // Each page names those of the verbs below it, from that of the program on.
+    let mut pages = vec![("coldpress".to_owned(), Vec::new())];
+    let mut next = 0;
+    while let Some((name, verbs)) = pages.get(next).cloned() {
+        next += 1;
+        let path = root.path().join(format!("{name}.1"));
+        let page = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let page = page.replace("\\-", "-");
+        let below = page.lines().filter_map(|line| line.strip_suffix("(1)"));
+        pages.extend(below.map(|below| {
+            let verb = below.strip_prefix(&format!("{name}-")).unwrap();
+            let verbs = verbs.iter().cloned().chain([verb.to_owned()]);
+            (below.to_owned(), verbs.collect::<Vec<_>>())
+        }));
+        let help = done(verbs.iter().map(String::as_str).chain(["--help"])).text();
+        // The others are helped in the words of other programs.
+        if !help.contains("Usage: coldpress ") {
+            continue;
+        }
+        let flags = help.lines().map(str::trim_start);
+        let flags = flags
+            .filter(|line| line.starts_with('-'))
+            .flat_map(|line| line.split([' ', ',', '=', '[']))
+            .filter(|word| word.len() > 2 && word.starts_with("--"));
+        for flag in flags {
+            assert!(page.contains(flag), "{flag} {name}");
+        }
     }
-    assert!(root.path().join("coldpress.1").exists());
+    for verb in crate::help::VERBS {
+        let name = format!("coldpress-{verb}");
+        let is_there = pages.iter().any(|(page, _)| *page == name);
+        assert!(is_there || ["man", "completions"].contains(verb), "{verb}");
+    }
+    let mut expected: Vec<String> = pages.iter().map(|(name, _)| format!("{name}.1")).collect();
+    expected.sort();
+    assert_eq!(names(root.path()), expected);
     for shell in ["bash", "zsh", "fish"] {
         assert!(
             done(["completions", shell]).text().contains("extract"),

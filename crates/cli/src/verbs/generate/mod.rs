@@ -6,7 +6,7 @@ use std::fs;
 use std::io::Write as _;
 
 use anyhow::Context as _;
-use clap::CommandFactory as _;
+use clap::{Command, CommandFactory as _};
 use clap_mangen::Man;
 use coldpress_report::text::{escaped_path, quoted};
 
@@ -22,12 +22,7 @@ pub(super) fn man(args: &ManArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let mut top = Cli::command();
     // Flags of all verbs are on each page, and each verb knows its full name.
     top.build();
-    let verbs = top.get_subcommands().filter(|verb| !verb.is_hide_set());
-    let mut pages = vec![top.clone()];
-    for verb in verbs {
-        let name = format!("coldpress-{}", verb.get_name());
-        pages.push(verb.clone().name(name));
-    }
+    let pages = pages("coldpress".to_owned(), &top);
     for page in &pages {
         let path = directory.join(format!("{}.1", page.get_name()));
         let mut text = Vec::new();
@@ -37,6 +32,15 @@ pub(super) fn man(args: &ManArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let (directory, count) = (escaped_path(directory), pages.len());
     ui.say(&format!("{directory}: {count} pages"));
     Ok(Exit::Done)
+}
+
+/// A command, under the name of its page, and the verbs below it, to which its page refers.
+fn pages(name: String, command: &Command) -> Vec<Command> {
+    let verbs = command.get_subcommands().filter(|verb| !verb.is_hide_set());
+    let below = verbs.flat_map(|verb| pages(format!("{name}-{}", verb.get_name()), verb));
+    let below: Vec<Command> = below.collect();
+    let page = command.clone().name(name);
+    std::iter::once(page).chain(below).collect()
 }
 
 pub(super) fn completions(args: &CompletionsArgs, ui: &Ui) -> anyhow::Result<Exit> {
