@@ -16,9 +16,9 @@ use system::System;
 /// How long a small system takes at most where the processor is imitated, and others use it too.
 const TIMEOUT: &str = "240";
 
-/// A session with a system in its directory, and a history of its own.
+/// A session with a system in its directory, and a history of its own. The caches are those of the virtual machine.
 fn prepare(parts: &Parts) -> Session {
-    let session = Session::new();
+    let session = Session::beside_others();
     System::of(parts).write(session.directory());
     session.done(["-q", "build", "root", "root.sqfs", "-c", "gzip"]);
     session

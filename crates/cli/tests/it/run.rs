@@ -2,12 +2,11 @@
 
 use std::cell::RefCell;
 use std::ffi::OsStr;
-use std::fs;
+use std::fs::{self, File};
 use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -85,8 +84,9 @@ pub(crate) fn repository() -> &'static Path {
         .unwrap()
 }
 
-/// Sessions drop the caches of the whole machine and count reads: one after the other.
-static ALONE: Mutex<()> = Mutex::new(());
+/// Sessions drop the caches of the whole machine and count reads: one after the other, also those of other runs of
+/// the tests. Whoever has locked this directory is alone.
+const ALONE: &str = "/var/tmp";
 
 /// In the environment of all that a session starts, with the directory of the session.
 const MARK: &str = "COLDPRESS_TEST_SESSION";
@@ -179,13 +179,23 @@ impl Stage {
 pub(crate) struct Session {
     directory: TempDir,
     pids: RefCell<Vec<u32>>,
-    _alone: MutexGuard<'static, ()>,
+    _alone: Option<File>,
 }
 
 impl Session {
     /// A session with an empty directory.
     pub(crate) fn new() -> Self {
-        let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+        let alone = File::open(ALONE).unwrap();
+        alone.lock().unwrap();
+        Self::with(Some(alone))
+    }
+
+    /// A session that drops no caches, and measures nothing that depends on them.
+    pub(crate) fn beside_others() -> Self {
+        Self::with(None)
+    }
+
+    fn with(alone: Option<File>) -> Self {
         Self {
             directory: tempfile::tempdir_in("/var/tmp").unwrap(),
             pids: RefCell::default(),
