@@ -1,6 +1,6 @@
 use std::num::NonZeroUsize;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use coldpress_build::Uncompressed;
 use coldpress_format::{Compressor, Flags, MetadataHeader};
@@ -48,20 +48,8 @@ fn table_bytes(image: &Image) -> u64 {
 }
 
 /// The program, unless it is not there.
-#[expect(clippy::print_stdout, reason = "a test says why it did nothing")]
 fn mksquashfs() -> Option<Command> {
-    let mut version = Command::new("mksquashfs");
-    let version = version.arg("-version").stdout(Stdio::null());
-    if version.stderr(Stdio::null()).status().is_ok() {
-        return Some(Command::new("mksquashfs"));
-    }
-    let required = std::env::var("COLDPRESS_REQUIRE").unwrap_or_default();
-    assert!(
-        !required.split(',').any(|word| word.trim() == "peers"),
-        "mksquashfs not found, but COLDPRESS_REQUIRE demands peers"
-    );
-    println!("skipped: mksquashfs not found");
-    None
+    (!coldpress_testkit::without_peer("mksquashfs")).then(|| Command::new("mksquashfs"))
 }
 
 #[test]

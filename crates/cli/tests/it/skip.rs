@@ -1,36 +1,13 @@
-//! Tests that need more than a compiler say what they miss.
-//!
-//! Where `COLDPRESS_REQUIRE` names the capability (`root`, `kernel`, `tracefs`, `fuse`, `peers`, `guest`),
-//! missing it is a failure: a suite that skips in silence rots.
+//! Tests that need more than a compiler say what they miss (`coldpress_testkit`).
 
-use std::env;
 use std::os::fd::AsRawFd as _;
 use std::path::Path;
 
+use coldpress_testkit::{is_installed, missing};
+pub(crate) use coldpress_testkit::{without_peer, without_root};
+
 use crate::boot::Parts;
 use crate::run::tracefs;
-
-/// Whether the test must be left out because `what` is missing.
-///
-/// # Panics
-///
-/// If `COLDPRESS_REQUIRE` contains `capability`.
-#[expect(clippy::print_stdout, reason = "a test says why it did nothing")]
-fn missing(capability: &str, what: &str) -> bool {
-    let required = env::var("COLDPRESS_REQUIRE").unwrap_or_default();
-    let is_required = required.split(',').any(|word| word.trim() == capability);
-    assert!(
-        !is_required,
-        "{what} not found, but COLDPRESS_REQUIRE demands {capability}"
-    );
-    println!("skipped: {what} not found");
-    true
-}
-
-/// Skips unless the test runs as root.
-pub(crate) fn without_root() -> bool {
-    !rustix::process::geteuid().is_root() && missing("root", "root")
-}
 
 /// Skips unless the kernel mounts SquashFS from loop devices.
 pub(crate) fn without_kernel() -> bool {
@@ -92,14 +69,4 @@ pub(crate) fn guest() -> Option<Parts> {
         );
     }
     parts
-}
-
-/// Skips unless a program of another project is installed.
-pub(crate) fn without_peer(name: &str) -> bool {
-    !is_installed(name) && missing("peers", name)
-}
-
-fn is_installed(name: &str) -> bool {
-    let path = env::var_os("PATH").unwrap_or_default();
-    env::split_paths(&path).any(|directory| directory.join(name).is_file())
 }

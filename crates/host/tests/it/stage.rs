@@ -12,16 +12,7 @@ use coldpress_host::{
 
 /// Returns whether the test can run; panics if `COLDPRESS_REQUIRE` says that it must.
 pub(crate) fn can_run(capability: &str, what: &str, there: bool) -> bool {
-    let required = std::env::var("COLDPRESS_REQUIRE").unwrap_or_default();
-    let required = required.split(',').any(|word| word.trim() == capability);
-    assert!(there || !required, "{what} not found, but required");
-    if !there {
-        #[expect(clippy::print_stdout, reason = "skips are told, not silent")]
-        {
-            println!("skipped: {what} not found");
-        }
-    }
-    there
+    there || !coldpress_testkit::missing(capability, what)
 }
 
 /// Root, a kernel with all that is needed, and a tool to make images.
