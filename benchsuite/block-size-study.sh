@@ -13,7 +13,7 @@ source=$work/rootfs-python
 rootfs "$source" python3
 begin block-size-study "${1:-}"
 threads=$(seq -s, 1 "$(nproc)")
-words=(bench build "$source" --levels 2,3,12,15 --blocks 128K,256K,512K,1M --threads "$threads" --unpack-threads "$threads"
+words=(bench build "$source" --levels 2,3,12,15 --block-sizes 128K,256K,512K,1M --threads "$threads" --unpack-threads "$threads"
     --runs "${COLDPRESS_BENCH_TURNS:-5}" --work-dir /dev/shm --samples "$run/builds.json")
 printf '\nCommand line:\n\n    coldpress %s\n' "${words[*]}" | sed "s|$run/||g" >>"$run/README.md"
 "$coldpress" "${words[@]}" >"$run/builds.txt" || [ $? = 1 ]

@@ -63,7 +63,7 @@ for name in "${applications[@]}"; do
     application "$name"
     rootfs "$source" "$packages"
     [ "$name" != love ] || game "$source"
-    words=(bench launch "$source" --compressors xz,lzo,gzip,zstd,lz4,none --try --walk --work-dir "$work"
+    words=(bench launch "$source" --compressors xz,lzo,gzip,zstd,lz4,none --from-source --walk --work-dir "$work"
         --runs "${COLDPRESS_BENCH_TURNS:-10}" --ready window --chroot --samples "$run/$name.json")
     printf '\n    coldpress %s\n' "$(printf '%q ' "${words[@]}" -- "${environment[@]}" "${command[@]}")" |
         sed "s|$run/||g; s|:$display|:0|; s| \$||; s|\\\\,|,|g" >>"$run/README.md"

@@ -37,8 +37,6 @@ mod work_dir;
 
 use std::process::ExitCode;
 
-use clap::Parser as _;
-
 use crate::session::ui::Ui;
 use crate::session::{exit, failure};
 use crate::verbs::Cli;
@@ -50,8 +48,11 @@ fn main() -> ExitCode {
     if let Some((program, words)) = verbs::called_as_squashfuse() {
         return verbs::main_of_squashfuse(program, &words);
     }
-    let cli = Cli::parse();
+    let (cli, notes) = Cli::read();
     let ui = Ui::new(cli.quiet);
+    for note in notes {
+        ui.note(&note);
+    }
     match ui
         .interrupt
         .install()

@@ -224,7 +224,7 @@ fn unmet(unmet: Unmet) -> anyhow::Error {
         ),
         Unmet::Memory(least) => (
             format!("building takes {} at least", bytes(least)),
-            "raise --memory, or build with fewer --threads",
+            "raise --build-memory, or build with fewer --threads",
         ),
         Unmet::PageCache(least) => (
             format!("a start leaves {} at least", bytes(least)),

@@ -38,6 +38,7 @@ mod prefetch;
 mod press;
 mod profile;
 mod record;
+mod renamed;
 mod report;
 mod resquash;
 mod run;
@@ -51,9 +52,11 @@ mod tree;
 mod tune;
 mod unsquashfs;
 
+use std::env;
+use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use coldpress_dialects::Tool;
 use coldpress_dialects::squashfuse::Program;
 
@@ -203,6 +206,17 @@ pub(crate) enum Verb {
     Completions(CompletionsArgs),
 }
 
+impl Cli {
+    /// Reads the command line of this process, and what is to be said of it: notes on old names.
+    /// Ends the process if it cannot be read.
+    pub(crate) fn read() -> (Self, Vec<String>) {
+        let words: Vec<OsString> = env::args_os().collect();
+        let matches = Self::command().get_matches_from(&words);
+        let cli = Self::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+        (cli, renamed::notes(&renamed::verb_of(&matches), &words))
+    }
+}
+
 /// Does what the command line asks for.
 ///
 /// # Errors
@@ -263,13 +277,4 @@ fn act(verb: &Verb, ui: &Ui) -> anyhow::Result<Exit> {
 }
 
 #[cfg(test)]
-mod tests {
-    use clap::CommandFactory as _;
-
-    use super::Cli;
-
-    #[test]
-    fn the_command_line_has_no_contradictions() {
-        Cli::command().debug_assert();
-    }
-}
+mod tests;

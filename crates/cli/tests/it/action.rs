@@ -163,7 +163,7 @@ impl Job {
     }
 }
 
-const BENCH: &str = "build tree --tools coldpress --unpackers coldpress --blocks 128K --runs 6 \
+const BENCH: &str = "build tree --tools coldpress --unpackers coldpress --block-sizes 128K --runs 6 \
                      --work-dir .";
 
 #[test]

@@ -101,7 +101,7 @@ fn all_tools_make_what_they_were_asked_for() {
     let source = source(stage.directory());
     let work = work();
     fs::create_dir(stage.at("kept")).unwrap();
-    let lists = "--compressors gzip,lzo,lz4,xz,zstd,none --levels default,1,3 --blocks 64K --runs 1 --seed 7 \
+    let lists = "--compressors gzip,lzo,lz4,xz,zstd,none --levels default,1,3 --block-sizes 64K --runs 1 --seed 7 \
                  --unpack-threads 1 --keep kept --samples samples.json --json";
     let mut bench = bench(&stage);
     bench
@@ -214,8 +214,9 @@ fn all_unpackers_unpack_what_all_tools_made() {
     let (stage, work) = (Stage::new(), work());
     let source = source(stage.directory());
     let mut bench = bench(&stage);
-    bench
-        .args("--compressors gzip,xz --blocks 64K --runs 1 --unpack-threads 1,2 --json".split(' '));
+    bench.args(
+        "--compressors gzip,xz --block-sizes 64K --runs 1 --unpack-threads 1,2 --json".split(' '),
+    );
     let ran = run(bench
         .arg("--work-dir")
         .arg(work.path())
@@ -239,7 +240,7 @@ fn tables_fit_a_terminal_and_a_seed_is_an_order() {
     let source = source(stage.directory());
     let work = work();
     let order = |seed: &str| {
-        let args = "--tools coldpress --unpackers coldpress --unpack-threads 1,2 --blocks 64K,128K,1M --runs 2 \
+        let args = "--tools coldpress --unpackers coldpress --unpack-threads 1,2 --block-sizes 64K,128K,1M --runs 2 \
                     --samples samples.json --report report.html --no-store --seed";
         let mut bench = bench(&stage);
         bench

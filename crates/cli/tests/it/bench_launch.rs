@@ -55,7 +55,7 @@ fn images_of_several_kinds_and_the_directory_are_compared() {
     }
     let session = session();
     session.done("-q build -c gzip -l 1 source other.sqfs".split(' '));
-    let options = "-c zstd,none --peers mksquashfs --image old=other.sqfs --try --walk --runs 2 --seed 5 --json";
+    let options = "-c zstd,none --peers mksquashfs --image old=other.sqfs --from-source --walk --runs 2 --seed 5 --json";
     let ran = launch(&session, options);
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     let study = ran.json();
@@ -139,7 +139,10 @@ fn what_the_kernel_does_not_mount_is_left_out_and_named() {
     }
     let session = session();
     fs::write(session.at("junk"), vec![0; 8192]).unwrap();
-    let ran = launch(&session, "--image junk --try --runs 1 --no-store --json");
+    let ran = launch(
+        &session,
+        "--image junk --from-source --runs 1 --no-store --json",
+    );
     assert_eq!(ran.code, Some(1), "{}", ran.stderr);
     assert!(
         ran.stderr.contains("left out: junk: it holds neither"),
@@ -169,7 +172,7 @@ fn an_image_of_other_files_is_named() {
     fs::remove_file(session.at("source/app/more")).unwrap();
     let ran = launch(
         &session,
-        "--try --image same.sqfs --image other.sqfs --walk --runs 1 --no-store",
+        "--from-source --image same.sqfs --image other.sqfs --walk --runs 1 --no-store",
     );
     assert_eq!(ran.code, Some(1), "{}", ran.stderr);
     let warnings: Vec<&str> = ran
@@ -193,7 +196,7 @@ fn wrong_wishes_are_refused_before_anything_is_done() {
         ("--ready port=http", "`http` is no port"),
         ("--ready line=(", "unclosed group"),
         ("--ready soon", "begins with no known word"),
-        ("--blocks 5000", "power of two"),
+        ("--block-sizes 5000", "power of two"),
         ("--compressors zip", "a compressor is gzip"),
         ("--device floppy", "device `floppy`"),
         ("--image missing.sqfs", "cannot read `missing.sqfs`"),

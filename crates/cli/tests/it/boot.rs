@@ -28,7 +28,14 @@ fn prepare(parts: &Parts) -> Session {
 fn begin(session: &Session, more: &[&str]) -> Child {
     let mut words = vec!["bench", "boot", "root.sqfs"];
     words.extend([
-        "--kernel", "vmlinuz", "--initrd", "initrd", "--memory", "256M", "--cpus", "1",
+        "--kernel",
+        "vmlinuz",
+        "--initrd",
+        "initrd",
+        "--guest-memory",
+        "256M",
+        "--cpus",
+        "1",
     ]);
     words.extend_from_slice(more);
     let mut command = session.command(words);
@@ -163,7 +170,7 @@ fn a_guest_that_is_never_ready_is_a_failure() {
     let session = prepare(&parts);
     let ran = finish(begin(
         &session,
-        &["--ready", "^never$", "--timeout", "1", "--no-store"],
+        &["--ready-line", "^never$", "--timeout", "1", "--no-store"],
     ));
     assert_eq!(ran.code, Some(2), "{}", ran.stderr);
     assert!(
@@ -222,12 +229,12 @@ fn what_cannot_be_booted_is_told_before_anything_is() {
         (&["a", "./a"], "two images are called `a`"),
         (&["a", "--name", "x", "--name", "y"], "2 names for 1 images"),
         (
-            &["a", "--ready", "("],
+            &["a", "--ready-line", "("],
             "the pattern of the line that shows that a guest is ready",
         ),
         (&["a", "--device", "floppy"], "device `floppy`"),
         (
-            &["a", "--memory", "1M"],
+            &["a", "--guest-memory", "1M"],
             "a machine of 1 MiB boots no kernel",
         ),
     ] {

@@ -135,7 +135,7 @@ fn each_setting_that_changes_the_bytes_is_named_alone() {
         assert_eq!(found.2, layout, "{options:?}");
         assert_eq!(code, Some(i32::from(!is_same)), "{options:?}");
         // The tree is the same whatever the settings are.
-        let (code, _) = diff(&stage, "base", "other", &["--tree"]);
+        let (code, _) = diff(&stage, "base", "other", &["--tree-only"]);
         assert_eq!(code, Some(0), "{options:?}");
     }
 }
@@ -223,7 +223,7 @@ fn each_difference_of_the_trees_is_named_alone_also_beside_the_directory() {
         build(&stage, "first", &[]);
         change(&stage.at("source"));
         build(&stage, "second", &[]);
-        let (code, report) = diff(&stage, "first", "second", &["--tree"]);
+        let (code, report) = diff(&stage, "first", "second", &["--tree-only"]);
         assert_eq!(found(&report).0, beside_image);
         assert_eq!(code, Some(i32::from(!beside_image.is_empty())));
         // Times of the directory are its own.
@@ -249,12 +249,12 @@ fn what_is_left_out_makes_no_difference() {
             args.push("--inode-time=7");
         }
         stage.done(args);
-        let (code, report) = diff(&stage, "first", "second", &["--tree"]);
+        let (code, report) = diff(&stage, "first", "second", &["--tree-only"]);
         let rows = found(&report).0;
         assert!(rows.iter().all(|row| row.ends_with(what)), "{rows:?}");
         assert!(!rows.is_empty() && code == Some(1), "{options:?}");
         for flag in [flag, "--content-only"] {
-            let (code, _) = diff(&stage, "first", "second", &["--tree", flag]);
+            let (code, _) = diff(&stage, "first", "second", &["--tree-only", flag]);
             assert_eq!(code, Some(0), "{options:?} {flag}");
         }
     }
@@ -271,7 +271,7 @@ fn content_is_the_same_whatever_the_blocks_are() {
     for (block_size, tails) in [("4K", "all"), ("64K", "none"), ("1M", "small")] {
         let options = ["--block-size", block_size, "--tails", tails];
         build(&stage, "second", &options);
-        let (code, report) = diff(&stage, "first", "second", &["--tree"]);
+        let (code, report) = diff(&stage, "first", "second", &["--tree-only"]);
         assert_eq!(code, Some(0), "{block_size}: {report}");
         let (code, _) = diff(&stage, "first", "second", &["--content-only"]);
         assert_eq!(code, Some(0), "{block_size}");
@@ -280,7 +280,7 @@ fn content_is_the_same_whatever_the_blocks_are() {
     fs::write(stage.at("source/almost"), &almost).unwrap();
     fs::write(stage.at("source/holes"), &almost).unwrap();
     build(&stage, "second", &["--block-size", "1M"]);
-    let ran = stage.run(["-q", "diff", "first", "second", "--tree"]);
+    let ran = stage.run(["-q", "diff", "first", "second", "--tree-only"]);
     let expected = "tree\n  /almost: other content from byte 399998\n  \
                     /holes: other content from byte 399998\n";
     assert_eq!(ran.text(), expected);
@@ -306,9 +306,9 @@ fn it_agrees_with_sqfsdiff_and_counts_what_it_does_not_list() {
     let output = peer.current_dir(stage.directory()).output().unwrap();
     assert_eq!(output.status.code(), Some(1));
     let peer = String::from_utf8(output.stdout).unwrap();
-    let ran = stage.run(["-q", "diff", "first", "second", "--tree", "--all"]);
+    let ran = stage.run(["-q", "diff", "first", "second", "--tree-only", "--all"]);
     assert_eq!(ran.text().lines().count() - 1, peer.lines().count());
-    let ran = stage.run(["-q", "diff", "first", "second", "--tree"]);
+    let ran = stage.run(["-q", "diff", "first", "second", "--tree-only"]);
     assert_eq!(ran.text().lines().count(), 1 + 100 + 1);
     assert!(ran.text().ends_with("  and 50 more; --all lists them\n"));
     let mut peer = std::process::Command::new("sqfsdiff");
@@ -316,7 +316,7 @@ fn it_agrees_with_sqfsdiff_and_counts_what_it_does_not_list() {
         peer.args(["-C", "-a", "first", "-b", "second"])
             .current_dir(stage.directory()),
     );
-    let (code, _) = diff(&stage, "first", "second", &["--tree", "--no-content"]);
+    let (code, _) = diff(&stage, "first", "second", &["--tree-only", "--no-content"]);
     assert_eq!(code, Some(0));
 }
 
@@ -435,4 +435,17 @@ fn it_extracts_the_files_that_sqfsdiff_extracts() {
             .current_dir(stage.directory()),
     );
     assert_eq!(paths_below(&stage, "ours"), paths_below(&stage, "theirs"));
+}
+
+#[test]
+fn the_old_name_of_a_flag_works_and_leads_to_the_new_one() {
+    let stage = stage();
+    build(&stage, "first", &[]);
+    let new = stage.run(["diff", "first", "first", "--tree-only"]);
+    let old = stage.run(["diff", "first", "first", "--tree"]);
+    assert_eq!((old.code, &old.stdout), (new.code, &new.stdout));
+    let note = "note: `--tree` of `diff` is now called `--tree-only`\n";
+    assert_eq!(old.stderr, [note, &new.stderr].concat());
+    let quiet = stage.run(["-q", "diff", "first", "first", "--tree"]);
+    assert_eq!((quiet.code, &*quiet.stderr), (Some(0), ""));
 }

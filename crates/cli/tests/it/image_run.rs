@@ -143,7 +143,7 @@ fn what_is_missing_is_told() {
     let ran = script(
         &session,
         "chmod 600 device; nobody ./program run image -- true || echo $?; \
-         nobody ./program run image --kernel -- true || echo $?",
+         nobody ./program run image --kernel-mount -- true || echo $?",
     );
     assert_eq!((ran.code, &*ran.text()), (Some(0), "2\n2\n"));
     for sentence in [
@@ -285,8 +285,8 @@ fn who_is_killed_leaves_nothing() {
         return;
     }
     let session = session();
-    for args in [&[][..], &["--overlay", "tmpfs"], &["--kernel"]] {
-        if args == ["--kernel"] && skip::without_kernel() {
+    for args in [&[][..], &["--overlay", "tmpfs"], &["--kernel-mount"]] {
+        if args == ["--kernel-mount"] && skip::without_kernel() {
             continue;
         }
         let words = [
@@ -322,7 +322,7 @@ fn the_kernel_mounts_for_root() {
     let session = session();
     let ran = run(
         &session,
-        ["--kernel", "--", "stat", "-f", "-c", "%T", "{root}"],
+        ["--kernel-mount", "--", "stat", "-f", "-c", "%T", "{root}"],
     );
     assert_eq!(
         (ran.code, &*ran.text()),

@@ -82,7 +82,7 @@ fn the_blocks_of_the_profile_come_into_memory_and_few_others() {
     profile(&session, &["R 256-1023 /large"]);
     let found = pages_after(
         &session,
-        &["image", "--profile", "profile", "--memory", "1M"],
+        &["image", "--profile", "profile", "--max-read", "1M"],
     );
     assert!((256..256 + 64).contains(&found), "{found} pages");
 }
@@ -126,7 +126,7 @@ fn a_unit_says_the_same_at_each_boot() {
         "image",
         "--profile",
         "profile",
-        "--memory",
+        "--max-read",
         "64M",
         "--bandwidth",
         "10M",
@@ -138,7 +138,7 @@ fn a_unit_says_the_same_at_each_boot() {
     for line in [
         format!("RequiresMountsFor=\"{directory}/image\" \"{directory}/profile\""),
         format!(
-            " \"-q\" \"prefetch\" \"{directory}/image\" \"--profile\" \"{directory}/profile\" \"--memory\" \
+            " \"-q\" \"prefetch\" \"{directory}/image\" \"--profile\" \"{directory}/profile\" \"--max-read\" \
              \"67108864\" \"--bandwidth\" \"10485760\" \"--for\" \"60\""
         ),
         "IOSchedulingClass=idle".to_owned(),

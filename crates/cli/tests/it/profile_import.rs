@@ -338,11 +338,11 @@ fn inode_numbers_are_those_of_the_image_that_was_mounted() {
     let ran = import(two.clone(), &["--image", "image"]);
     assert_eq!(ran.code, Some(2));
     assert!(
-        ran.stderr.contains("`--device`, one of 7:0, 7:1"),
+        ran.stderr.contains("`--recorded-device`, one of 7:0, 7:1"),
         "{}",
         ran.stderr
     );
-    let ran = import(two, &["--image", "image", "--device", "7:1"]);
+    let ran = import(two, &["--image", "image", "--recorded-device", "7:1"]);
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     let ran = import(event("7:0", 999), &["--image", "image"]);
     assert_eq!(ran.code, Some(2));
@@ -440,7 +440,12 @@ fn what_cannot_be_imported_is_told() {
             2,
             "is a file of coldpress itself",
         ),
-        ("/a\n", &["--device", "x"], 2, "a device is two numbers"),
+        (
+            "/a\n",
+            &["--recorded-device", "x"],
+            2,
+            "a device is two numbers",
+        ),
         ("/a\n", &["missing"], 2, "cannot read `missing`"),
     ];
     for (text, flags, code, said) in cases {

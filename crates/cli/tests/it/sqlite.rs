@@ -184,7 +184,7 @@ fn a_database_is_rewritten_as_asked() {
             "8K",
             "--chunk",
             "2M",
-            "--keep",
+            "--keep-old",
             "--json",
             "data.sqlite",
         ];
@@ -220,7 +220,7 @@ fn a_database_is_rewritten_as_asked() {
         );
         assert_eq!(one::<i64>(&path, "PRAGMA user_version"), 5);
         // What is kept is not replaced.
-        let ran = disk.run(&["sqlite", "--fix", "--keep", "data.sqlite"]);
+        let ran = disk.run(&["sqlite", "--fix", "--keep-old", "data.sqlite"]);
         assert_eq!(ran.code, Some(1));
         assert!(
             ran.stderr.contains("data.sqlite.bak` exists already"),

@@ -95,11 +95,11 @@ fn the_same_start_gives_the_same_recommendation_for_any_number_of_threads() {
     let stage = stage();
     let one = tuned(
         &stage,
-        "--trace start.trace --fast --device usb2 -j 1 --memory 1G",
+        "--trace start.trace --fast --device usb2 -j 1 --build-memory 1G",
     );
     let two = tuned(
         &stage,
-        "--trace start.trace --fast --device usb2 -j 2 --memory 1G",
+        "--trace start.trace --fast --device usb2 -j 2 --build-memory 1G",
     );
     assert_eq!(one["recommended"], two["recommended"]);
     let settings = |told: &Value| {

@@ -100,7 +100,7 @@ fn measure(
 
 /// Measures the throttle of a device, with this process in a cgroup of its own: what a start meets there.
 ///
-/// For [`Via::Partition`] a loop device over the test_file is throttled and read, for [`Via::File`] the disk below the test_file. Needs root.
+/// For [`Via::Partition`] a loop device over the test file is throttled and read, for [`Via::File`] the disk below the test file. Needs root.
 ///
 /// # Errors
 ///

@@ -41,7 +41,7 @@ pub(crate) struct DiffArgs {
     pub(crate) superblock: bool,
 
     /// Compare only the trees, not superblocks and layouts
-    #[arg(long, conflicts_with = "superblock")]
+    #[arg(long = "tree-only", alias = "tree", conflicts_with = "superblock")]
     pub(crate) tree: bool,
 
     /// Ignore the content of files, but not its length

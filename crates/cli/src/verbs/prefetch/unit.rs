@@ -35,7 +35,7 @@ fn words(args: &PrefetchArgs, program: OsString, target: &OsStr, profile: &OsStr
     });
     for (flag, value) in [
         ("--min-share", share.map(|share| share.to_string())),
-        ("--memory", args.memory.map(|bytes| bytes.to_string())),
+        ("--max-read", args.memory.map(|bytes| bytes.to_string())),
         ("--bandwidth", args.bandwidth.map(|rate| rate.to_string())),
         ("--for", Some(args.limit_s.to_string())),
         ("--offset", offset),

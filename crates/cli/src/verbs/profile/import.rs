@@ -136,7 +136,9 @@ fn only_device<'a>(texts: impl Iterator<Item = &'a [u8]>) -> anyhow::Result<Devi
             let devices = named.join(", ");
             Err(hint(
                 error,
-                format!("state with `--device` on which the image was mounted, one of {devices}"),
+                format!(
+                    "state with `--recorded-device` on which the image was mounted, one of {devices}"
+                ),
             ))
         }
     }

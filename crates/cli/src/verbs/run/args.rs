@@ -47,7 +47,7 @@ pub(crate) struct RunArgs {
     pub(crate) bind: Vec<BindArg>,
 
     /// Mount through the kernel; needs root
-    #[arg(long)]
+    #[arg(long = "kernel-mount", alias = "kernel")]
     pub(crate) kernel: bool,
 
     /// Read ahead what this profile names, while COMMAND starts

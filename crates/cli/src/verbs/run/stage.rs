@@ -39,13 +39,15 @@ impl<'a> Stage<'a> {
     /// If this process may not have what is needed.
     pub(super) fn new(args: &RunArgs, janitor: &'a Janitor) -> anyhow::Result<Self> {
         if args.kernel && !is_root() {
-            bail!("mounting through the kernel needs root; without `--kernel` it goes without");
+            bail!(
+                "mounting through the kernel needs root; without `--kernel-mount` it goes without"
+            );
         }
         let work_dir = WorkDir::create(&env::temp_dir(), &[], Some(janitor))?;
         let alone = enter_own_namespaces().map_err(|error| hint(error, NAMESPACE_ADVICE))?;
         if let Some(what) = cannot_mount_fuse(args.chroot).filter(|_| !args.kernel) {
             let error = anyhow!("mounting in user space needs what this process lacks: {what}");
-            let advice = format!("{FUSE_ADVICE}; root can do without: `--kernel`");
+            let advice = format!("{FUSE_ADVICE}; root can do without: `--kernel-mount`");
             return Err(hint(error, advice));
         }
         mount_empty(work_dir.path()).map_err(|error| hint(error, NAMESPACE_ADVICE))?;

@@ -41,7 +41,7 @@ pub(crate) struct SqliteArgs {
     pub(crate) chunk: Option<u64>,
 
     /// Keep the old file as FILE.bak
-    #[arg(long, requires = "fix")]
+    #[arg(long = "keep-old", alias = "keep", requires = "fix")]
     pub(crate) keep: bool,
 
     /// Print what was found as JSON

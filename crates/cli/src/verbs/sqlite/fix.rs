@@ -74,7 +74,7 @@ pub(super) fn fix(
     let kept = settings.keeps_old.then(|| beside(path, ".bak"));
     if let Some(kept) = kept.as_ref().filter(|kept| kept.symlink_metadata().is_ok()) {
         bail!(
-            "{} exists already; move it elsewhere, or omit `--keep`",
+            "{} exists already; move it elsewhere, or omit `--keep-old`",
             quoted(kept)
         );
     }

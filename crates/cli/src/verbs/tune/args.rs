@@ -93,7 +93,7 @@ pub(crate) struct TuneArgs {
     pub(crate) build_time: Option<f64>,
 
     /// Most memory that the build may take
-    #[arg(long, value_name = "SIZE", value_parser = parse_size_bytes)]
+    #[arg(long = "build-memory", alias = "memory", value_name = "SIZE", value_parser = parse_size_bytes)]
     pub(crate) memory: Option<u64>,
 
     /// Most page cache that the start may fill

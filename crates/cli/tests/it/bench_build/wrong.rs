@@ -13,7 +13,7 @@ const ALONE: [&str; 8] = [
     "coldpress",
     "--unpackers",
     "coldpress",
-    "--blocks",
+    "--block-sizes",
     "64K",
     "--runs",
     "2",
@@ -44,7 +44,7 @@ fn what_cannot_be_measured_is_refused_with_the_rule() {
             "cannot find `nowhere`",
         ),
         (
-            &["--blocks", "100K", "--", source],
+            &["--block-sizes", "100K", "--", source],
             "must be a power of two",
         ),
         (
@@ -88,7 +88,7 @@ fn a_missing_tool_is_told_and_wrong_only_if_it_was_asked_for() {
         let mut bench = bench(&stage);
         bench
             .env("PATH", &empty)
-            .args(["--blocks", "64K", "--runs", "1"]);
+            .args(["--block-sizes", "64K", "--runs", "1"]);
         let ran = run(bench.args(args).arg("--").arg(&source));
         assert_eq!(ran.code, code, "{args:?}: {}", ran.stderr);
         assert!(
@@ -180,7 +180,7 @@ fn what_was_not_unpacked_does_not_count() {
         "coldpress",
         "--unpackers",
         "rdsquashfs",
-        "--blocks",
+        "--block-sizes",
         "64K",
     ]);
     let ran = run(bench.args(["--runs", "2", "--"]).arg(&source));
@@ -224,7 +224,7 @@ fn a_full_disk_ends_the_study_and_keeps_its_runs() {
                 "build",
                 "--work-dir",
                 "work",
-                "--blocks",
+                "--block-sizes",
                 "64K",
                 "--runs",
                 "2",

@@ -59,7 +59,8 @@ pub(crate) struct BootArgs {
     /// first. A kernel panic, or a shell of the initrd or of the emergency mode, ends a boot at
     /// once, as a failure.
     #[arg(
-        long,
+        long = "ready-line",
+        alias = "ready",
         value_name = "REGEX",
         default_value = r"\blogin:\s*$",
         hide_default_value = true
@@ -105,7 +106,7 @@ pub(crate) struct BootArgs {
     /// Seconds after which a boot has failed [default: 300]
     #[arg(
         long,
-        value_name = "S",
+        value_name = "SECONDS",
         value_parser = parse_positive::<NonZeroU64>,
         default_value = "300",
         hide_default_value = true
@@ -114,7 +115,7 @@ pub(crate) struct BootArgs {
 
     /// Memory of the machines [default: 1G]
     #[arg(
-        long,
+        long = "guest-memory", alias = "memory",
         value_name = "SIZE",
         value_parser = parse_size_bytes,
         default_value = "1G",

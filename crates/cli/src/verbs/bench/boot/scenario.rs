@@ -71,7 +71,7 @@ pub(super) fn scenario(args: &BootArgs) -> anyhow::Result<BootScenario> {
     let memory_mib = u32::try_from(args.memory >> 20).unwrap_or(u32::MAX);
     if memory_mib < MEMORY_MIB_MIN {
         let error = anyhow!("a machine of {memory_mib} MiB boots no kernel");
-        return Err(hint(error, "--memory takes a size: `1G`, `512M`"));
+        return Err(hint(error, "--guest-memory takes a size: `1G`, `512M`"));
     }
     let kernel = args.kernel.as_ref().map(|kernel| GuestKernel {
         image: kernel.clone(),

@@ -26,7 +26,7 @@ use crate::flags::study::StudyArgs;
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example:
-  coldpress bench build rootfs --levels 2,3,12,15 --blocks 128K,256K,512K,1M --threads 1,8")]
+  coldpress bench build rootfs --levels 2,3,12,15 --block-sizes 128K,256K,512K,1M --threads 1,8")]
 pub(crate) struct BenchBuildArgs {
     /// The directory to build images from
     ///
@@ -63,7 +63,7 @@ pub(crate) struct BenchBuildArgs {
     /// Block sizes, from 4K to 1M [default: 128K,256K,512K,1M]
     #[arg(
         short,
-        long,
+        long = "block-sizes", alias = "blocks",
         value_name = "LIST",
         value_delimiter = ',',
         value_parser = parse_size_bytes,

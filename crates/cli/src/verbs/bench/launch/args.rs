@@ -28,8 +28,8 @@ use crate::flags::study::StudyArgs;
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example:
-  coldpress bench launch rootfs --compressors xz,lzo,gzip,zstd,lz4,none --blocks 128K,1M --try \\
-    --walk --device usb2 --ready window --chroot -- /usr/bin/gnome-calculator")]
+  coldpress bench launch rootfs --compressors xz,lzo,gzip,zstd,lz4,none --block-sizes 128K,1M \\
+    --from-source --walk --device usb2 --ready window --chroot -- /usr/bin/gnome-calculator")]
 pub(crate) struct BenchLaunchArgs {
     /// The directory to start COMMAND from
     ///
@@ -57,7 +57,7 @@ pub(crate) struct BenchLaunchArgs {
     /// Block sizes, from 4K to 1M [default: 128K]
     #[arg(
         short,
-        long,
+        long = "block-sizes", alias = "blocks",
         value_name = "LIST",
         value_delimiter = ',',
         value_parser = parse_size_bytes,
@@ -81,7 +81,7 @@ pub(crate) struct BenchLaunchArgs {
     /// Also start from SOURCE itself
     ///
     /// As `snap try` does: unpacked, through a read-only mount of the directory.
-    #[arg(long = "try")]
+    #[arg(long = "from-source", alias = "try")]
     pub(crate) tries: bool,
 
     /// How to mount the images: kernel, fuse or a command [default: kernel]
