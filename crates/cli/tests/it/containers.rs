@@ -33,9 +33,8 @@ fn tar(directory: &Path) -> Vec<u8> {
     program(tar.current_dir(directory)).stdout
 }
 
-/// Makes the layout `layout` of `lower` and `upper`, and the tree `merged` that they are; returns
-/// the digests of the layers.
-fn image(stage: &Stage) -> Vec<Digest> {
+/// Makes the trees of two layers, `lower` and `upper`, and the tree `merged` that they are.
+fn trees(stage: &Stage) {
     let write = |path: &str, content: &str| {
         let path = stage.at(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -82,6 +81,12 @@ fn image(stage: &Stage) -> Vec<Digest> {
                 .current_dir(stage.directory()),
         );
     }
+}
+
+/// Makes the layout `layout` of `lower` and `upper`, and its archives; returns the digests of the
+/// layers.
+fn image(stage: &Stage) -> Vec<Digest> {
+    trees(stage);
     let (lower, upper) = (tar(&stage.at("lower")), tar(&stage.at("upper")));
     fs::write(stage.at("lower.tar"), &lower).unwrap();
     let gzip = program(
@@ -126,21 +131,25 @@ fn image(stage: &Stage) -> Vec<Digest> {
         r#"{"imageLayoutVersion":"1.0.0"}"#,
     )
     .unwrap();
-    // The same as Docker saves it.
+    save(stage, &config, &[lower, upper.clone()]);
+    fs::write(stage.at("layout.tar"), tar(&stage.at("layout"))).unwrap();
+    program(Command::new("gzip").arg("-k").arg(stage.at("layout.tar")));
+    vec![Digest::sha256_of(&gzip.stdout), Digest::sha256_of(&upper)]
+}
+
+/// Makes the archive `saved.tar` of an image, as `docker save` does.
+fn save(stage: &Stage, config: &str, [lower, upper]: &[Vec<u8>; 2]) {
     let saved = stage.at("saved");
     fs::create_dir_all(saved.join("one")).unwrap();
     fs::create_dir_all(saved.join("two")).unwrap();
-    fs::write(saved.join("config.json"), &config).unwrap();
-    fs::write(saved.join("one/layer.tar"), &lower).unwrap();
-    fs::write(saved.join("two/real.tar"), &upper).unwrap();
+    fs::write(saved.join("config.json"), config).unwrap();
+    fs::write(saved.join("one/layer.tar"), lower).unwrap();
+    fs::write(saved.join("two/real.tar"), upper).unwrap();
     symlink("../two/real.tar", saved.join("two/layer.tar")).unwrap();
     let list = r#"[{"Config":"config.json","RepoTags":["app:1"],
                     "Layers":["one/layer.tar","two/layer.tar"]}]"#;
     fs::write(saved.join("manifest.json"), list).unwrap();
     fs::write(stage.at("saved.tar"), tar(&saved)).unwrap();
-    fs::write(stage.at("layout.tar"), tar(&stage.at("layout"))).unwrap();
-    program(Command::new("gzip").arg("-k").arg(stage.at("layout.tar")));
-    vec![Digest::sha256_of(&gzip.stdout), Digest::sha256_of(&upper)]
 }
 
 /// Builds with this as standard input.

@@ -454,6 +454,12 @@ fn what_cannot_be_imported_is_told() {
         assert_eq!(ran.code, Some(*code), "{text} {flags:?}: {}", ran.stderr);
         assert!(ran.stderr.contains(said), "{said}: {}", ran.stderr);
     }
+}
+
+#[test]
+fn what_is_no_profile_cannot_be_exported() {
+    let stage = Stage::new();
+    fs::write(stage.at("in"), "/a\n").unwrap();
     let ran = stage.run(["profile", "export", "in", "--format", "list"]);
     assert_eq!(ran.code, Some(2));
     assert!(
