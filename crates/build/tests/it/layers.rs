@@ -231,15 +231,15 @@ fn what_leads_nowhere_is_an_error_that_names_layer_and_path() {
         ),
         (
             Archive::default().file("x", b"").file("x/y", b""),
-            "`x/y` stands below something",
+            "`x/y` is below something",
         ),
         (
             Archive::default().link("l", b'2', "l").file("l/f", b""),
-            "`l/f` stands below something",
+            "`l/f` is below something",
         ),
         (
             Archive::default().link("l", b'2', "none").file("l/f", b""),
-            "`l/f` stands below something",
+            "`l/f` is below something",
         ),
         (
             Archive::default().file("./", b"").entry(".", b'0', 0, b""),

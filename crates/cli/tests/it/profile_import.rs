@@ -338,7 +338,7 @@ fn inode_numbers_are_those_of_the_image_that_was_mounted() {
     let ran = import(two.clone(), &["--image", "image"]);
     assert_eq!(ran.code, Some(2));
     assert!(
-        ran.stderr.contains("`--recorded-device`, one of 7:0, 7:1"),
+        ran.stderr.contains("was mounted, one of 7:0, 7:1"),
         "{}",
         ran.stderr
     );

@@ -222,8 +222,8 @@ fn what_cannot_be_followed_is_told() {
     stage.file("bad.pf", "# comment\n\nf m 8 0 0\n");
     stage.file("bad.pack", "dir /a 755 0 0\npipe /a 600 0 0\n");
     let cases: [(&[&str], &str); 10] = [
-        (&["--pseudo", "a/b d 755 0 0"], "`a` is not there"),
-        (&["--pseudo", "f/b d 755 0 0"], "`f` is no directory"),
+        (&["--pseudo", "a/b d 755 0 0"], "`a` does not exist"),
+        (&["--pseudo", "f/b d 755 0 0"], "`f` is not a directory"),
         (
             &["--pseudo", "a/b x user.a=1", "--pseudo", "a d 755 0 0"],
             "`a/b` does not exist, so",
@@ -275,7 +275,7 @@ fn definitions_without_effect_are_warned_of() {
     for (definition, expected) in [
         ("f d 755 0 0", "`f` is ignored: it is in the source"),
         ("x m 755 0 0", "`x` is ignored: it is not in the source"),
-        ("/ d 755 0 0", "`/` is ignored: the source says"),
+        ("/ d 755 0 0", "`/` is ignored: the source describes"),
     ] {
         let ran = stage.run(&["-q", "build", "source", "image", "--pseudo", definition]);
         assert_eq!(ran.code, Some(1), "{definition}");
