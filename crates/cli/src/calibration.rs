@@ -10,8 +10,9 @@ use coldpress_build::Output;
 use coldpress_host::Calibration;
 use coldpress_report::failure::hint;
 use coldpress_report::text::quoted;
+use coldpress_session::state;
 
-use crate::{state, steps};
+use crate::steps;
 
 /// By which name the medium is kept that was measured as it is.
 pub(crate) const MEDIUM: &str = "calibrated";

@@ -9,7 +9,7 @@ use coldpress_container::{ContainerImage, Means, Reference};
 use coldpress_host::threads;
 
 use crate::flags::container::ContainerArgs;
-use crate::session::interrupt::Interrupt;
+use coldpress_session::interrupt::Interrupt;
 
 /// A container image that was found, and how its layers are to be read.
 pub(crate) struct Container {

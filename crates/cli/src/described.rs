@@ -13,9 +13,9 @@ use coldpress_build::pseudo::{Commands, Pseudo, parse_directory};
 use coldpress_dialects::LOOKUP;
 use coldpress_report::failure::hint;
 use coldpress_report::text::quoted;
+use coldpress_session::work_dir;
 
 use crate::flags::described::DescribedArgs;
-use crate::work_dir;
 
 /// What stands for no source, and for standard input.
 const DASH: &str = "-";

@@ -10,9 +10,9 @@ use coldpress_cost::{Decompressors, Machine, Medium, Reader};
 use coldpress_host::{Calibration, Device, MediumFigures, ReaderFigures, Via, machine};
 use coldpress_report::failure::hint;
 use coldpress_report::text::quoted;
+use coldpress_session::ui::Ui;
 
 use crate::calibration::{self, MEDIUM};
-use crate::session::ui::Ui;
 
 /// Several threads that are so many times as fast as one are not kept waiting by a single decompressor.
 const SEVERAL_GAIN: f64 = 1.3;

@@ -10,13 +10,13 @@ use anyhow::{Context as _, anyhow};
 use coldpress_build::{Input, LayersInput, TarDefaults, TarInput, TarOrigin, is_tar};
 use coldpress_report::failure::hint;
 use coldpress_report::text;
+use coldpress_session::ui::Ui;
+use coldpress_session::work_dir;
 
 use crate::containers;
 use crate::flags::container::ContainerArgs;
 use crate::flags::described::DescribedArgs;
 use crate::flags::tar::TarArgs;
-use crate::session::ui::Ui;
-use crate::work_dir;
 
 /// A source that is not stored as it is.
 enum Special {

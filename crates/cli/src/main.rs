@@ -4,12 +4,12 @@
 //! verbs      one folder for each verb: its command line, and what it does
 //!   (the modules named below: what several verbs do)
 //! flags      flags of several verbs, one file for each
-//! session    the terminal, signals, the clock, the exit status
 //! ```
 //!
 //! A module uses only those of its line and below; a test reads the imports.
 //!
-//! This is the only crate that prints, exits or reads the environment.
+//! What a command runs in is [`coldpress_session`]; no other crate prints or reads the environment,
+//! and only this one exits.
 
 mod calibration;
 mod containers;
@@ -19,26 +19,22 @@ mod flags;
 mod image_file;
 mod inputs;
 mod ordering;
-mod peer;
-mod privileges;
 mod profiles;
 mod program;
 mod recording;
 mod remake;
 mod resolve;
-mod session;
 mod start;
-mod state;
 mod steps;
 mod study;
 mod tuning;
 mod verbs;
-mod work_dir;
 
 use std::process::ExitCode;
 
-use crate::session::ui::Ui;
-use crate::session::{exit, failure};
+use coldpress_session::ui::Ui;
+use coldpress_session::{exit, failure};
+
 use crate::verbs::Cli;
 
 fn main() -> ExitCode {

@@ -9,11 +9,11 @@ use anyhow::Context as _;
 use coldpress_build::{Input, Rules, Source};
 use coldpress_layout::{Dialect, Finding, NodeId, Plan, SortFile, Tree};
 use coldpress_report::text::quoted;
+use coldpress_session::ui::Ui;
 
 use crate::flags::profile::OrderingProfileArgs;
 use crate::profiles::OrderingProfile;
 use crate::resolve::ImageSettings;
-use crate::session::ui::Ui;
 use crate::steps;
 
 /// How many findings are printed before the rest is only counted.

@@ -9,10 +9,10 @@ use coldpress_layout::{Matching, Plan, match_profile};
 use coldpress_report::failure::hint;
 use coldpress_report::text::{plural, quoted, some_of};
 use coldpress_report::units::count;
+use coldpress_session::ui::Ui;
 use coldpress_trace::{ContentHash, Profile};
 
 use crate::flags::profile::{OrderingProfileArgs, StalenessArgs};
-use crate::session::ui::Ui;
 use crate::steps;
 
 /// A profile that an image is ordered by.

@@ -26,6 +26,8 @@ use coldpress_format::BlockSize;
 use coldpress_host::{Cgroup, Command, Error, Janitor, Outcome, Ready, Running, machine};
 use coldpress_report::failure::hint;
 use coldpress_report::text::quoted;
+use coldpress_session::ui::Ui;
+use coldpress_session::work_dir::WorkDir;
 use coldpress_trace::{Header, PAGE_SIZE_BYTES, Trace};
 
 pub(crate) use choice::choose;
@@ -34,8 +36,6 @@ pub(crate) use mounted::{Until, record_mounted};
 
 use crate::flags::recorder::RecorderName;
 use crate::resolve::ImageSettings;
-use crate::session::ui::Ui;
-use crate::work_dir::WorkDir;
 
 /// The image that is recorded, in the work directory.
 pub(crate) const FIRST_IMAGE: &str = "first.sqfs";

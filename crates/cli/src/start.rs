@@ -10,12 +10,12 @@ use coldpress_explain::{executable_pages, note_executables};
 use coldpress_format::BlockSize;
 use coldpress_layout::Plan;
 use coldpress_report::text::{plural, quoted, some_of};
+use coldpress_session::ui::Ui;
 use coldpress_trace::{Access, Header, PAGE_SIZE_BYTES, Profile, Trace};
 use coldpress_tune::FileCode;
 
 use crate::device::Target;
 use crate::image_file::Opened;
-use crate::session::ui::Ui;
 
 /// Program headers stand right behind the header of a file.
 const HEADERS_BYTES: usize = 4096;

@@ -17,11 +17,11 @@ use coldpress_layout::{Order, Plan};
 use coldpress_report::failure::hint;
 use coldpress_report::text::{NAMED_MAX, plural, quoted, some_of};
 use coldpress_report::units;
+use coldpress_session::ui::{Step, Ui};
 
 use crate::described;
 use crate::image_file;
 use crate::resolve::ImageSettings;
-use crate::session::ui::{Step, Ui};
 
 pub(crate) use alike::{compare, find_duplicates, sketch};
 pub(crate) use inputs::{parse_profile, read_plan, read_profile, scan, scan_image};

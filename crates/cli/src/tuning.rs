@@ -8,6 +8,7 @@ use coldpress_layout::Plan;
 use coldpress_report::failure::hint;
 use coldpress_report::text::plural;
 use coldpress_report::units::{bytes, seconds};
+use coldpress_session::ui::Ui;
 use coldpress_tune::{
     Budget, Candidate, FieldOptions, Limits, Outcome, Rivals, Row, Sampled, Search, Unmet,
     defaults_today, field, front, recommend,
@@ -15,7 +16,6 @@ use coldpress_tune::{
 
 use crate::device::Target;
 use crate::resolve::ImageSettings;
-use crate::session::ui::Ui;
 use crate::start::{Start, code};
 use crate::steps::advance;
 

@@ -59,9 +59,8 @@ use std::path::PathBuf;
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use coldpress_dialects::Tool;
 use coldpress_dialects::squashfuse::Program;
-
-use crate::session::exit::Exit;
-use crate::session::ui::Ui;
+use coldpress_session::exit::Exit;
+use coldpress_session::ui::Ui;
 
 pub(crate) use called::{called_as_tool, main_of_tool};
 pub(crate) use squashfuse::{called as called_as_squashfuse, main as main_of_squashfuse};

@@ -5,11 +5,11 @@ use std::path::Path;
 use anyhow::anyhow;
 use coldpress_host::{enter_private_namespace, is_root};
 use coldpress_report::failure::hint;
+use coldpress_session::ui::Ui;
 
 use super::{RECORDERS, Recorder};
 use crate::containers;
 use crate::flags::recorder::RecorderName;
-use crate::session::ui::Ui;
 
 /// Chooses, and says why no better one was possible. What is mounted from here on is seen by nobody else.
 ///

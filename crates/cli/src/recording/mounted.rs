@@ -20,11 +20,11 @@ use coldpress_image::{Image, MetadataMap};
 use coldpress_record::{Recorded, events};
 use coldpress_report::failure::hint;
 use coldpress_report::text::{plural, quoted};
+use coldpress_session::ui::Ui;
 use coldpress_trace::Trace;
 
 use super::{About, check, header};
 use crate::image_file::open_image;
-use crate::session::ui::Ui;
 
 const TITLE: &str = "kernel: tracefs filemap events of a mounted image; lookups are not known";
 

@@ -6,8 +6,9 @@ use anyhow::{Context as _, anyhow, bail};
 use coldpress_layout::{Kind, Tree};
 use coldpress_report::failure::hint;
 use coldpress_report::text;
+use coldpress_session::work_dir;
 
-use crate::{containers, work_dir};
+use crate::containers;
 
 /// Directories that a program inside an image needs.
 const NEEDED: [&str; 3] = ["proc", "dev", "tmp"];

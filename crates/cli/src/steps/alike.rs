@@ -2,10 +2,10 @@
 
 use coldpress_build::Source;
 use coldpress_layout::{Group, Tails};
+use coldpress_session::ui::Ui;
 
 use super::{advance, warn};
 use crate::resolve::ImageSettings;
-use crate::session::ui::Ui;
 
 /// The second half of [`gather`](super::gather): what of it is the same, and what cannot be stored.
 ///

@@ -8,11 +8,11 @@ use coldpress_build::{Input, Source, SourceOptions};
 use coldpress_host::threads;
 use coldpress_layout::Plan;
 use coldpress_report::text::quoted;
+use coldpress_session::ui::Ui;
 use coldpress_trace::{Profile, Trace};
 
 use crate::containers;
 use crate::flags::container::ContainerArgs;
-use crate::session::ui::Ui;
 
 /// Reads a plan.
 ///

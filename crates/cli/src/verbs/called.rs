@@ -8,9 +8,9 @@ use std::ffi::{OsStr, OsString};
 use std::process::ExitCode;
 
 use coldpress_dialects::Tool;
+use coldpress_session::exit::Exit;
+use coldpress_session::ui::Ui;
 
-use crate::session::exit::Exit;
-use crate::session::ui::Ui;
 use crate::verbs::{mksquashfs, unsquashfs};
 
 /// The tool whose command line this process was given, and the words behind its name: because it

@@ -4,10 +4,10 @@ use std::path::Path;
 
 use coldpress_dialects::Tool;
 use coldpress_report::text::quoted;
+use coldpress_session::timing::Deed;
 
 use super::Verb;
 use super::bench::args::BenchVerb;
-use crate::session::timing::Deed;
 
 /// What a verb does that is kept in the history; `None` for one that only looks at something,
 /// and for the tools, which state it when they know it.

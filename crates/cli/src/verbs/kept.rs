@@ -2,10 +2,9 @@
 
 use coldpress_history::{ChangeId, History, Status};
 use coldpress_report::failure::sentence;
-
-use crate::session::timing::{Deed, status};
-use crate::session::ui::Ui;
-use crate::state;
+use coldpress_session::state;
+use coldpress_session::timing::{Deed, status};
+use coldpress_session::ui::Ui;
 
 /// Does something and keeps how long what of it took.
 ///

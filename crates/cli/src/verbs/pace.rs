@@ -6,9 +6,8 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use coldpress_build::Progress;
-
-use crate::session::failure;
-use crate::session::ui::{Step, Ui};
+use coldpress_session::failure;
+use coldpress_session::ui::{Step, Ui};
 
 /// Rests shorter than this are saved up.
 const REST_MIN: Duration = Duration::from_millis(10);

@@ -77,6 +77,10 @@ impl Flag {
             help: help.to_lowercase(),
         }
     }
+
+    fn text(&self) -> String {
+        format!("{} <{}>: {}", self.verb, self.value, self.help)
+    }
 }
 
 /// Shows each flag of the command line with its verb, those of nested verbs and hidden ones too.
@@ -107,12 +111,9 @@ fn a_flag_means_one_thing_in_every_verb() {
     for (name, same) in &flags {
         let values: BTreeSet<&str> = same.iter().map(|flag| flag.value.as_str()).collect();
         let is_switch = values.contains("");
-        let shown: Vec<_> = same
-            .iter()
-            .map(|flag| (&flag.verb, &flag.value, &flag.help))
-            .collect();
         let differs = values.len() > 1 && (is_switch || !NAMED_BY_VERB.contains(&name.as_str()));
-        assert!(!differs, "--{name} takes {values:?}: {shown:#?}");
+        let listed: Vec<String> = same.iter().map(Flag::text).collect();
+        assert!(!differs, "--{name} takes {values:?}: {listed:#?}");
         let meaning = MEANINGS.iter().find(|(other, _)| other == name);
         let fits = |flag: &Flag| match meaning {
             Some((_, words)) => words.iter().any(|word| flag.help.contains(word)),
@@ -120,7 +121,7 @@ fn a_flag_means_one_thing_in_every_verb() {
         };
         assert!(
             same.iter().all(fits),
-            "--{name} means several things: {shown:#?}"
+            "--{name} means several things: {listed:#?}"
         );
     }
 }

@@ -8,10 +8,10 @@ use anyhow::{Context as _, anyhow};
 use coldpress_build::Output;
 use coldpress_report::failure::{hint, sentence};
 use coldpress_report::text::quoted;
+use coldpress_session::exit::Exit;
+use coldpress_session::timing::status;
+use coldpress_session::ui::Ui;
 
-use crate::session::exit::Exit;
-use crate::session::timing::status;
-use crate::session::ui::Ui;
 use crate::steps;
 
 /// How every such file begins, and nothing else that somebody keeps.

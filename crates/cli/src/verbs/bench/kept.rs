@@ -5,10 +5,11 @@ use coldpress_bench::{Report, report_html};
 use coldpress_build::Output;
 use coldpress_history::{Error, History, Run, Study, StudyId, write_json};
 use coldpress_report::text::{plural, quoted};
+use coldpress_session::state;
+use coldpress_session::ui::Ui;
 
 use crate::flags::study::StudyArgs;
-use crate::session::ui::Ui;
-use crate::{state, steps};
+use crate::steps;
 
 pub(super) struct Kept {
     history: Option<(History, StudyId)>,

@@ -7,8 +7,9 @@ mod compare;
 mod kept;
 mod launch;
 
-use crate::session::exit::Exit;
-use crate::session::ui::Ui;
+use coldpress_session::exit::Exit;
+use coldpress_session::ui::Ui;
+
 use crate::verbs::bench::args::{BenchArgs, BenchVerb};
 
 pub(super) fn run(args: &BenchArgs, ui: &Ui) -> anyhow::Result<Exit> {

@@ -10,14 +10,14 @@ use coldpress_layout::Dialect;
 use coldpress_report::failure::hint;
 use coldpress_report::text::plural;
 use coldpress_report::units;
+use coldpress_session::exit::Exit;
+use coldpress_session::ui::Ui;
 use serde::Serialize;
 
 use crate::described;
 use crate::inputs;
 use crate::ordering::Ordering;
 use crate::resolve::{self, ImageSettings};
-use crate::session::exit::Exit;
-use crate::session::ui::Ui;
 use crate::steps;
 use crate::verbs::build::args::BuildArgs;
 

@@ -11,10 +11,10 @@ use coldpress_codec::Settings;
 use coldpress_format::{BlockSize, Compressor};
 use coldpress_host::{Sample, memory_file, path_of_open, threads};
 use coldpress_layout::{Group, Plan, Tails};
+use coldpress_session::ui::Ui;
 
 use super::{archive, content};
 use crate::resolve;
-use crate::session::ui::Ui;
 
 /// Small, common and large blocks; the time of others lies between.
 const BLOCK_BYTES: [u32; 3] = [16 << 10, 128 << 10, 1 << 20];

@@ -22,13 +22,12 @@ use coldpress_host::{
 use coldpress_report::failure::hint;
 use coldpress_report::text::quoted;
 use coldpress_report::units::{bytes_per_s, count, seconds};
+use coldpress_session::exit::Exit;
+use coldpress_session::failure::unless_stdout_closed;
+use coldpress_session::ui::Ui;
+use coldpress_session::{clock, state};
 
 use crate::calibration::{self, MEDIUM};
-use crate::session::clock;
-use crate::session::exit::Exit;
-use crate::session::failure::unless_stdout_closed;
-use crate::session::ui::Ui;
-use crate::state;
 use crate::verbs::calibrate::args::CalibrateArgs;
 
 /// MiB of data for each second that may be taken: two cores compress it fifteen times in less than half of that.

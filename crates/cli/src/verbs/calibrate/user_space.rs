@@ -8,9 +8,8 @@ use anyhow::{Context as _, bail};
 use coldpress_format::{Body, File};
 use coldpress_host::{Elapsed, Pass, ReaderFigures, Sample, Stopwatch};
 use coldpress_image::{Error, Image};
-
-use crate::session::clock;
-use crate::session::ui::Ui;
+use coldpress_session::clock;
+use coldpress_session::ui::Ui;
 
 /// The block size at which samples are read by several threads as well.
 const TOGETHER_BLOCK_BYTES: u32 = 128 << 10;

@@ -10,12 +10,12 @@ use coldpress_image::image_path::resolve;
 use coldpress_image::{Image, ReadLimits, write_content};
 use coldpress_report::failure::sentence;
 use coldpress_report::text::{image_path, quoted_bytes};
+use coldpress_session::exit::Exit;
+use coldpress_session::failure;
+use coldpress_session::ui::{Stdout, Ui};
 
 use crate::image_file::open_image_at;
 use crate::resolve as settings;
-use crate::session::exit::Exit;
-use crate::session::failure;
-use crate::session::ui::{Stdout, Ui};
 use crate::verbs::cat::args::CatArgs;
 
 /// What is printed of a file, and what reading it may take.

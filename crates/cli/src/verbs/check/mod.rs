@@ -9,11 +9,11 @@ use std::time::Instant;
 use coldpress_image::{Error, Image, Problem, Severity};
 use coldpress_report::text::{escaped_path, plural};
 use coldpress_report::units;
+use coldpress_session::exit::Exit;
+use coldpress_session::ui::Ui;
 use serde::Serialize;
 
 use crate::image_file;
-use crate::session::exit::Exit;
-use crate::session::ui::Ui;
 use crate::verbs::check::args::CheckArgs;
 
 /// The result for `--json`.

@@ -12,11 +12,11 @@ use coldpress_host::{
 use coldpress_report::failure::hint;
 use coldpress_report::text::{escaped_path, plural, quoted};
 use coldpress_report::units::count;
+use coldpress_session::exit::Exit;
+use coldpress_session::failure::unless_stdout_closed;
+use coldpress_session::ui::Ui;
 use serde::Serialize;
 
-use crate::session::exit::Exit;
-use crate::session::failure::unless_stdout_closed;
-use crate::session::ui::Ui;
 use crate::verbs::defrag::args::DefragArgs;
 
 /// A file that was looked at or rewritten, for `--json`.

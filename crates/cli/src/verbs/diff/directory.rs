@@ -6,12 +6,12 @@ use coldpress_build::{Difference, Input, Progress, SourceOptions, What, verify};
 use coldpress_host::threads;
 use coldpress_image::Side;
 use coldpress_report::text::{escaped, iso_utc};
+use coldpress_session::ui::Ui;
 
 use super::tree::{bare, both, one, only_in};
 use super::{KEPT_MAX, Report, Row};
 use crate::flags::place::PlaceArgs;
 use crate::image_file::open_image_at;
-use crate::session::ui::Ui;
 use crate::verbs::diff::args::DiffArgs;
 
 /// Compares the image with the directory; `is_swapped` if the directory comes first.

@@ -10,9 +10,9 @@ use coldpress_host::threads;
 use coldpress_image::{Contrast, ExtractOptions, Image, Side, TreeDifference};
 use coldpress_report::failure::hint;
 use coldpress_report::text::quoted;
+use coldpress_session::ui::Ui;
 
 use crate::resolve;
-use crate::session::ui::Ui;
 use crate::verbs::extract::report::Report;
 
 /// The paths of each image that are extracted, with all that is below them.

@@ -14,12 +14,12 @@ use anyhow::{anyhow, bail};
 use coldpress_image::{Comparison, DiffError, DiffOptions, Image, diff, first_difference};
 use coldpress_report::failure::hint;
 use coldpress_report::text::{escaped, plural, quoted};
+use coldpress_session::exit::Exit;
+use coldpress_session::ui::Ui;
 use serde::Serialize;
 
 use crate::flags::place::PlaceArgs;
 use crate::image_file;
-use crate::session::exit::Exit;
-use crate::session::ui::Ui;
 use crate::verbs::diff::args::DiffArgs;
 
 use extract::Differing;

@@ -14,12 +14,12 @@ use coldpress_doctor::rules::{self, Finding, Subject, Verdict};
 use coldpress_doctor::{remedy, targets};
 use coldpress_image::{Error, Image, ReaderRequirements};
 use coldpress_report::text::{escaped, quoted, quoted_bytes};
+use coldpress_session::exit::Exit;
+use coldpress_session::ui::Ui;
 use serde::Serialize;
 
 use crate::flags::place::PlaceArgs;
 use crate::image_file;
-use crate::session::exit::Exit;
-use crate::session::ui::Ui;
 use crate::verbs::doctor::args::DoctorArgs;
 
 use abilities::Abilities;

@@ -11,10 +11,10 @@ use anyhow::anyhow;
 use coldpress_image::{DumpOptions, DumpRange, Error, dump};
 use coldpress_report::failure::sentence;
 use coldpress_report::text::{image_path, plural, quoted, quoted_bytes};
+use coldpress_session::exit::Exit;
+use coldpress_session::ui::{Stdout, Ui};
 
 use crate::image_file;
-use crate::session::exit::Exit;
-use crate::session::ui::{Stdout, Ui};
 use crate::verbs::dump::args::DumpArgs;
 
 pub(super) fn run(args: &DumpArgs, ui: &Ui) -> anyhow::Result<Exit> {

@@ -21,10 +21,10 @@ use coldpress_build::Output;
 use coldpress_explain::{Account, ElfCost, Explanation, ImageMap, Start};
 use coldpress_image::Image;
 use coldpress_report::text::quoted;
+use coldpress_session::exit::Exit;
+use coldpress_session::failure::unless_stdout_closed;
+use coldpress_session::ui::Ui;
 
-use crate::session::exit::Exit;
-use crate::session::failure::unless_stdout_closed;
-use crate::session::ui::Ui;
 use crate::verbs::explain::args::ExplainArgs;
 use crate::{image_file, resolve, steps};
 use programs::Explained;

@@ -13,14 +13,15 @@ use coldpress_host::{
 };
 use coldpress_report::failure::hint;
 use coldpress_report::text::{escaped, plural, quoted};
+use coldpress_session::privileges;
+use coldpress_session::ui::Ui;
+use coldpress_session::work_dir::WorkDir;
 
 use crate::device::Target;
 use crate::image_file::Opened;
-use crate::session::ui::Ui;
 use crate::start::{Start, geometry, warn_of_missing};
 use crate::verbs::explain::args::ExplainArgs;
-use crate::work_dir::WorkDir;
-use crate::{privileges, program, recording, steps};
+use crate::{program, recording, steps};
 
 /// Where the image is mounted: not in `/tmp`, which `--chroot` replaces inside the image.
 const WORK_PARENT: &str = "/var/tmp";

@@ -3,9 +3,9 @@
 use std::io::Write as _;
 
 use coldpress_report::text::fields;
+use coldpress_session::ui::Ui;
 
 use super::{Told, facts, tables};
-use crate::session::ui::Ui;
 
 /// Prints sums and tables.
 pub(super) fn print(told: &Told, ui: &Ui) -> anyhow::Result<()> {

@@ -5,9 +5,9 @@ use std::path::Path;
 use coldpress_build::Output;
 use coldpress_explain::{ElfCost, ImageMap};
 use coldpress_report::text::{plural, quoted, quoted_bytes};
+use coldpress_session::ui::Ui;
 
 use super::Told;
-use crate::session::ui::Ui;
 use crate::steps;
 use crate::verbs::explain::args::{Linker, SymbolOrder};
 

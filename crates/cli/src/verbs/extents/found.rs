@@ -10,10 +10,10 @@ use anyhow::{Context as _, bail};
 use coldpress_host::{Error, Extents};
 use coldpress_report::failure::sentence;
 use coldpress_report::text::quoted;
+use coldpress_session::ui::Ui;
 use rustix::fs::{Mode, OFlags};
 
 use super::rows::{Report, Row};
-use crate::session::ui::Ui;
 
 /// Looks at all of them; returns whether any could not be looked at.
 ///

@@ -10,11 +10,11 @@ use std::io::Write as _;
 
 use anyhow::Context as _;
 use coldpress_report::text::{quoted, wrapped};
+use coldpress_session::exit::Exit;
+use coldpress_session::ui::Ui;
 use coldpress_trace::Trace;
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
-use crate::session::exit::Exit;
-use crate::session::ui::Ui;
 use crate::verbs::extents::args::ExtentsArgs;
 use rows::Report;
 

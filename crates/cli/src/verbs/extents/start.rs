@@ -11,11 +11,11 @@ use anyhow::{Context as _, anyhow};
 use coldpress_host::{Extents, Laid, seeks};
 use coldpress_report::failure::{hint, sentence};
 use coldpress_report::text::{plural, quoted};
+use coldpress_session::ui::Ui;
 use coldpress_trace::Trace;
 use rustix::fs::{Mode, OFlags, ResolveFlags};
 
 use super::rows::{InStart, Report, Row};
-use crate::session::ui::Ui;
 
 /// A file that was touched and is there.
 struct Touched {

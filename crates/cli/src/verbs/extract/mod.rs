@@ -16,11 +16,11 @@ use coldpress_host::threads;
 use coldpress_image::{Choice, Error, ExtractOptions, Visited};
 use coldpress_report::failure::hint;
 use coldpress_report::text::{base_name, image_path, quoted, quoted_bytes};
+use coldpress_session::exit::Exit;
+use coldpress_session::ui::Ui;
 
 use crate::image_file::open_image_at;
 use crate::resolve;
-use crate::session::exit::Exit;
-use crate::session::ui::Ui;
 use crate::verbs::extract::args::ExtractArgs;
 use crate::verbs::extract::extraction::Extraction;
 

@@ -8,9 +8,8 @@ use coldpress_image::Extracted;
 use coldpress_report::failure::{sentence, without_os_number};
 use coldpress_report::text::{escaped, plural};
 use coldpress_report::units;
+use coldpress_session::ui::Ui;
 use serde::Serialize;
-
-use crate::session::ui::Ui;
 
 /// What was extracted, for `--json`.
 #[derive(Debug, Serialize)]

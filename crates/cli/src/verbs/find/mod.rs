@@ -10,13 +10,13 @@ use coldpress_image::image_path::{Found, resolve_as_listed};
 use coldpress_image::{Image, Visited, Walker};
 use coldpress_report::failure::sentence;
 use coldpress_report::text::{image_path, quoted_bytes};
+use coldpress_session::exit::Exit;
+use coldpress_session::failure;
+use coldpress_session::ui::Ui;
 
 use super::ls::printer::Printer;
 use super::ls::row::Row;
 use crate::image_file::open_image_at;
-use crate::session::exit::Exit;
-use crate::session::failure;
-use crate::session::ui::Ui;
 use crate::verbs::find::args::FindArgs;
 
 use tests_of::Tests;

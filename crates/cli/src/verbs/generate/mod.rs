@@ -9,9 +9,9 @@ use anyhow::Context as _;
 use clap::{Command, CommandFactory as _};
 use clap_mangen::Man;
 use coldpress_report::text::{escaped_path, quoted};
+use coldpress_session::exit::Exit;
+use coldpress_session::ui::Ui;
 
-use crate::session::exit::Exit;
-use crate::session::ui::Ui;
 use crate::verbs::Cli;
 use crate::verbs::generate::args::{CompletionsArgs, ManArgs};
 

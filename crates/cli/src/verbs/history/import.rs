@@ -6,11 +6,11 @@ use std::path::Path;
 use anyhow::Context as _;
 use coldpress_history::{Imported, Study, read_studies};
 use coldpress_report::text::{escaped, quoted};
+use coldpress_session::exit::Exit;
+use coldpress_session::state;
+use coldpress_session::ui::Ui;
 use serde::Serialize;
 
-use crate::session::exit::Exit;
-use crate::session::ui::Ui;
-use crate::state;
 use crate::verbs::history::args::ImportArgs;
 
 /// What became of a study, for `--json`.

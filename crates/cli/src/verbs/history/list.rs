@@ -6,12 +6,11 @@ use coldpress_history::{Listed, Origin};
 use coldpress_report::LocalTime;
 use coldpress_report::text::escaped;
 use coldpress_report::units::count;
+use coldpress_session::exit::Exit;
+use coldpress_session::state;
+use coldpress_session::ui::Ui;
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use serde::Serialize;
-
-use crate::session::exit::Exit;
-use crate::session::ui::Ui;
-use crate::state;
 
 const COLUMNS: [&str; 8] = [
     "id",

@@ -11,10 +11,10 @@ use coldpress_history::{History, Listed, State, Study, StudyId};
 use coldpress_host::ProcessId;
 use coldpress_report::failure::hint;
 use coldpress_report::text::plural;
+use coldpress_session::exit::Exit;
+use coldpress_session::state;
+use coldpress_session::ui::Ui;
 
-use crate::session::exit::Exit;
-use crate::session::ui::Ui;
-use crate::state;
 use crate::verbs::history::args::{ForgetArgs, HistoryArgs, HistoryVerb};
 
 pub(super) fn run(args: &HistoryArgs, ui: &Ui) -> anyhow::Result<Exit> {

@@ -9,11 +9,11 @@ use coldpress_history::{Origin, Study};
 use coldpress_report::LocalTime;
 use coldpress_report::text::{escaped, fields, plural};
 use coldpress_report::units::{change, count};
+use coldpress_session::exit::Exit;
+use coldpress_session::state;
+use coldpress_session::ui::Ui;
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
-use crate::session::exit::Exit;
-use crate::session::ui::Ui;
-use crate::state;
 use crate::verbs::history::args::ShowArgs;
 
 const COLUMNS: [&str; 8] = [

@@ -11,12 +11,12 @@ use coldpress_format::Flags;
 use coldpress_image::{Image, ReadAt as _};
 use coldpress_report::text::{escaped, fields, quoted};
 use coldpress_report::units;
+use coldpress_session::exit::Exit;
+use coldpress_session::ui::Ui;
 use serde::Serialize;
 
 use crate::image_file::{self, Opened};
 use crate::remake;
-use crate::session::exit::Exit;
-use crate::session::ui::Ui;
 use crate::verbs::identify::args::IdentifyArgs;
 
 /// What was found.

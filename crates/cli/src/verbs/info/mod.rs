@@ -13,12 +13,12 @@ use std::io::Write as _;
 use coldpress_format::{CompressorOptions, Superblock};
 use coldpress_report::text::{escaped, iso_utc, quoted};
 use coldpress_report::units::{bytes, count};
+use coldpress_session::exit::Exit;
+use coldpress_session::ui::Ui;
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::image_file::{self, Opened};
-use crate::session::exit::Exit;
-use crate::session::ui::Ui;
 use crate::steps;
 use crate::verbs::info::args::InfoArgs;
 

@@ -15,10 +15,10 @@ use serde::Serialize;
 
 use crate::containers;
 use crate::resolve::ImageSettings;
-use crate::session::exit::Exit;
-use crate::session::ui::Ui;
 use crate::steps;
 use crate::verbs::inspect::args::InspectArgs;
+use coldpress_session::exit::Exit;
+use coldpress_session::ui::Ui;
 
 /// What a container image is.
 #[derive(Debug, Serialize)]

@@ -3,9 +3,9 @@
 use std::io::Write;
 
 use coldpress_report::text::{escaped, iso_utc, permissions};
+use coldpress_session::ui::Stdout;
 
 use super::row::Row;
-use crate::session::ui::Stdout;
 
 /// Prints rows.
 #[derive(Debug)]

@@ -6,8 +6,8 @@ use std::path::Path;
 use coldpress_build::{Appending, Output};
 use coldpress_dialects::mksquashfs::Request;
 use coldpress_report::text::escaped;
+use coldpress_session::ui::Ui;
 
-use crate::session::ui::Ui;
 use crate::steps;
 use crate::verbs::pace::print;
 

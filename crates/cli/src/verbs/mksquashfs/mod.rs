@@ -13,11 +13,11 @@ use std::process::ExitCode;
 
 use coldpress_dialects::Tool;
 use coldpress_dialects::mksquashfs::{Request, help, parse};
+use coldpress_session::exit::Exit;
+use coldpress_session::failure;
+use coldpress_session::ui::Ui;
 
 use crate::resolve;
-use crate::session::exit::Exit;
-use crate::session::failure;
-use crate::session::ui::Ui;
 
 /// Exit status of mksquashfs and sqfstar for everything that went wrong.
 const FAILED: u8 = 1;

@@ -11,9 +11,9 @@ use coldpress_dialects::mksquashfs::{self, Info, Request, Settled, SettledTimes}
 use coldpress_format::BlockSize;
 use coldpress_layout::{Kind, Tails};
 use coldpress_report::text::quoted;
+use coldpress_session::ui::Ui;
 
 use super::destination::{Destination, recover};
-use crate::session::ui::Ui;
 use crate::verbs::deed;
 use crate::verbs::kept::kept;
 use crate::verbs::pace::{Pace, Shown, print};

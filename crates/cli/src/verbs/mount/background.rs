@@ -11,9 +11,8 @@ use std::os::unix::process::CommandExt as _;
 use std::process::{Command, Stdio};
 
 use anyhow::Context as _;
+use coldpress_session::exit::{CANNOT_RUN, Exit};
 use rustix::stdio::{dup2_stderr, dup2_stdout};
-
-use crate::session::exit::{CANNOT_RUN, Exit};
 
 /// This program, also when its file was replaced meanwhile.
 const ITSELF: &str = "/proc/self/exe";

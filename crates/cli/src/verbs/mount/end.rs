@@ -8,10 +8,9 @@ use std::time::Duration;
 use anyhow::Context as _;
 use coldpress_host::FuseConnection;
 use coldpress_mount::Activity;
+use coldpress_session::exit::INTERRUPTED;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
-
-use crate::session::exit::INTERRUPTED;
 
 /// Takes the mount out of sight at a signal; programs that use it may go on. A second signal ends
 /// it for them, too.

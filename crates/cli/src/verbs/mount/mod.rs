@@ -17,14 +17,14 @@ use coldpress_host::{FuseConnection, cannot_mount_fuse};
 use coldpress_mount::{FileSystem, Prefetch, Server};
 use coldpress_report::failure::hint;
 use coldpress_report::text::quoted;
+use coldpress_session::exit::Exit;
+use coldpress_session::privileges::FUSE_ADVICE;
+use coldpress_session::ui::Ui;
 
 use self::log::Log;
 use self::notice::Notice;
 use self::settings::Settings;
 use crate::image_file;
-use crate::privileges::FUSE_ADVICE;
-use crate::session::exit::Exit;
-use crate::session::ui::Ui;
 use crate::verbs::mount::args::MountArgs;
 
 pub(super) fn run(args: &MountArgs, ui: &Ui) -> anyhow::Result<Exit> {

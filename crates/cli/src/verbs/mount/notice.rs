@@ -9,9 +9,9 @@ use std::thread;
 use anyhow::Context as _;
 use coldpress_dialects::squashfuse::MountOption;
 use coldpress_report::text::quoted;
+use coldpress_session::ui::Ui;
 
 use super::background;
-use crate::session::ui::Ui;
 
 const MOUNTED: u8 = b's';
 const FAILED: u8 = b'f';

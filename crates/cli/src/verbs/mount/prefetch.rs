@@ -7,9 +7,9 @@ use coldpress_format::Body;
 use coldpress_image::Image;
 use coldpress_report::failure::sentence;
 use coldpress_report::text::quoted;
+use coldpress_session::ui::Ui;
 use coldpress_trace::{Profile, WorkingSet};
 
-use crate::session::ui::Ui;
 use crate::steps;
 use crate::verbs::mount::args::MountArgs;
 

@@ -5,10 +5,10 @@ use coldpress_build::Output;
 use coldpress_layout::{Loss, Plan, SortFile, Tails};
 use coldpress_report::failure::hint;
 use coldpress_report::text::{plural, quoted, quoted_bytes};
+use coldpress_session::exit::Exit;
+use coldpress_session::ui::Ui;
 
 use super::{Names, dialect};
-use crate::session::exit::Exit;
-use crate::session::ui::Ui;
 use crate::verbs::plan::args::ConvertArgs;
 use crate::{ordering, resolve, steps};
 

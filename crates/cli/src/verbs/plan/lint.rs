@@ -6,12 +6,12 @@ use std::io::Write as _;
 use anyhow::Context as _;
 use coldpress_layout::{Dialect, Finding, Plan, SortFile};
 use coldpress_report::text::{escaped, plural, quoted};
+use coldpress_session::exit::Exit;
+use coldpress_session::ui::Ui;
 use serde::Serialize;
 
 use super::{Names, dialect};
 use crate::ordering;
-use crate::session::exit::Exit;
-use crate::session::ui::Ui;
 use crate::verbs::plan::args::LintArgs;
 
 /// The result for `--json`.

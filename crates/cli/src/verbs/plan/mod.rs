@@ -10,9 +10,9 @@ use std::path::Path;
 
 use coldpress_build::Input;
 use coldpress_layout::{Dialect, Tree};
+use coldpress_session::exit::Exit;
+use coldpress_session::ui::Ui;
 
-use crate::session::exit::Exit;
-use crate::session::ui::Ui;
 use crate::steps;
 use crate::verbs::plan::args::{FormatName, PlanArgs, PlanVerb};
 

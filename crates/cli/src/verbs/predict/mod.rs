@@ -8,12 +8,12 @@ use std::path::Path;
 use anyhow::Context as _;
 use coldpress_cost::{AccessSequence, Prediction, Reader, predict};
 use coldpress_report::text::quoted;
+use coldpress_session::exit::Exit;
+use coldpress_session::failure::unless_stdout_closed;
+use coldpress_session::ui::Ui;
 
 use crate::device::Target;
 use crate::image_file::Opened;
-use crate::session::exit::Exit;
-use crate::session::failure::unless_stdout_closed;
-use crate::session::ui::Ui;
 use crate::start::{Start, geometry, warn_of_missing};
 use crate::verbs::predict::args::{PredictArgs, ReaderName};
 use crate::{image_file, steps};

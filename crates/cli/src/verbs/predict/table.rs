@@ -5,10 +5,10 @@ use std::io::Write as _;
 use coldpress_cost::{Causes, Prediction, Reader};
 use coldpress_report::text::{escaped, escaped_path, fields, plural};
 use coldpress_report::units::{bytes, seconds};
+use coldpress_session::ui::Ui;
 use serde::Serialize;
 
 use super::{Predicted, Warm};
-use crate::session::ui::Ui;
 
 /// Prints sums, and the time by cause.
 pub(super) fn print(predicted: &Predicted, ui: &Ui) -> anyhow::Result<()> {

@@ -12,10 +12,10 @@ use coldpress_image::open_file;
 use coldpress_record::prefetching::{Fetched, Limits, read_bytes, read_pages};
 use coldpress_report::failure::hint;
 use coldpress_report::text::{plural, quoted};
+use coldpress_session::exit::Exit;
+use coldpress_session::ui::Ui;
 use coldpress_trace::WorkingSet;
 
-use crate::session::exit::Exit;
-use crate::session::ui::Ui;
 use crate::verbs::prefetch::args::PrefetchArgs;
 use crate::{image_file, steps};
 

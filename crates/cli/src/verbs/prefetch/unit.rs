@@ -8,9 +8,9 @@ use std::path::absolute;
 use anyhow::Context as _;
 use coldpress_image::ImageOffset;
 use coldpress_report::systemd::escaped;
+use coldpress_session::exit::Exit;
+use coldpress_session::ui::Ui;
 
-use crate::session::exit::Exit;
-use crate::session::ui::Ui;
 use crate::verbs::prefetch::args::PrefetchArgs;
 
 /// Prints it.

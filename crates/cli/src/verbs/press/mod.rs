@@ -16,6 +16,10 @@ use coldpress_layout::{Plan, Tails};
 use coldpress_report::failure::hint;
 use coldpress_report::text::{escaped_path, quoted};
 use coldpress_report::units::seconds;
+use coldpress_session::exit::Exit;
+use coldpress_session::privileges;
+use coldpress_session::ui::Ui;
+use coldpress_session::work_dir::{self, WorkDir};
 use coldpress_trace::{Profile, Trace};
 use coldpress_tune::{Budget, FieldOptions, Limits};
 
@@ -26,13 +30,10 @@ use crate::image_file::open_image;
 use crate::profiles::{self, OrderingProfile};
 use crate::recording::{self, Recorder, Stage};
 use crate::resolve::{self, ImageSettings};
-use crate::session::exit::Exit;
-use crate::session::ui::Ui;
 use crate::start::Start;
 use crate::tuning::Question;
 use crate::verbs::press::args::PressArgs;
-use crate::work_dir::{self, WorkDir};
-use crate::{privileges, program, steps};
+use crate::{program, steps};
 
 pub(super) fn run(args: &PressArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let sources = std::slice::from_ref(&args.source);

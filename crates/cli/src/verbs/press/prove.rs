@@ -11,12 +11,13 @@ use coldpress_layout::{Plan, PlanItem};
 use coldpress_report::failure::hint;
 use coldpress_report::text::plural;
 use coldpress_report::units;
+use coldpress_session::state;
 
 use super::{Press, rival};
 use crate::recording;
 use crate::start::Start;
 use crate::steps;
-use crate::{state, study};
+use crate::study;
 
 /// The image of the same settings without the plan, in the work directory.
 pub(super) const UNPLANNED_IMAGE: &str = "unplanned.sqfs";

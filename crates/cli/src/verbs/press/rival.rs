@@ -9,11 +9,11 @@ use coldpress_layout::Tails;
 use coldpress_report::failure::hint;
 use coldpress_report::text::printable;
 use coldpress_report::units;
+use coldpress_session::peer;
 use coldpress_tune::mksquashfs_words;
 
 use super::Press;
 use super::prove::RIVAL_IMAGE;
-use crate::peer;
 use crate::resolve::ImageSettings;
 
 const PROGRAM: &str = "mksquashfs";

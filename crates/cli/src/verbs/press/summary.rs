@@ -5,10 +5,10 @@ use std::io::Write as _;
 use coldpress_bench::Proof;
 use coldpress_bench::text::{COLUMNS, Cell};
 use coldpress_report::text::wrapped;
+use coldpress_session::ui::Ui;
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
 use super::predicted;
-use crate::session::ui::Ui;
 
 /// What a name may take, so that three images fit in 80 characters: as much as the longest verdict.
 const NAME_MAX: usize = 19;

@@ -7,13 +7,13 @@ use std::io::Write as _;
 use coldpress_layout::{How, Matched, Matching};
 use coldpress_report::text::{escaped, escaped_path, fields, plural};
 use coldpress_report::units;
+use coldpress_session::exit::Exit;
+use coldpress_session::ui::Ui;
 use coldpress_trace::PAGE_SIZE_BYTES;
 use serde::Serialize;
 
 use self::moves::{Move, moves};
 use crate::profiles::OrderingProfile;
-use crate::session::exit::Exit;
-use crate::session::ui::Ui;
 use crate::steps;
 use crate::verbs::profile::args::ProfileCheckArgs;
 

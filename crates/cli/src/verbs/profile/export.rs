@@ -7,12 +7,12 @@ use coldpress_build::Output;
 use coldpress_format::BlockSize;
 use coldpress_layout::{Dialect, Plan, PlanItem, SortFile, Tree, plan};
 use coldpress_report::text::{plural, quoted_bytes};
+use coldpress_session::exit::Exit;
+use coldpress_session::ui::Ui;
 use coldpress_trace::export::{self, Format};
 use coldpress_trace::{Profile, WorkingSet};
 
 use crate::resolve;
-use crate::session::exit::Exit;
-use crate::session::ui::Ui;
 use crate::steps;
 use crate::verbs::plan::warn_of_losses;
 use crate::verbs::profile::args::{ListName, ProfileExportArgs};

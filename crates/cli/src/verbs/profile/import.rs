@@ -11,6 +11,8 @@ use coldpress_image::{Image, MetadataMap};
 use coldpress_layout::{Dialect, SortFile, SortFlag, Tree};
 use coldpress_report::failure::hint;
 use coldpress_report::text::{escaped_path, plural, quoted};
+use coldpress_session::exit::Exit;
+use coldpress_session::ui::Ui;
 use coldpress_trace::import::{self, Device, Format, Imported, Inodes, PATH_BYTES_MAX, Settled};
 use coldpress_trace::{Header, PAGE_SIZE_BYTES, Trace};
 
@@ -18,8 +20,6 @@ use super::recording::{Recorder, Recording};
 use super::settle::settle;
 use crate::image_file::open_image;
 use crate::resolve;
-use crate::session::exit::Exit;
-use crate::session::ui::Ui;
 use crate::steps;
 use crate::verbs::profile::args::ProfileImportArgs;
 use crate::verbs::record;

@@ -2,10 +2,10 @@
 
 use coldpress_build::Output;
 use coldpress_report::text::{escaped_path, plural};
+use coldpress_session::exit::Exit;
+use coldpress_session::ui::Ui;
 use coldpress_trace::{Profile, WorkingSet};
 
-use crate::session::exit::Exit;
-use crate::session::ui::Ui;
 use crate::verbs::profile::args::ProfileMergeArgs;
 use crate::{profiles, resolve, steps};
 

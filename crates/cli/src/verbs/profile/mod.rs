@@ -10,8 +10,9 @@ mod recording;
 mod settle;
 mod show;
 
-use crate::session::exit::Exit;
-use crate::session::ui::Ui;
+use coldpress_session::exit::Exit;
+use coldpress_session::ui::Ui;
+
 use crate::verbs::profile::args::{ProfileArgs, ProfileVerb};
 
 pub(super) fn run(args: &ProfileArgs, ui: &Ui) -> anyhow::Result<Exit> {

@@ -3,13 +3,13 @@
 use std::slice;
 
 use coldpress_build::Output;
+use coldpress_session::exit::Exit;
+use coldpress_session::ui::Ui;
 
 use crate::containers;
 use crate::flags::container::ContainerArgs;
 use crate::profiles::OrderingProfile;
 use crate::resolve::{self, ImageSettings};
-use crate::session::exit::Exit;
-use crate::session::ui::Ui;
 use crate::steps;
 use crate::verbs::profile::args::ProfilePlanArgs;
 

@@ -5,11 +5,11 @@ use std::io::Write as _;
 
 use coldpress_report::text::{escaped, fields, hex};
 use coldpress_report::units;
+use coldpress_session::exit::Exit;
+use coldpress_session::ui::Ui;
 use coldpress_trace::{FileAccess, PAGE_SIZE_BYTES, Profile, WorkingSet};
 use serde::Serialize;
 
-use crate::session::exit::Exit;
-use crate::session::ui::Ui;
 use crate::steps;
 use crate::verbs::profile::args::ProfileShowArgs;
 

@@ -9,9 +9,9 @@ use coldpress_build::Output;
 use coldpress_report::failure::hint;
 use coldpress_report::systemd::escaped;
 use coldpress_report::text::quoted;
+use coldpress_session::exit::Exit;
+use coldpress_session::ui::Ui;
 
-use crate::session::exit::Exit;
-use crate::session::ui::Ui;
 use crate::steps;
 use crate::verbs::record::args::RecordArgs;
 

@@ -12,6 +12,9 @@ use std::time::Duration;
 use coldpress_build::Output;
 use coldpress_host::{Command, Janitor};
 use coldpress_report::text::plural;
+use coldpress_session::exit::Exit;
+use coldpress_session::ui::Ui;
+use coldpress_session::work_dir::{self, WorkDir};
 use coldpress_trace::{Trace, WorkingSet};
 
 use self::in_common::in_common;
@@ -20,11 +23,8 @@ use crate::containers;
 use crate::program;
 use crate::recording::{self, Cost, Recorder, Stage};
 use crate::resolve::{self, ImageSettings};
-use crate::session::exit::Exit;
-use crate::session::ui::Ui;
 use crate::steps;
 use crate::verbs::record::args::RecordArgs;
-use crate::work_dir::{self, WorkDir};
 
 /// Where the first image lies when the trace goes to standard output: not `/tmp`, which may be in
 /// memory.

@@ -13,12 +13,13 @@ use coldpress_history::{Origin, Study, read_studies};
 use coldpress_report::failure::hint;
 use coldpress_report::text::{plural, quoted};
 use coldpress_report::units;
+use coldpress_session::exit::Exit;
+use coldpress_session::state;
+use coldpress_session::ui::Ui;
 
 use super::history;
-use crate::session::exit::Exit;
-use crate::session::ui::Ui;
 use crate::verbs::report::args::ReportArgs;
-use crate::{resolve, state, steps};
+use crate::{resolve, steps};
 
 pub(super) fn run(args: &ReportArgs, ui: &Ui) -> anyhow::Result<Exit> {
     resolve::check_outputs(&[&args.output], &args.samples)?;

@@ -9,14 +9,14 @@ use coldpress_host::{Janitor, Scratch};
 use coldpress_image::ImageOffset;
 use coldpress_image::{Image, ReadAt as _};
 use coldpress_report::text::quoted;
+use coldpress_session::peer;
+use coldpress_session::ui::Ui;
 use serde::Serialize;
 
 use super::{rules, write};
 use crate::flags::place::PlaceArgs;
 use crate::image_file::Opened;
-use crate::peer;
 use crate::remake::{self, squashfs_tools_ng};
-use crate::session::ui::Ui;
 use crate::verbs::resquash::args::ResquashArgs;
 use crate::verbs::{diff, identify};
 

@@ -8,11 +8,11 @@ mod write;
 use std::io::Write as _;
 
 use coldpress_report::text::{escaped, fields};
+use coldpress_session::exit::Exit;
+use coldpress_session::ui::Ui;
 use serde::Serialize;
 
 use crate::image_file;
-use crate::session::exit::Exit;
-use crate::session::ui::Ui;
 use crate::verbs::resquash::args::{ResquashArgs, RulesName};
 use job::{Found, Job, Verdict};
 

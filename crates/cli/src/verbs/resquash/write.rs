@@ -12,9 +12,10 @@ use coldpress_image::{ExtractOptions, Image, ReadLimits, TarOptions, write_tar};
 use coldpress_layout::{Plan, Tails};
 use coldpress_report::failure::without_os_number;
 use coldpress_report::text::{plural, printable, quoted};
+use coldpress_session::peer;
+use coldpress_session::ui::Ui;
 
-use crate::session::ui::Ui;
-use crate::{peer, remake};
+use crate::remake;
 
 /// Writes what an image holds as coldpress does without a plan, with every block compressed anew.
 ///

@@ -12,11 +12,11 @@ use std::time::Duration;
 use anyhow::Context as _;
 use coldpress_image::open_file;
 use coldpress_record::prefetching::{Fetched, Limits, Why, read_bytes, read_pages};
+use coldpress_session::ui::Ui;
 use coldpress_trace::{Profile, WorkingSet};
 
 use super::mounted::Mounted;
 use crate::image_file;
-use crate::session::ui::Ui;
 use crate::verbs::run::args::RunArgs;
 
 /// A start that has not come to its end by then needs something else.

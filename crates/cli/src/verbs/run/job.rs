@@ -11,12 +11,12 @@ use std::thread;
 
 use anyhow::Context as _;
 use coldpress_host::{Error, Foreground, Status};
+use coldpress_session::ui::Ui;
 use rustix::process::{Signal, getpgrp};
 use rustix::termios::tcgetpgrp;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGUSR1, SIGUSR2};
 use signal_hook::iterator::Signals;
 
-use crate::session::ui::Ui;
 use crate::verbs::run::args::RunArgs;
 
 /// What a shell says of a program that is not there, and of one that cannot be executed.

@@ -21,13 +21,13 @@ use std::time::Instant;
 use anyhow::bail;
 use coldpress_host::{Janitor, bind, furnish_root};
 use coldpress_report::failure::hint;
+use coldpress_session::exit::Exit;
+use coldpress_session::ui::Ui;
 
 use self::ahead::Ahead;
 use self::mounted::Mounted;
 use self::stage::Stage;
 use self::trial::Trial;
-use crate::session::exit::Exit;
-use crate::session::ui::Ui;
 use crate::verbs::run::args::RunArgs;
 use crate::{image_file, steps};
 

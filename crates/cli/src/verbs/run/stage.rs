@@ -13,10 +13,10 @@ use coldpress_host::{
 };
 use coldpress_report::failure::hint;
 use coldpress_report::text::quoted;
+use coldpress_session::privileges::FUSE_ADVICE;
+use coldpress_session::work_dir::WorkDir;
 
-use crate::privileges::FUSE_ADVICE;
 use crate::verbs::run::args::{OverlayArg, RunArgs};
-use crate::work_dir::WorkDir;
 
 const NAMESPACE_ADVICE: &str = "the kernel must let everyone have user namespaces: see \
      `sysctl user.max_user_namespaces kernel.unprivileged_userns_clone kernel.apparmor_restrict_unprivileged_userns`; \

@@ -12,11 +12,11 @@ use coldpress_history::{
 };
 use coldpress_report::text::{escaped, escaped_path};
 use coldpress_report::units;
+use coldpress_session::clock::now_unix_ms;
+use coldpress_session::state;
+use coldpress_session::ui::Ui;
 
 use crate::image_file::Opened;
-use crate::session::clock::now_unix_ms;
-use crate::session::ui::Ui;
-use crate::state;
 use crate::verbs::run::args::RunArgs;
 
 /// Launches of each kind, after which it is decided: an effect of some percent shows by then, if launches are alike.

@@ -14,6 +14,7 @@ use anyhow::{Context as _, anyhow, bail};
 use coldpress_host::{Janitor, LeasedFile, Scratch};
 use coldpress_report::failure::hint;
 use coldpress_report::text::quoted;
+use coldpress_session::ui::Ui;
 use rusqlite::Connection;
 use rustix::fs::{CWD, FallocateFlags, Mode, OFlags, fallocate, openat};
 
@@ -22,7 +23,6 @@ use super::compare::difference;
 use super::connection::{findings, open};
 use super::header::is_page_size;
 use super::survey::{Beside, Integrity, Survey, beside, integrity};
-use crate::session::ui::Ui;
 use crate::verbs::defrag::explained;
 use crate::verbs::sqlite::args::SqliteArgs;
 

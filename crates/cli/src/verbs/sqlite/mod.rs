@@ -12,11 +12,11 @@ use std::io::Write as _;
 use coldpress_host::Janitor;
 use coldpress_report::text::{fields, plural, quoted};
 use coldpress_report::units::{bytes, count};
+use coldpress_session::exit::Exit;
+use coldpress_session::failure::unless_stdout_closed;
+use coldpress_session::ui::Ui;
 use serde::Serialize;
 
-use crate::session::exit::Exit;
-use crate::session::failure::unless_stdout_closed;
-use crate::session::ui::Ui;
 use crate::verbs::sqlite::args::SqliteArgs;
 use survey::{Integrity, Survey};
 

@@ -10,12 +10,12 @@ use anyhow::{Context as _, anyhow};
 use coldpress_host::{Error, Extents};
 use coldpress_report::text::{escaped_path, quoted};
 use coldpress_report::units::{bytes, count};
+use coldpress_session::ui::Ui;
 use rusqlite::ErrorCode;
 use serde::Serialize;
 
 use super::connection::{findings, open_to_read};
 use super::header::{HEADER_BYTES, Header};
-use crate::session::ui::Ui;
 
 /// A database as it was found.
 #[derive(Debug, Serialize)]

@@ -13,11 +13,11 @@ use std::process::ExitCode;
 
 use clap::{Args as _, Command, FromArgMatches as _};
 use coldpress_dialects::squashfuse::{MountOption, Mounting, Program, Request, usage};
+use coldpress_session::exit::Exit;
+use coldpress_session::ui::Ui;
 
 use crate::flags::place::PlaceArgs;
 use crate::image_file;
-use crate::session::exit::Exit;
-use crate::session::ui::Ui;
 use crate::verbs::mount::{self, args::MountArgs};
 
 /// Exit status of both if the image cannot be opened.

@@ -14,11 +14,11 @@ use coldpress_image::{Archived, Error, Image, LeftOut, TarOptions, write_tar};
 use coldpress_report::failure::hint;
 use coldpress_report::text::{escaped_path, image_path, plural, quoted, quoted_bytes};
 use coldpress_report::units;
+use coldpress_session::exit::Exit;
+use coldpress_session::ui::Ui;
 
 use crate::image_file::open_image_at;
 use crate::resolve;
-use crate::session::exit::Exit;
-use crate::session::ui::Ui;
 use crate::verbs::tar::args::ArchiveArgs;
 
 /// How many things that are left out are named before the rest is only counted.

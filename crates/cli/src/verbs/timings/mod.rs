@@ -12,12 +12,12 @@ use coldpress_history::{Change, ChangeId, History, Origin, TaskList, parse_task_
 use coldpress_report::failure::{hint, sentence};
 use coldpress_report::text::{escaped, iso_utc, quoted};
 use coldpress_report::units;
+use coldpress_session::clock::now_unix_ms;
+use coldpress_session::exit::Exit;
+use coldpress_session::state;
+use coldpress_session::ui::Ui;
 use serde::Serialize;
 
-use crate::session::clock::now_unix_ms;
-use crate::session::exit::Exit;
-use crate::session::ui::Ui;
-use crate::state;
 use crate::verbs::timings::args::TimingsArgs;
 
 /// More is read of no file: one byte above what a listing may have.

@@ -11,12 +11,12 @@ use coldpress_image::image_path::resolve_as_listed;
 use coldpress_image::{Image, Visited, Walker};
 use coldpress_report::failure::sentence;
 use coldpress_report::text::{base_name, escaped, image_path, plural, quoted_bytes};
+use coldpress_session::exit::Exit;
+use coldpress_session::failure;
+use coldpress_session::ui::Ui;
 
 use super::ls::row::size_bytes;
 use crate::image_file::open_image_at;
-use crate::session::exit::Exit;
-use crate::session::failure;
-use crate::session::ui::Ui;
 use crate::verbs::tree::args::TreeArgs;
 
 use json::JsonTree;

@@ -7,12 +7,12 @@ use coldpress_doctor::reader::{COMPRESSORS, Known, Reader};
 use coldpress_doctor::targets;
 use coldpress_format::{BlockSize, Compressor};
 use coldpress_report::failure::hint;
+use coldpress_session::ui::Ui;
 use coldpress_tune::{Effort, FieldOptions, Limits, filters};
 
 use crate::device::Target;
 use crate::flags::image::CompressorName;
 use crate::resolve;
-use crate::session::ui::Ui;
 use crate::verbs::tune::args::TuneArgs;
 
 /// What a choice depends on beside the source and its start.

@@ -17,13 +17,13 @@ use std::path::{Path, PathBuf};
 use coldpress_bench::report_html;
 use coldpress_build::Output;
 use coldpress_report::text::quoted;
+use coldpress_session::exit::Exit;
+use coldpress_session::failure::unless_stdout_closed;
+use coldpress_session::ui::Ui;
 use coldpress_tune::{Budget, Equivalent, equivalents};
 
 use crate::containers;
 use crate::resolve::{self, ImageSettings};
-use crate::session::exit::Exit;
-use crate::session::failure::unless_stdout_closed;
-use crate::session::ui::Ui;
 use crate::steps;
 use crate::tuning::{Question, Tuned};
 use crate::verbs::tune::args::TuneArgs;

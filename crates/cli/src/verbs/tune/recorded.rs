@@ -4,15 +4,15 @@ use std::path::Path;
 
 use coldpress_build::Source;
 use coldpress_host::{Command, Janitor};
+use coldpress_session::ui::Ui;
+use coldpress_session::work_dir::WorkDir;
 
 use crate::profiles::OrderingProfile;
 use crate::recording::{self, Recorder, Stage};
 use crate::resolve::{self, ImageSettings};
-use crate::session::ui::Ui;
 use crate::start::Start;
 use crate::verbs::record;
 use crate::verbs::tune::args::TuneArgs;
-use crate::work_dir::WorkDir;
 
 /// Where the recorded image lies: not `/tmp`, which may be in memory.
 const WORK_PARENT: &str = "/var/tmp";

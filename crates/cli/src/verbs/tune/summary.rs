@@ -3,10 +3,10 @@
 use std::io::Write as _;
 
 use coldpress_report::text::{fields, plural, wrapped};
+use coldpress_session::ui::Ui;
 use coldpress_tune::Equivalent;
 
 use super::{Told, facts, table, why};
-use crate::session::ui::Ui;
 
 /// Prints the front, what tools make today, the reasons, and how to build it.
 pub(super) fn print(told: &Told, ui: &Ui) -> anyhow::Result<()> {

@@ -10,12 +10,12 @@ use coldpress_dialects::unsquashfs::{
 use coldpress_format::Inode;
 use coldpress_image::{Attribute, ExtractOptions, Extracted, Image, Metadata, ReadLimits, Visited};
 use coldpress_report::failure::{sentence, without_os_number};
+use coldpress_session::exit::Exit;
+use coldpress_session::failure;
+use coldpress_session::ui::Ui;
 use rustix::process::geteuid;
 
 use super::run::list;
-use crate::session::exit::Exit;
-use crate::session::failure;
-use crate::session::ui::Ui;
 use crate::verbs::pace::{Pace, Shown, print};
 
 /// How many things that could not be restored are told.

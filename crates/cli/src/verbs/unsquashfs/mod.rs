@@ -14,10 +14,9 @@ use std::process::ExitCode;
 
 use coldpress_dialects::Tool;
 use coldpress_dialects::unsquashfs::{Request, help, parse};
-
-use crate::session::exit::{self, Exit};
-use crate::session::failure;
-use crate::session::ui::Ui;
+use coldpress_session::exit::{self, Exit};
+use coldpress_session::failure;
+use coldpress_session::ui::Ui;
 
 /// Exit status of the tools for what ended the work.
 const FATAL: u8 = 1;

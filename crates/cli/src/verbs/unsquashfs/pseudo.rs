@@ -9,9 +9,9 @@ use coldpress_build::Output;
 use coldpress_dialects::unsquashfs::{PseudoDump, Request, Selection};
 use coldpress_image::Image;
 use coldpress_report::text::quoted;
+use coldpress_session::exit::Exit;
+use coldpress_session::ui::Ui;
 
-use crate::session::exit::Exit;
-use crate::session::ui::Ui;
 use crate::verbs::pace::{Pace, Shown};
 
 /// Writes the paths that are selected, to standard output or into a file that takes its place when

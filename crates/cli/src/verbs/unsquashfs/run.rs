@@ -6,11 +6,11 @@ use coldpress_dialects::unsquashfs::{
     Request, Selection, write_contents, write_listing, write_superblock,
 };
 use coldpress_image::Image;
+use coldpress_session::exit::Exit;
+use coldpress_session::failure::stdout_failure;
+use coldpress_session::ui::Ui;
 
 use super::{extract, image, pseudo};
-use crate::session::exit::Exit;
-use crate::session::failure::stdout_failure;
-use crate::session::ui::Ui;
 use crate::verbs::deed;
 use crate::verbs::kept::kept;
 

@@ -13,12 +13,12 @@ use coldpress_bench::{BootContestant, Error, boot, boot_rows};
 use coldpress_history::{State, Study};
 use coldpress_host::backing_disk;
 use coldpress_report::text::quoted;
+use coldpress_session::exit::Exit;
+use coldpress_session::failure::unless_stdout_closed;
+use coldpress_session::ui::Ui;
 
 use super::kept::{create_report, write_report};
 use crate::resolve;
-use crate::session::exit::Exit;
-use crate::session::failure::unless_stdout_closed;
-use crate::session::ui::Ui;
 use crate::study::machine_facts;
 use crate::verbs::bench::boot::args::BootArgs;
 use watcher::Watcher;

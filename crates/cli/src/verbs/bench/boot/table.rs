@@ -8,9 +8,8 @@ use coldpress_bench::text::interval_of_ratio;
 use coldpress_history::Study;
 use coldpress_report::text::{escaped, plural, wrapped};
 use coldpress_report::units::{bytes, count, ratio, seconds};
+use coldpress_session::ui::Ui;
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
-
-use crate::session::ui::Ui;
 
 const AMOUNTS: [&str; 8] = [
     "image",

@@ -5,8 +5,8 @@ use std::ops::ControlFlow;
 use coldpress_bench::{BootContestant, BootProgress};
 use coldpress_history::{Run, State, Study};
 use coldpress_report::text::escaped;
+use coldpress_session::ui::{Step, Ui};
 
-use crate::session::ui::{Step, Ui};
 use crate::verbs::bench::boot::args::BootArgs;
 use crate::verbs::bench::kept::Kept;
 

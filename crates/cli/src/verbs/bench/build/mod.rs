@@ -17,14 +17,14 @@ use coldpress_history::{Kind, Origin, State, Study};
 use coldpress_host::{Janitor, Scratch};
 use coldpress_report::failure::hint;
 use coldpress_report::text::{escaped, quoted};
+use coldpress_session::clock::now_unix_ms;
+use coldpress_session::exit::Exit;
+use coldpress_session::failure::unless_stdout_closed;
+use coldpress_session::ui::Ui;
 use serde_json::json;
 
 use super::kept::{Kept, create_report, write_report};
 use crate::resolve::check_source;
-use crate::session::clock::now_unix_ms;
-use crate::session::exit::Exit;
-use crate::session::failure::unless_stdout_closed;
-use crate::session::ui::Ui;
 use crate::study::{machine_facts, seed};
 use crate::verbs::bench::build::args::BenchBuildArgs;
 use resolve::{Tools, check_places, lists};

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, anyhow};
 use coldpress_bench::build_study::{Lists, Maker, Unpacker, version};
 use coldpress_report::failure::hint;
+use coldpress_session::ui::Ui;
 
 use crate::resolve::{block_size, check_outputs};
-use crate::session::ui::Ui;
 use crate::verbs::bench::build::args::BenchBuildArgs;
 
 /// What is to be combined, with tools that may be missing.

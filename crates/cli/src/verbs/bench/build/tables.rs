@@ -7,9 +7,8 @@ use coldpress_bench::figure;
 use coldpress_bench::stats::Summary;
 use coldpress_report::text::wrapped;
 use coldpress_report::units::seconds;
+use coldpress_session::ui::Ui;
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
-
-use crate::session::ui::Ui;
 
 const LEGEND: &str = "* on the Pareto front: no other is as good in build time, size and unpack time, and better in one. Medians; \
     +- is half of the range of the middle half of the runs. Unpack time is that of the fastest way.";

@@ -16,13 +16,13 @@ use coldpress_build::Output;
 use coldpress_history::{Study, StudyId, read_studies};
 use coldpress_report::failure::hint;
 use coldpress_report::text::{escaped, plural, quoted};
+use coldpress_session::exit::Exit;
+use coldpress_session::ui::Ui;
+use coldpress_session::{failure, state};
 use serde::Serialize;
 
-use crate::session::exit::Exit;
-use crate::session::failure;
-use crate::session::ui::Ui;
+use crate::steps;
 use crate::verbs::bench::compare::args::CompareArgs;
-use crate::{state, steps};
 
 use judgement::Judgement;
 

@@ -11,11 +11,12 @@ use coldpress_history::{Facts, Figures};
 use coldpress_host::{FileSystem, Janitor, Scratch};
 use coldpress_report::failure::hint;
 use coldpress_report::text::{escaped, quoted};
+use coldpress_session::peer;
+use coldpress_session::ui::Ui;
 
 use super::images;
-use crate::session::ui::Ui;
+use crate::resolve;
 use crate::verbs::bench::launch::args::{BenchLaunchArgs, MountName};
-use crate::{peer, resolve};
 
 /// What `--mount fuse` stands for, the better one first.
 const FUSE_PROGRAMS: [&str; 2] = ["squashfuse_ll", "squashfuse"];

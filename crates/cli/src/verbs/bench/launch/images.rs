@@ -7,9 +7,9 @@ use anyhow::Context as _;
 use coldpress_bench::build_study::{BuildStudy, Matrix, Watch, read_source, run_builds, version};
 use coldpress_host::{Janitor, Scratch};
 use coldpress_report::text::quoted;
+use coldpress_session::ui::Ui;
 
 use super::contestants::{Image, file_name};
-use crate::session::ui::Ui;
 use crate::verbs::bench::launch::args::BenchLaunchArgs;
 
 /// What was made.

@@ -6,9 +6,9 @@ use std::os::unix::ffi::OsStrExt as _;
 use coldpress_bench::{Comparison, Progress, Run, Step};
 use coldpress_history::{Kind, State, Study};
 use coldpress_report::text::escaped;
+use coldpress_session::ui::{self, Ui};
 
 use super::contestants::{Contestants, title};
-use crate::session::ui::{self, Ui};
 use crate::study::machine_facts;
 use crate::verbs::bench::kept::Kept;
 use crate::verbs::bench::launch::args::BenchLaunchArgs;

@@ -13,13 +13,14 @@ use coldpress_bench::{Comparison, Error, Scenario, compare};
 use coldpress_history::{State, Study};
 use coldpress_host::{Device, Janitor, Scratch};
 use coldpress_report::text::escaped;
+use coldpress_session::exit::Exit;
+use coldpress_session::failure::unless_stdout_closed;
+use coldpress_session::privileges;
+use coldpress_session::ui::Ui;
 
 use super::kept::{create_report, write_report};
-use crate::session::exit::Exit;
-use crate::session::failure::unless_stdout_closed;
-use crate::session::ui::Ui;
 use crate::verbs::bench::launch::args::BenchLaunchArgs;
-use crate::{privileges, program, recording, resolve, study};
+use crate::{program, recording, resolve, study};
 use contestants::Contestants;
 use keeper::Keeper;
 

@@ -7,8 +7,8 @@ use coldpress_bench::standings;
 use coldpress_bench::stats::outliers;
 use coldpress_history::Study;
 use coldpress_report::text::{escaped, wrapped};
+use coldpress_session::ui::Ui;
 
-use crate::session::ui::Ui;
 use crate::verbs::history::show::{exclusions, table};
 
 /// The figures that are shown, in this order; the study has more.

@@ -6,7 +6,7 @@ use std::io;
 
 /// Why standard output cannot be written.
 #[derive(Debug)]
-pub(crate) struct StdoutFailed(pub(crate) io::Error);
+pub struct StdoutFailed(pub io::Error);
 
 impl fmt::Display for StdoutFailed {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -17,7 +17,7 @@ impl fmt::Display for StdoutFailed {
 impl Error for StdoutFailed {}
 
 /// Why standard output cannot be written, if that is what ended the command.
-pub(crate) fn stdout_failure(error: &anyhow::Error) -> Option<io::ErrorKind> {
+pub fn stdout_failure(error: &anyhow::Error) -> Option<io::ErrorKind> {
     error.chain().find_map(|cause| {
         let inner = cause.downcast_ref::<io::Error>()?.get_ref()?;
         Some(inner.downcast_ref::<StdoutFailed>()?.0.kind())
@@ -26,7 +26,7 @@ pub(crate) fn stdout_failure(error: &anyhow::Error) -> Option<io::ErrorKind> {
 
 /// Whether the command ended because nobody reads its output any more: that is success, as for
 /// `coldpress ls image.sqfs | head`.
-pub(crate) fn is_stdout_closed(error: &anyhow::Error) -> bool {
+pub fn is_stdout_closed(error: &anyhow::Error) -> bool {
     stdout_failure(error) == Some(io::ErrorKind::BrokenPipe)
 }
 
@@ -36,7 +36,7 @@ pub(crate) fn is_stdout_closed(error: &anyhow::Error) -> bool {
 /// # Errors
 ///
 /// All others.
-pub(crate) fn unless_stdout_closed(printed: anyhow::Result<()>) -> anyhow::Result<()> {
+pub fn unless_stdout_closed(printed: anyhow::Result<()>) -> anyhow::Result<()> {
     match printed {
         Err(error) if is_stdout_closed(&error) => Ok(()),
         printed => printed,

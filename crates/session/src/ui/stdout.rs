@@ -2,7 +2,7 @@
 
 use std::io::{self, BufWriter, Write};
 
-use crate::session::failure::StdoutFailed;
+use crate::failure::StdoutFailed;
 
 /// Bytes collected before they are written; a pipe holds as much.
 const BUFFER_BYTES: usize = 64 << 10;
@@ -12,7 +12,7 @@ const BUFFER_BYTES: usize = 64 << 10;
 /// Its errors are marked as [`StdoutFailed`]. Rust ignores SIGPIPE, so a closed pipe is one of them;
 /// it ends the command with success.
 #[derive(Debug)]
-pub(crate) struct Stdout {
+pub struct Stdout {
     buffer: BufWriter<Pipe>,
 }
 
@@ -24,8 +24,7 @@ impl Stdout {
     }
 
     /// Characters of a line of the terminal; `None` if it is none, for whom lines are not broken.
-    #[expect(clippy::unused_self, reason = "a question about standard output")]
-    pub(crate) fn width(&self) -> Option<usize> {
+    pub fn width(&self) -> Option<usize> {
         let size = rustix::termios::tcgetwinsize(io::stdout()).ok()?;
         Some(usize::from(size.ws_col)).filter(|width| *width > 0)
     }

@@ -15,7 +15,7 @@ use coldpress_report::text::quoted;
 /// The file of the history, if it is to be another one.
 const VARIABLE: &str = "COLDPRESS_HISTORY";
 /// The file of the calibration, likewise.
-pub(crate) const CALIBRATION: &str = "COLDPRESS_CALIBRATION";
+pub const CALIBRATION: &str = "COLDPRESS_CALIBRATION";
 /// What a variable says if nothing is to be kept.
 const OFF: &str = "off";
 
@@ -24,7 +24,7 @@ const OFF: &str = "off";
 /// # Errors
 ///
 /// If it is turned off, has no place, or cannot be opened and written.
-pub(crate) fn open() -> anyhow::Result<History> {
+pub fn open() -> anyhow::Result<History> {
     let Some(path) = path()? else {
         let error = anyhow!("there is no history: {VARIABLE} turns it off");
         return Err(hint(
@@ -50,7 +50,7 @@ pub(crate) fn open() -> anyhow::Result<History> {
 /// # Errors
 ///
 /// If the user has no home, or the directory cannot be made.
-pub(crate) fn path() -> anyhow::Result<Option<PathBuf>> {
+pub fn path() -> anyhow::Result<Option<PathBuf>> {
     let chosen = env::var_os(VARIABLE);
     let is_chosen = chosen.is_some();
     let Some(path) = place("history.sqlite", VARIABLE, chosen, &Homes::of_this_user())? else {
@@ -74,7 +74,7 @@ pub(crate) fn path() -> anyhow::Result<Option<PathBuf>> {
 /// # Errors
 ///
 /// If the user has no home.
-pub(crate) fn calibration() -> anyhow::Result<Option<PathBuf>> {
+pub fn calibration() -> anyhow::Result<Option<PathBuf>> {
     let chosen = env::var_os(CALIBRATION);
     let path = place(
         "calibration.json",

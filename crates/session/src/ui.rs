@@ -4,8 +4,8 @@ mod stdout;
 mod step;
 
 use coldpress_report::failure::{hint_of, sentence};
-pub(crate) use stdout::Stdout;
-pub(crate) use step::Step;
+pub use stdout::Stdout;
+pub use step::Step;
 use step::Unit;
 
 use std::env;
@@ -14,25 +14,25 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use crate::session::interrupt::Interrupt;
-use crate::session::timing::{Running, Timing};
+use crate::interrupt::Interrupt;
+use crate::timing::{Running, Timing};
 
 /// What every command talks through.
 #[derive(Debug)]
-pub(crate) struct Ui {
+pub struct Ui {
     quiet: bool,
     color: bool,
     /// Ctrl-C and its kin.
-    pub(crate) interrupt: Interrupt,
+    pub interrupt: Interrupt,
     /// How long what takes; steps are noted by themselves.
-    pub(crate) timing: Arc<Timing>,
+    pub timing: Arc<Timing>,
 }
 
 impl Ui {
     /// A user interface on this process's standard streams.
     ///
     /// * `quiet`: no progress and no summaries; warnings and errors remain.
-    pub(crate) fn new(quiet: bool) -> Self {
+    pub fn new(quiet: bool) -> Self {
         // https://no-color.org: set and not empty.
         let no_color = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         let color = !no_color && io::stderr().is_terminal();
@@ -45,11 +45,7 @@ impl Ui {
     }
 
     /// Standard output, buffered; the caller flushes it.
-    #[expect(
-        clippy::unused_self,
-        reason = "nobody else is to hand out standard output"
-    )]
-    pub(crate) fn out(&self) -> Stdout {
+    pub fn out(&self) -> Stdout {
         Stdout::new()
     }
 
@@ -58,7 +54,7 @@ impl Ui {
     /// # Errors
     ///
     /// If standard output cannot be written.
-    pub(crate) fn json(&self, value: &impl Serialize) -> anyhow::Result<()> {
+    pub fn json(&self, value: &impl Serialize) -> anyhow::Result<()> {
         let mut out = self.out();
         serde_json::to_writer_pretty(&mut out, value).map_err(io::Error::from)?;
         writeln!(out)?;
@@ -67,31 +63,31 @@ impl Ui {
     }
 
     /// Says a line, unless quiet.
-    pub(crate) fn say(&self, line: &str) {
+    pub fn say(&self, line: &str) {
         if !self.quiet {
             talk(line);
         }
     }
 
     /// Tells of something that needs no attention, unless quiet.
-    pub(crate) fn note(&self, text: &str) {
+    pub fn note(&self, text: &str) {
         if !self.quiet {
             talk(&format!("{}: {text}", self.label("note", "36")));
         }
     }
 
     /// Warns of something that the user may not expect.
-    pub(crate) fn warn(&self, text: &str) {
+    pub fn warn(&self, text: &str) {
         talk(&format!("{}: {text}", self.label("warning", "33")));
     }
 
     /// Tells of a part that failed while the rest goes on.
-    pub(crate) fn error(&self, text: &str) {
+    pub fn error(&self, text: &str) {
         talk(&format!("{}: {text}", self.label("error", "31")));
     }
 
     /// Tells why the command could not run, with its hint.
-    pub(crate) fn fail(&self, error: &anyhow::Error) {
+    pub fn fail(&self, error: &anyhow::Error) {
         self.error(&sentence(error));
         if let Some(hint) = hint_of(error) {
             talk(&format!("\n{}: {hint}", self.label("hint", "36")));
@@ -101,12 +97,12 @@ impl Ui {
     /// Begins a long step with a progress bar.
     ///
     /// * `total_bytes`: what [`Step::set`] will reach; 0 if it is not known yet.
-    pub(crate) fn step(&self, label: &'static str, total_bytes: u64) -> Step {
+    pub fn step(&self, label: &'static str, total_bytes: u64) -> Step {
         self.begin(label, total_bytes, Unit::Bytes)
     }
 
     /// Begins a long step of `total` things alike.
-    pub(crate) fn count(&self, label: &'static str, total: u64) -> Step {
+    pub fn count(&self, label: &'static str, total: u64) -> Step {
         self.begin(label, total, Unit::Things)
     }
 
@@ -118,7 +114,7 @@ impl Ui {
     /// # Errors
     ///
     /// Those of the task.
-    pub(crate) fn task<T, E>(
+    pub fn task<T, E>(
         &self,
         label: &str,
         summary: &str,
@@ -131,7 +127,7 @@ impl Ui {
     }
 
     /// The same for what cannot fail.
-    pub(crate) fn timed<T>(&self, label: &str, summary: &str, act: impl FnOnce() -> T) -> T {
+    pub fn timed<T>(&self, label: &str, summary: &str, act: impl FnOnce() -> T) -> T {
         let running = Running::begin(&self.timing, label, summary.to_owned());
         let done = act();
         running.done();

@@ -9,7 +9,7 @@ use super::{TASKS_MAX, Timing};
 /// A task under way; a task that is begun meanwhile is a part of it. Dropped without an end, it has
 /// failed.
 #[derive(Debug)]
-pub(crate) struct Running {
+pub struct Running {
     timing: Arc<Timing>,
     /// Its place in the list; `None` if it has ended, or there are too many.
     index: Option<usize>,
@@ -20,7 +20,7 @@ impl Running {
     ///
     /// * `label`: its kind, as a word.
     /// * `summary`: what it does, as a sentence.
-    pub(crate) fn begin(timing: &Arc<Timing>, label: &str, summary: String) -> Self {
+    pub fn begin(timing: &Arc<Timing>, label: &str, summary: String) -> Self {
         // What threads did before is nobody's.
         timing.busy.take();
         let began_us = timing.elapsed_us();
@@ -45,7 +45,7 @@ impl Running {
     }
 
     /// Adds what it is about to its summary.
-    pub(crate) fn describe(&self, what: &str) {
+    pub fn describe(&self, what: &str) {
         let mut noted = self.timing.noted();
         let task = self.index.and_then(|index| noted.tasks.get_mut(index));
         if let Some(task) = task {
@@ -54,7 +54,7 @@ impl Running {
     }
 
     /// Ends it well.
-    pub(crate) fn done(mut self) {
+    pub fn done(mut self) {
         self.end(Status::Done);
     }
 

@@ -4,13 +4,13 @@ use anyhow::anyhow;
 use coldpress_host::{enter_private_namespace, missing_privileges};
 use coldpress_report::failure::hint;
 
-use crate::session::ui::Ui;
+use crate::ui::Ui;
 
 /// What to do about missing privileges.
 const ADVICE: &str = "run it as root, on a kernel with SquashFS, loop devices and tracefs";
 
 /// What to do where `/dev/fuse` cannot be opened.
-pub(crate) const FUSE_ADVICE: &str = "`chmod 666 /dev/fuse` by root, as most systems have it, `modprobe fuse`, or the \
+pub const FUSE_ADVICE: &str = "`chmod 666 /dev/fuse` by root, as most systems have it, `modprobe fuse`, or the \
      `--device /dev/fuse` of a container";
 
 /// Enters a private mount namespace, or says what is missing.
@@ -18,7 +18,7 @@ pub(crate) const FUSE_ADVICE: &str = "`chmod 666 /dev/fuse` by root, as most sys
 /// # Errors
 ///
 /// If this process lacks anything that is needed.
-pub(crate) fn require(what: &str) -> anyhow::Result<()> {
+pub fn require(what: &str) -> anyhow::Result<()> {
     let missing: Vec<&str> = missing_privileges()
         .iter()
         .map(|missing| missing.what)
@@ -39,7 +39,7 @@ pub(crate) fn require(what: &str) -> anyhow::Result<()> {
 /// # Errors
 ///
 /// If the namespace cannot be entered after all.
-pub(crate) fn ask(ui: &Ui) -> anyhow::Result<bool> {
+pub fn ask(ui: &Ui) -> anyhow::Result<bool> {
     let missing = missing_privileges();
     if missing.is_empty() {
         enter_private_namespace()?;

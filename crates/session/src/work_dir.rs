@@ -16,7 +16,7 @@ const PRIVATE: u32 = 0o700;
 
 /// A directory whose files are known by name, so that they can be removed after a kill as well.
 #[derive(Debug)]
-pub(crate) struct WorkDir<'a> {
+pub struct WorkDir<'a> {
     path: PathBuf,
     files: Vec<PathBuf>,
     janitor: Option<&'a Janitor>,
@@ -31,7 +31,7 @@ impl<'a> WorkDir<'a> {
     /// # Errors
     ///
     /// If it cannot be created.
-    pub(crate) fn create(
+    pub fn create(
         parent: &Path,
         names: &[&str],
         janitor: Option<&'a Janitor>,
@@ -65,17 +65,17 @@ impl<'a> WorkDir<'a> {
     }
 
     /// Where it is.
-    pub(crate) fn path(&self) -> &Path {
+    pub fn path(&self) -> &Path {
         &self.path
     }
 
     /// The file of this name, which was announced.
-    pub(crate) fn file(&self, name: &str) -> PathBuf {
+    pub fn file(&self, name: &str) -> PathBuf {
         private(&self.path).join(name)
     }
 
     /// An empty directory to mount on.
-    pub(crate) fn mount_point(&self) -> PathBuf {
+    pub fn mount_point(&self) -> PathBuf {
         self.path.join("root")
     }
 
@@ -115,7 +115,7 @@ fn private(path: &Path) -> PathBuf {
 }
 
 /// The directory in which `path` stands.
-pub(crate) fn parent(path: &Path) -> &Path {
+pub fn parent(path: &Path) -> &Path {
     path.parent()
         .filter(|parent| !parent.as_os_str().is_empty())
         .unwrap_or(Path::new("."))

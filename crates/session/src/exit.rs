@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 /// How a command ended that could run; one that could not returns an error instead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Exit {
+pub enum Exit {
     /// All that was asked was done.
     Done,
     /// It was done, but something was wrong: damage, or a part that could not be kept.
@@ -15,15 +15,15 @@ pub(crate) enum Exit {
 
 impl Exit {
     /// `Wrong` if anything was wrong.
-    pub(crate) fn wrong_if(wrong: bool) -> Self {
+    pub fn wrong_if(wrong: bool) -> Self {
         if wrong { Self::Wrong } else { Self::Done }
     }
 }
 
 /// Exit status of a command that could not run, as of a wrong command line.
-pub(crate) const CANNOT_RUN: u8 = 2;
+pub const CANNOT_RUN: u8 = 2;
 /// Exit status after SIGINT, SIGTERM or SIGHUP, as a shell states the first of them.
-pub(crate) const INTERRUPTED: u8 = 130;
+pub const INTERRUPTED: u8 = 130;
 
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {

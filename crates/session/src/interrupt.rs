@@ -13,17 +13,18 @@ use anyhow::Context as _;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::flag;
 
-use crate::session::exit::INTERRUPTED;
+use crate::exit::INTERRUPTED;
 
 /// Whether the user wants the process to end.
 #[derive(Debug)]
-pub(crate) struct Interrupt {
+pub struct Interrupt {
     pending: Arc<AtomicBool>,
     immediate: Arc<AtomicBool>,
 }
 
 impl Interrupt {
-    pub(crate) fn new() -> Self {
+    /// No signal is waited for yet.
+    pub fn new() -> Self {
         Self {
             pending: Arc::new(AtomicBool::new(false)),
             immediate: Arc::new(AtomicBool::new(true)),
@@ -36,7 +37,7 @@ impl Interrupt {
     /// # Errors
     ///
     /// If the kernel refuses a signal handler.
-    pub(crate) fn install(&self) -> anyhow::Result<()> {
+    pub fn install(&self) -> anyhow::Result<()> {
         for signal in [SIGINT, SIGTERM, SIGHUP] {
             // In this order: the flag is set only if the process goes on.
             flag::register_conditional_shutdown(
@@ -57,18 +58,18 @@ impl Interrupt {
     ///
     /// Guards do not nest: one for each command, taken before the first thing is created and
     /// declared before it, so that it is dropped after it.
-    pub(crate) fn hold(&self) -> Hold<'_> {
+    pub fn hold(&self) -> Hold<'_> {
         self.immediate.store(false, Ordering::SeqCst);
         Hold(self)
     }
 
     /// Whether a signal came while it was held back.
-    pub(crate) fn is_pending(&self) -> bool {
+    pub fn is_pending(&self) -> bool {
         self.pending.load(Ordering::SeqCst)
     }
 
     /// `Break` once a signal came; for progress callbacks.
-    pub(crate) fn poll(&self) -> ControlFlow<()> {
+    pub fn poll(&self) -> ControlFlow<()> {
         if self.is_pending() {
             ControlFlow::Break(())
         } else {
@@ -79,7 +80,7 @@ impl Interrupt {
 
 /// Signals only set a flag while this lives.
 #[derive(Debug)]
-pub(crate) struct Hold<'a>(&'a Interrupt);
+pub struct Hold<'a>(&'a Interrupt);
 
 impl Drop for Hold<'_> {
     fn drop(&mut self) {

@@ -7,10 +7,10 @@ use std::path::Path;
 use coldpress_host::{Command, Outcome, Ready, launch};
 use coldpress_report::text::printable;
 
-use crate::session::ui::Ui;
+use crate::ui::Ui;
 
 /// Whether a program of this name is in PATH.
-pub(crate) fn is_installed(program: &str) -> bool {
+pub fn is_installed(program: &str) -> bool {
     let paths = env::var_os("PATH").unwrap_or_default();
     env::split_paths(&paths).any(|path| Path::new(&path).join(program).is_file())
 }
@@ -20,7 +20,7 @@ pub(crate) fn is_installed(program: &str) -> bool {
 /// # Errors
 ///
 /// As [`run`].
-pub(crate) fn version(program: &str, flag: &str, ui: &Ui) -> anyhow::Result<String> {
+pub fn version(program: &str, flag: &str, ui: &Ui) -> anyhow::Result<String> {
     let outcome = run(vec![program.into(), flag.into()], ui)?;
     let said = printable(&outcome.stdout_tail);
     Ok(said.lines().next().unwrap_or(program).to_owned())
@@ -31,7 +31,7 @@ pub(crate) fn version(program: &str, flag: &str, ui: &Ui) -> anyhow::Result<Stri
 /// # Errors
 ///
 /// If there is no such program, or the user interrupts.
-pub(crate) fn run(args: Vec<OsString>, ui: &Ui) -> anyhow::Result<Outcome> {
+pub fn run(args: Vec<OsString>, ui: &Ui) -> anyhow::Result<Outcome> {
     let command = Command {
         args,
         chroot: false,

@@ -8,7 +8,7 @@
 mod busy;
 mod task;
 
-pub(crate) use task::Running;
+pub use task::Running;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
@@ -16,8 +16,8 @@ use std::time::Instant;
 use anyhow::Error;
 use coldpress_history::{Change, Origin, Status, Task};
 
-use crate::session::clock::now_unix_ms;
-use crate::session::failure;
+use crate::clock::now_unix_ms;
+use crate::failure;
 
 use busy::BusyTimes;
 
@@ -26,7 +26,7 @@ const TASKS_MAX: usize = 20_000;
 
 /// The clock of this process, and what it was read for.
 #[derive(Debug)]
-pub(crate) struct Timing {
+pub struct Timing {
     began: Instant,
     began_unix_ms: u64,
     noted: Mutex<Noted>,
@@ -35,11 +35,13 @@ pub(crate) struct Timing {
 
 /// What is done: a verb, and a sentence for listings.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Deed {
-    pub(crate) verb: &'static str,
-    pub(crate) summary: String,
+pub struct Deed {
+    /// The verb, as typed.
+    pub verb: &'static str,
+    /// What it does, as a sentence.
+    pub summary: String,
     /// Whether it is told that it could not be kept: not by the tools, which programs call that know no history.
-    pub(crate) is_told: bool,
+    pub is_told: bool,
 }
 
 /// What was noted so far.
@@ -53,6 +55,7 @@ struct Noted {
 }
 
 impl Timing {
+    /// A clock that begins now.
     pub(crate) fn new() -> Self {
         Self {
             began: Instant::now(),
@@ -63,12 +66,12 @@ impl Timing {
     }
 
     /// States what this process does.
-    pub(crate) fn name(&self, deed: Deed) {
+    pub fn name(&self, deed: Deed) {
         self.noted().deed = deed;
     }
 
     /// What was done until now, as a change that ended so.
-    pub(crate) fn change(&self, status: Status) -> Change {
+    pub fn change(&self, status: Status) -> Change {
         let noted = self.noted();
         let mut tasks = noted.tasks.clone();
         let mut number = 0;
@@ -109,7 +112,7 @@ impl Timing {
 /// How a change ended by what became of it.
 ///
 /// * `is_interrupted`: whether a person wanted it to end.
-pub(crate) fn status<T>(outcome: &Result<T, Error>, is_interrupted: bool) -> Status {
+pub fn status<T>(outcome: &Result<T, Error>, is_interrupted: bool) -> Status {
     match outcome {
         Ok(_) => Status::Done,
         Err(error) if failure::is_stdout_closed(error) => Status::Done,

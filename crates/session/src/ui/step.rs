@@ -8,7 +8,7 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::talk;
-use crate::session::timing::{Running, Timing};
+use crate::timing::{Running, Timing};
 
 /// How often a bar without known progress moves.
 const TICK: Duration = Duration::from_millis(120);
@@ -29,7 +29,7 @@ pub(super) enum Unit {
 /// A step under way. It shows a bar on a terminal, nothing elsewhere; the bar goes when the step
 /// is finished or dropped. How long it takes is noted; dropped unfinished, it has failed.
 #[derive(Debug)]
-pub(crate) struct Step {
+pub struct Step {
     bar: ProgressBar,
     total: u64,
     unit: Unit,
@@ -76,12 +76,12 @@ impl Step {
     }
 
     /// Shows how far the step is, in the unit of its total.
-    pub(crate) fn set(&self, done: u64) {
+    pub fn set(&self, done: u64) {
         self.bar.set_position(done);
     }
 
     /// States or corrects the total.
-    pub(crate) fn set_total(&mut self, total: u64) {
+    pub fn set_total(&mut self, total: u64) {
         if total == self.total {
             return;
         }
@@ -102,7 +102,8 @@ impl Step {
     }
 
     /// Says what the step is about, for listings of its time.
-    pub(crate) fn about(self, what: &str) -> Self {
+    #[must_use]
+    pub fn about(self, what: &str) -> Self {
         if let Some(whole) = &self.whole {
             whole.describe(what);
         }
@@ -110,7 +111,7 @@ impl Step {
     }
 
     /// Replaces the label, as for the turns of a measurement: each is a part of the step.
-    pub(crate) fn relabel(&self, label: String) {
+    pub fn relabel(&self, label: String) {
         let mut part = self.part.borrow_mut();
         if let Some(last) = part.take() {
             last.done();
@@ -120,7 +121,7 @@ impl Step {
     }
 
     /// Removes the bar and says what was done; an empty summary says nothing.
-    pub(crate) fn finish(mut self, summary: &str) {
+    pub fn finish(mut self, summary: &str) {
         self.bar.finish_and_clear();
         let running = [self.part.take(), self.whole.take()];
         running.into_iter().flatten().for_each(Running::done);
