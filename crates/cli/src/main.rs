@@ -22,7 +22,6 @@ mod ordering;
 mod profiles;
 mod program;
 mod recording;
-mod remake;
 mod resolve;
 mod start;
 mod steps;

@@ -4,6 +4,7 @@
 //! squashfs_tools   tables of options, and what all of squashfs-tools have in common
 //! mksquashfs       mksquashfs and sqfstar: a request, settled in the terms of `build`
 //! unsquashfs       unsquashfs and sqfscat: a request, and what of an image it chooses
+//! remake           the command line that makes an image like one that is there
 //! squashfuse       squashfuse and squashfuse_ll: options of a mount
 //! ```
 //!
@@ -18,6 +19,7 @@
 mod date;
 pub mod mksquashfs;
 mod place;
+pub mod remake;
 mod squashfs_tools;
 pub mod squashfuse;
 pub mod unsquashfs;

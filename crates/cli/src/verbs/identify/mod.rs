@@ -7,6 +7,7 @@ use std::io::Write as _;
 use anyhow::{Context as _, anyhow};
 use coldpress_build::{Error as BuildError, Identity, Numbering, identify};
 use coldpress_codec::{Recipe, Tuning};
+use coldpress_dialects::remake;
 use coldpress_format::Flags;
 use coldpress_image::{Image, ReadAt as _};
 use coldpress_report::text::{escaped, fields, quoted};
@@ -16,7 +17,6 @@ use coldpress_session::ui::Ui;
 use serde::Serialize;
 
 use crate::image_file::{self, Opened};
-use crate::remake;
 use crate::verbs::identify::args::IdentifyArgs;
 
 /// What was found.

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use anyhow::Context as _;
 use coldpress_build::{Identity, Input, Tool};
+use coldpress_dialects::remake::{self, squashfs_tools_ng};
 use coldpress_host::{Janitor, Scratch};
 use coldpress_image::ImageOffset;
 use coldpress_image::{Image, ReadAt as _};
@@ -16,7 +17,6 @@ use serde::Serialize;
 use super::{rules, write};
 use crate::flags::place::PlaceArgs;
 use crate::image_file::Opened;
-use crate::remake::{self, squashfs_tools_ng};
 use crate::verbs::resquash::args::ResquashArgs;
 use crate::verbs::{diff, identify};
 

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, anyhow};
 use coldpress_build::{Identity, Input, Progress, SourceOptions};
+use coldpress_dialects::remake;
 use coldpress_host::{memory, threads};
 use coldpress_image::{ExtractOptions, Image, ReadLimits, TarOptions, write_tar};
 use coldpress_layout::{Plan, Tails};
@@ -14,8 +15,6 @@ use coldpress_report::failure::without_os_number;
 use coldpress_report::text::{plural, printable, quoted};
 use coldpress_session::peer;
 use coldpress_session::ui::Ui;
-
-use crate::remake;
 
 /// Writes what an image holds as coldpress does without a plan, with every block compressed anew.
 ///

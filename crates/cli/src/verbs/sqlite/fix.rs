@@ -11,6 +11,9 @@ use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow, bail};
+use coldpress_files::sqlite::{
+    Beside, Integrity, Survey, beside, difference, findings, integrity, is_page_size, open,
+};
 use coldpress_host::{Janitor, LeasedFile, Scratch};
 use coldpress_report::failure::hint;
 use coldpress_report::text::quoted;
@@ -19,10 +22,6 @@ use rusqlite::Connection;
 use rustix::fs::{CWD, FallocateFlags, Mode, OFlags, fallocate, openat};
 
 use super::Row;
-use super::compare::difference;
-use super::connection::{findings, open};
-use super::header::is_page_size;
-use super::survey::{Beside, Integrity, Survey, beside, integrity};
 use crate::verbs::defrag::explained;
 use crate::verbs::sqlite::args::SqliteArgs;
 

@@ -1,14 +1,11 @@
 //! `coldpress sqlite`: databases looked at, and rewritten.
 
 pub(crate) mod args;
-mod compare;
-mod connection;
 mod fix;
-mod header;
-mod survey;
 
 use std::io::Write as _;
 
+use coldpress_files::sqlite::{Integrity, Survey};
 use coldpress_host::Janitor;
 use coldpress_report::text::{fields, plural, quoted};
 use coldpress_report::units::{bytes, count};
@@ -18,7 +15,6 @@ use coldpress_session::ui::Ui;
 use serde::Serialize;
 
 use crate::verbs::sqlite::args::SqliteArgs;
-use survey::{Integrity, Survey};
 
 /// A database, for `--json`.
 #[derive(Debug, Serialize)]

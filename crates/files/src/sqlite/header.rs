@@ -77,7 +77,7 @@ impl Header {
 }
 
 /// Whether pages may have so many bytes.
-pub(super) fn is_page_size(bytes: u64) -> bool {
+pub fn is_page_size(bytes: u64) -> bool {
     (512..=65_536).contains(&bytes) && bytes.is_power_of_two()
 }
 

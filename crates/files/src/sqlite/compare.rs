@@ -16,7 +16,11 @@ const SETTINGS: [&str; 4] = ["user_version", "application_id", "encoding", "auto
 /// # Cost
 ///
 /// Reads all rows of both, one of each at a time.
-pub(super) fn difference(old: &Connection, new: &Connection) -> rusqlite::Result<Option<String>> {
+///
+/// # Errors
+///
+/// If one of them cannot be read.
+pub fn difference(old: &Connection, new: &Connection) -> rusqlite::Result<Option<String>> {
     for setting in SETTINGS {
         if !is_same(old, new, &format!("PRAGMA {setting}"))? {
             return Ok(Some(setting.replace('_', " ")));

@@ -1,6 +1,6 @@
 //! The command lines that make an image like one that is there.
 
-pub(crate) mod squashfs_tools_ng;
+pub mod squashfs_tools_ng;
 
 use coldpress_build::{Habits, Identity, Tool};
 use coldpress_codec::{Choice, Choices, Filter, Recipe, Strategy};
@@ -10,7 +10,7 @@ use coldpress_image::Image;
 /// The options of `mksquashfs DIR IMAGE` for an image like this.
 ///
 /// * `file_bytes`: the length of the file, which tells whether it is padded.
-pub(crate) fn mksquashfs_options(image: &Image, habits: &Habits, file_bytes: u64) -> Vec<String> {
+pub fn mksquashfs_options(image: &Image, habits: &Habits, file_bytes: u64) -> Vec<String> {
     let superblock = image.superblock();
     let mut words = vec!["-noappend".to_owned()];
     let mut add = |words_: &[&str]| words.extend(words_.iter().map(|word| (*word).to_owned()));
@@ -115,7 +115,7 @@ fn names<T: Choice>(bits: u32) -> String {
 }
 
 /// Whether an image is filled up; one that ends where it would be filled up to counts as such.
-pub(crate) fn is_padded(superblock: &Superblock, file_bytes: u64) -> bool {
+pub fn is_padded(superblock: &Superblock, file_bytes: u64) -> bool {
     file_bytes > superblock.bytes_used
         || superblock
             .bytes_used
@@ -123,7 +123,7 @@ pub(crate) fn is_padded(superblock: &Superblock, file_bytes: u64) -> bool {
 }
 
 /// A whole command line for people to use; `None` if the tool is not known.
-pub(crate) fn command_line(image: &Image, identity: &Identity, file_bytes: u64) -> Option<String> {
+pub fn command_line(image: &Image, identity: &Identity, file_bytes: u64) -> Option<String> {
     match identity.tool {
         Tool::Mksquashfs | Tool::MksquashfsOrColdpress => {
             let options = mksquashfs_options(image, &identity.habits, file_bytes);

@@ -19,13 +19,15 @@ use super::header::{HEADER_BYTES, Header};
 
 /// A database as it was found.
 #[derive(Debug, Serialize)]
-pub(super) struct Survey {
+pub struct Survey {
     /// With escapes.
     path: String,
-    pub(super) size_bytes: u64,
+    /// Bytes of the file.
+    pub size_bytes: u64,
     page_size_bytes: u32,
     pages: u64,
-    pub(super) free_pages: u64,
+    /// Pages that hold nothing.
+    pub free_pages: u64,
     /// `wal` or `rollback`; which of the rollback modes is not kept in the file.
     journal_mode: &'static str,
     /// What waits in the `-wal` file; the numbers here are without it.
@@ -41,9 +43,10 @@ pub(super) struct Survey {
     /// Space behind the end of the file; `null` where the file system does not tell.
     reserved_bytes: Option<u64>,
     /// `null` where the file system does not tell.
-    pub(super) extents: Option<u64>,
+    pub extents: Option<u64>,
     mean_extent_bytes: Option<u64>,
-    pub(super) integrity: Integrity,
+    /// Whether it is sound.
+    pub integrity: Integrity,
     #[serde(skip)]
     file: PathBuf,
 }
@@ -51,7 +54,8 @@ pub(super) struct Survey {
 /// Whether a database is sound.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum Integrity {
+pub enum Integrity {
+    /// Nothing is wrong with it.
     Sound,
     /// What SQLite found, a line each.
     Damaged(Vec<String>),
@@ -65,7 +69,7 @@ impl Survey {
     /// # Errors
     ///
     /// If it cannot be read or is no database.
-    pub(super) fn of(path: &Path, ui: &Ui) -> anyhow::Result<Self> {
+    pub fn of(path: &Path, ui: &Ui) -> anyhow::Result<Self> {
         let step = ui.step("checking", 0);
         let mut survey = Self::without_check(path)?;
         let absolute = path.canonicalize().unwrap_or_else(|_| path.to_owned());
@@ -80,7 +84,11 @@ impl Survey {
     }
 
     /// What can be said without SQLite.
-    pub(super) fn without_check(path: &Path) -> anyhow::Result<Self> {
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be read, or is no database.
+    pub fn without_check(path: &Path) -> anyhow::Result<Self> {
         let metadata =
             fs::metadata(path).with_context(|| format!("cannot read {}", quoted(path)))?;
         if !metadata.is_file() {
@@ -91,7 +99,11 @@ impl Survey {
     }
 
     /// The same of a file that is open: who holds it must not open it again.
-    pub(super) fn of_open(file: &File, path: &Path) -> anyhow::Result<Self> {
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be read, or is no database.
+    pub fn of_open(file: &File, path: &Path) -> anyhow::Result<Self> {
         let header = read_header(file, path)?;
         let size_bytes = file.metadata().map_or(0, |metadata| metadata.len());
         let extents = match Extents::of(file, path) {
@@ -125,25 +137,29 @@ impl Survey {
     }
 
     /// The same, when a check found nothing.
-    pub(super) fn sound(self) -> Self {
+    #[must_use]
+    pub fn sound(self) -> Self {
         let integrity = Integrity::Sound;
         Self { integrity, ..self }
     }
 
-    pub(super) fn file(&self) -> &Path {
+    /// The file.
+    pub fn file(&self) -> &Path {
         &self.file
     }
 
-    pub(super) fn is_wal(&self) -> bool {
+    /// Whether it keeps a write-ahead log.
+    pub fn is_wal(&self) -> bool {
         self.journal_mode == "wal"
     }
 
-    pub(super) fn page_size_bytes(&self) -> u32 {
+    /// Bytes of a page.
+    pub fn page_size_bytes(&self) -> u32 {
         self.page_size_bytes
     }
 
     /// Names and values for people.
-    pub(super) fn lines(&self) -> Vec<(&'static str, String)> {
+    pub fn lines(&self) -> Vec<(&'static str, String)> {
         let mut lines = vec![
             ("database", self.path.clone()),
             ("size", bytes(self.size_bytes)),
@@ -184,7 +200,7 @@ impl Survey {
 }
 
 /// What a check means: that a database is locked is no damage.
-pub(super) fn integrity(found: rusqlite::Result<Vec<String>>) -> Integrity {
+pub fn integrity(found: rusqlite::Result<Vec<String>>) -> Integrity {
     match found {
         Ok(findings) if findings.is_empty() => Integrity::Sound,
         Ok(findings) => Integrity::Damaged(findings),
@@ -199,13 +215,16 @@ pub(super) fn integrity(found: rusqlite::Result<Vec<String>>) -> Integrity {
 
 /// The files that SQLite keeps beside a database.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Beside {
-    pub(super) wal_bytes: u64,
-    pub(super) has_hot_journal: bool,
+pub struct Beside {
+    /// Bytes of the write-ahead log.
+    pub wal_bytes: u64,
+    /// Whether a journal waits to be rolled back.
+    pub has_hot_journal: bool,
 }
 
 impl Beside {
-    pub(super) fn of(path: &Path) -> Self {
+    /// What lies beside the database at `path`.
+    pub fn of(path: &Path) -> Self {
         let wal = fs::metadata(beside(path, "-wal"));
         Self {
             wal_bytes: wal.map_or(0, |metadata| metadata.len()),
@@ -214,7 +233,7 @@ impl Beside {
     }
 
     /// Whether all that was written is in the database itself.
-    pub(super) fn is_settled(self) -> bool {
+    pub fn is_settled(self) -> bool {
         self.wal_bytes == 0 && !self.has_hot_journal
     }
 }
@@ -226,7 +245,7 @@ fn is_hot(journal: &Path) -> bool {
 }
 
 /// A name with an ending behind it.
-pub(super) fn beside(path: &Path, ending: &str) -> PathBuf {
+pub fn beside(path: &Path, ending: &str) -> PathBuf {
     let mut name = OsString::from(path);
     name.push(ending);
     PathBuf::from(name)

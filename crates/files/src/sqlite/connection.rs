@@ -17,7 +17,11 @@ const FINDINGS_MAX: u32 = 10;
 /// Opens a database to read and write. An unfinished transaction of a program that was killed is ended by that.
 ///
 /// * `path`: absolute, as SQLite takes a name that begins with `file:` for something else.
-pub(super) fn open(path: &Path) -> rusqlite::Result<Connection> {
+///
+/// # Errors
+///
+/// If SQLite cannot open it.
+pub fn open(path: &Path) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     opened(Connection::open_with_flags(path, flags)?)
 }
@@ -47,7 +51,11 @@ fn opened(connection: Connection) -> rusqlite::Result<Connection> {
 /// What a check finds wrong, a line each; nothing in a sound database.
 ///
 /// * `pragma`: `quick_check` or `integrity_check`, which compares indexes with their tables too.
-pub(super) fn findings(connection: &Connection, pragma: &str) -> rusqlite::Result<Vec<String>> {
+///
+/// # Errors
+///
+/// If SQLite cannot read the database.
+pub fn findings(connection: &Connection, pragma: &str) -> rusqlite::Result<Vec<String>> {
     let mut statement = connection.prepare(&format!("PRAGMA {pragma}({FINDINGS_MAX})"))?;
     let mut rows = statement.query([])?;
     let mut findings = Vec::new();

@@ -13,7 +13,7 @@ const XZ_LEVEL: i32 = 6;
 const STRATEGIES: [&str; 5] = ["default", "filtered", "huffman", "rle", "fixed"];
 
 /// The options that both have, for an image like this.
-pub(crate) fn options(image: &Image, identity: &Identity) -> Vec<String> {
+pub fn options(image: &Image, identity: &Identity) -> Vec<String> {
     let superblock = image.superblock();
     let mut words = vec!["-c".to_owned(), superblock.compressor.to_string()];
     let mut add = |these: &[&str]| words.extend(these.iter().map(|word| (*word).to_owned()));
