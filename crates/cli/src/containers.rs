@@ -4,12 +4,14 @@ use std::env;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use coldpress_build::{Input, LayersInput, LazyImage, SourceOptions, TarDefaults, gather};
-use coldpress_container::{ContainerImage, Means, Reference};
+use coldpress_build::{
+    Input, LayersInput, LazyImage, SourceOptions, TarDefaults, gather, parse_time,
+};
+use coldpress_container::{ContainerImage, Means, Reference, RegistryReference};
 use coldpress_host::threads;
 
-use crate::flags::container::ContainerArgs;
-use coldpress_session::interrupt::Interrupt;
+use crate::flags::container::{ContainerArgs, TargetName};
+use coldpress_session::ui::Ui;
 
 /// A container image that was found, and how its layers are to be read.
 pub(crate) struct Container {
@@ -38,7 +40,7 @@ pub(crate) fn find(
     source: &Path,
     args: &ContainerArgs,
     spool_directory: &Path,
-    interrupt: &Interrupt,
+    ui: &Ui,
 ) -> anyhow::Result<Option<Container>> {
     if !is_container(source) {
         return Ok(None);
@@ -47,12 +49,7 @@ pub(crate) fn find(
     let Some(reference) = Reference::parse(text) else {
         return Ok(None);
     };
-    let means = Means {
-        platform: args.platform.clone(),
-        spool_directory: spool_directory.to_path_buf(),
-    };
-    let image = coldpress_container::open(&reference?, text, &means, &mut |_| interrupt.poll())
-        .context("cannot read the container image")?;
+    let image = opened(&reference?, text, args, spool_directory, ui)?;
     let input = LayersInput {
         layers: image.layers()?,
         spool_directory: spool_directory.to_path_buf(),
@@ -62,17 +59,61 @@ pub(crate) fn find(
     Ok(Some(Container { image, input }))
 }
 
+fn opened(
+    reference: &Reference,
+    text: &str,
+    args: &ContainerArgs,
+    spool_directory: &Path,
+    ui: &Ui,
+) -> anyhow::Result<ContainerImage> {
+    if let Reference::Registry(reference) = reference {
+        return fetched(reference, args, ui);
+    }
+    let means = Means {
+        platform: args.platform.clone(),
+        spool_directory: spool_directory.to_path_buf(),
+    };
+    coldpress_container::open(reference, text, &means, &mut |_| ui.interrupt.poll())
+        .context("cannot read the container image")
+}
+
+#[cfg(feature = "http")]
+fn fetched(
+    reference: &RegistryReference,
+    args: &ContainerArgs,
+    ui: &Ui,
+) -> anyhow::Result<ContainerImage> {
+    crate::registries::fetch(reference, args, ui)
+}
+
+#[cfg(not(feature = "http"))]
+fn fetched(
+    reference: &RegistryReference,
+    _: &ContainerArgs,
+    _: &Ui,
+) -> anyhow::Result<ContainerImage> {
+    let error = anyhow::anyhow!("cannot pull `{reference}`: this coldpress was built without URLs");
+    let advice = "build coldpress with `--features https`, or copy the image to a layout first";
+    Err(coldpress_report::failure::hint(error, advice))
+}
+
+/// Adds the layer that a tool wants.
+pub(crate) fn add_for(target: TargetName, container: &mut Container) {
+    let TargetName::Enroot = target;
+    let image = &container.image;
+    let created = image.config.created.as_deref();
+    let time_s = created.and_then(|text| parse_time(text).ok()).unwrap_or(0);
+    let layer = image.enroot_layer(&image.name, time_s);
+    container.input.layers.push(layer);
+}
+
 /// What a single source means, which may be a container image.
 ///
 /// # Errors
 ///
 /// As [`find`] and [`Input::from_paths`].
-pub(crate) fn inputs(
-    source: &Path,
-    args: &ContainerArgs,
-    interrupt: &Interrupt,
-) -> anyhow::Result<Vec<Input>> {
-    let found = find(source, args, &spool_directory(), interrupt)?;
+pub(crate) fn inputs(source: &Path, args: &ContainerArgs, ui: &Ui) -> anyhow::Result<Vec<Input>> {
+    let found = find(source, args, &spool_directory(), ui)?;
     Ok(match found {
         Some(container) => vec![Input::Layers(container.input)],
         None => Input::from_paths(&[source.to_path_buf()])?,
@@ -91,7 +132,7 @@ pub(crate) fn as_image(path: &Path) -> anyhow::Result<Option<LazyImage>> {
         path,
         &ContainerArgs::default(),
         &spool_directory,
-        &Interrupt::new(),
+        &Ui::new(true),
     )?;
     let Some(container) = found else {
         return Ok(None);

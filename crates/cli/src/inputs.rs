@@ -14,7 +14,7 @@ use coldpress_session::ui::Ui;
 use coldpress_session::work_dir;
 
 use crate::containers;
-use crate::flags::container::ContainerArgs;
+use crate::flags::container::{ContainerArgs, TargetName};
 use crate::flags::described::DescribedArgs;
 use crate::flags::tar::TarArgs;
 
@@ -39,7 +39,7 @@ const STDIN: &str = "-";
 /// If a source cannot be read, or standard input is a terminal.
 pub(crate) fn inputs(
     sources: &[PathBuf],
-    (args, container): (&TarArgs, &ContainerArgs),
+    (args, container, target): (&TarArgs, &ContainerArgs, Option<TargetName>),
     described: &DescribedArgs,
     image: &Path,
     ui: &Ui,
@@ -52,9 +52,14 @@ pub(crate) fn inputs(
         None => work_dir::parent(image).to_path_buf(),
     };
     let special = |source: &PathBuf| {
-        let found = containers::find(source, container, &spool_directory, &ui.interrupt)?;
+        let found = containers::find(source, container, &spool_directory, ui)?;
         Ok(match found {
-            Some(container) => Some(Special::Layers(container.input)),
+            Some(mut container) => {
+                if let Some(target) = target {
+                    containers::add_for(target, &mut container);
+                }
+                Some(Special::Layers(container.input))
+            }
             None => origin(source, args)?.map(Special::Tar),
         })
     };

@@ -22,6 +22,8 @@ mod ordering;
 mod profiles;
 mod program;
 mod recording;
+#[cfg(feature = "http")]
+mod registries;
 mod resolve;
 mod start;
 mod steps;

@@ -9,6 +9,8 @@
 
 mod bench;
 mod build;
+#[cfg(feature = "http")]
+mod cache;
 mod calibrate;
 mod called;
 mod cat;
@@ -68,6 +70,8 @@ pub(crate) use trace_file::traced;
 
 use bench::args::BenchArgs;
 use build::args::BuildArgs;
+#[cfg(feature = "http")]
+use cache::args::CacheArgs;
 use calibrate::args::CalibrateArgs;
 use cat::args::CatArgs;
 use check::args::CheckArgs;
@@ -185,6 +189,8 @@ pub(crate) enum Verb {
     Diff(DiffArgs),
     Identify(IdentifyArgs),
     Inspect(InspectArgs),
+    #[cfg(feature = "http")]
+    Cache(CacheArgs),
     Resquash(ResquashArgs),
     Bench(BenchArgs),
     Calibrate(CalibrateArgs),
@@ -254,6 +260,8 @@ fn act(verb: &Verb, ui: &Ui) -> anyhow::Result<Exit> {
         Verb::Dump(args) => dump::run(args, ui),
         Verb::Diff(args) => diff::run(args, ui),
         Verb::Identify(args) => identify::run(args, ui),
+        #[cfg(feature = "http")]
+        Verb::Cache(args) => cache::run(args, ui),
         Verb::Inspect(args) => inspect::run(args, ui),
         Verb::Resquash(args) => resquash::run(args, ui),
         Verb::Bench(args) => bench::run(args, ui),

@@ -19,6 +19,7 @@ mod config;
 mod daemon;
 mod docker_archive;
 mod document;
+mod enroot;
 mod error;
 mod image;
 mod layout;

@@ -185,10 +185,10 @@ impl Blobs for Pull<'_> {
                     })?
             }
         };
-        let file = Arc::new(file);
         Ok(Blob {
-            bytes: file.clone(),
-            file: Some(file),
+            bytes: Arc::new(file),
+            // Nobody writes to what has its name in the cache; its time changes with each use.
+            file: None,
         })
     }
 

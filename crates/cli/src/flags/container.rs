@@ -1,6 +1,8 @@
 //! How container images are read.
 
-use clap::Args;
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
 use coldpress_container::Platform;
 
 /// How sources that are container images are read.
@@ -11,6 +13,23 @@ pub(crate) struct ContainerArgs {
     #[arg(long, value_name = "OS/ARCH", value_parser = platform, hide_short_help = true)]
     pub(crate) platform: Option<Platform>,
 
+    /// Credentials for registries [default: those of podman, docker and enroot]
+    ///
+    /// A file as `podman login` and `docker login` write it. `REGISTRY_AUTH_FILE` names one too.
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
+    pub(crate) authfile: Option<PathBuf>,
+
+    /// Keep what comes from registries here
+    ///
+    /// By default, in `coldpress/containers` in the user's cache directory. `coldpress cache` lists
+    /// and removes it.
+    #[arg(long, value_name = "DIR", hide_short_help = true)]
+    pub(crate) cache: Option<PathBuf>,
+
+    /// Ask registries without TLS, as those on this machine always are
+    #[arg(long, hide_short_help = true)]
+    pub(crate) plain_http: bool,
+
     /// Follow links of lower layers to directories
     ///
     /// If a layer has `lib/x` and no entry for `lib`, which is a symbolic link in a lower layer, a
@@ -18,6 +37,13 @@ pub(crate) struct ContainerArgs {
     /// of it. With this flag, `x` goes where the link leads.
     #[arg(long, hide_short_help = true)]
     pub(crate) follow_symlinks: bool,
+}
+
+/// What an image is for, if it needs files of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TargetName {
+    /// `enroot start`.
+    Enroot,
 }
 
 fn platform(text: &str) -> Result<Platform, String> {

@@ -57,7 +57,7 @@ pub(crate) fn scan(path: &Path, ui: &Ui) -> anyhow::Result<(Vec<Input>, Source)>
         path.metadata()
             .with_context(|| format!("cannot read {}", quoted(path)))?;
     }
-    let inputs = containers::inputs(path, &ContainerArgs::default(), &ui.interrupt)?;
+    let inputs = containers::inputs(path, &ContainerArgs::default(), ui)?;
     let source = scan_inputs(&inputs, path, ui)?;
     Ok((inputs, source))
 }

@@ -1,9 +1,12 @@
 //! Container images as sources.
 
 use std::fs;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::thread;
 
 use coldpress_build::Digest;
 
@@ -282,7 +285,10 @@ fn what_is_not_the_image_that_is_named_leaves_no_output() {
         "has no image `b`; it has `app:1`",
     );
     demand("oci:layout@sha256:1", "is not a reference");
-    demand("docker://localhost/x", "`docker://localhost/x`");
+    demand(
+        "docker://localhost/X",
+        "`docker://localhost/X` is not a reference",
+    );
     let ran = stage.run([
         "build",
         "oci:layout",
@@ -302,6 +308,103 @@ fn what_is_not_the_image_that_is_named_leaves_no_output() {
     bytes[middle] ^= 1;
     fs::write(&blob, bytes).unwrap();
     demand("oci:layout", &format!("layer 2 of 2 ({})`", digests[1]));
+}
+
+/// Serves the layout `layout` as the repository `app` until the process ends; returns the host.
+fn serve(stage: &Stage) -> String {
+    let layout = stage.at("layout");
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let host = listener.local_addr().unwrap().to_string();
+    thread::spawn(move || {
+        for stream in listener.incoming().map_while(Result::ok) {
+            let layout = layout.clone();
+            thread::spawn(move || while answer(&stream, &layout) {});
+        }
+    });
+    host
+}
+
+/// Answers a request; false if the connection is over.
+fn answer(mut stream: &TcpStream, layout: &Path) -> bool {
+    let mut path = String::new();
+    for line in BufReader::new(stream).lines().map_while(Result::ok) {
+        if path.is_empty() {
+            path = line.split(' ').nth(1).unwrap_or_default().to_owned();
+        } else if line.is_empty() {
+            break;
+        }
+    }
+    let file = match path.rsplit_once("/app/") {
+        Some((_, "manifests/1")) => layout.join("index.json"),
+        Some((_, name)) => layout.join(name.replace("manifests/", "blobs/").replace(':', "/")),
+        None => return false,
+    };
+    let content = fs::read(file);
+    let status = if content.is_ok() {
+        "200 OK"
+    } else {
+        "404 Not Found"
+    };
+    let content = content.unwrap_or_default();
+    let head = format!(
+        "HTTP/1.1 {status}\r\nContent-Length: {}\r\n\r\n",
+        content.len()
+    );
+    stream
+        .write_all(&[head.as_bytes(), &content].concat())
+        .is_ok()
+}
+
+#[test]
+fn an_image_of_a_registry_is_pulled_once() {
+    let stage = Stage::new();
+    image(&stage);
+    stage.done(["-q", "build", "oci:layout", "first.sqfs"]);
+    let source = format!("docker://{}/app:1", serve(&stage));
+    let run = |words: &[&str]| {
+        let mut command = command();
+        command.args(words).current_dir(stage.directory());
+        command
+            .env("XDG_CACHE_HOME", stage.at("cache"))
+            .env("NO_PROXY", "127.0.0.1");
+        Ran::of(command.output().unwrap())
+    };
+    for _ in 0..2 {
+        let ran = run(&["-q", "build", &source, "image.sqfs"]);
+        assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+        let is_same =
+            fs::read(stage.at("image.sqfs")).unwrap() == fs::read(stage.at("first.sqfs")).unwrap();
+        assert!(is_same);
+    }
+    assert_eq!(run(&["cat", &source, "/etc/a"]).text(), "22");
+    let listed = run(&["cache", "ls", "--json"]).json();
+    // An index, a manifest, a configuration, two layers.
+    assert_eq!(listed.as_array().unwrap().len(), 5);
+    assert!(run(&["cache", "prune"]).stderr.contains("in 5 parts"));
+    assert_eq!(run(&["cache", "ls"]).text(), "");
+    let missing = run(&["build", &source.replace("app:1", "app:2"), "none.sqfs"]);
+    assert_eq!(missing.code, Some(2));
+    assert!(
+        missing.stderr.contains("the registry has no such image"),
+        "{}",
+        missing.stderr
+    );
+}
+
+#[test]
+fn an_image_for_enroot_has_what_enroot_adds() {
+    let stage = Stage::new();
+    image(&stage);
+    stage.done(["-q", "build", "oci:layout", "image.sqfs", "--for", "enroot"]);
+    let cat = |path: &str| stage.done(["cat", "image.sqfs", path]).text();
+    assert_eq!(cat("/etc/environment"), "A=1\n");
+    assert!(cat("/etc/rc").starts_with("# enroot-provenance: oci:layout\n"));
+    assert!(cat("/etc/rc").contains("exec '/bin/tool' \"$@\""));
+    let listed = stage.done(["ls", "-R", "--json", "image.sqfs"]).json();
+    let is_of_root = |row: &serde_json::Value| row["uid"] == 0 && row["gid"] == 0;
+    assert!(listed.as_array().unwrap().iter().all(is_of_root));
+    let ran = stage.run(["build", "merged", "image.sqfs", "--for", "enroot"]);
+    assert_eq!(ran.code, Some(2));
 }
 
 #[test]

@@ -29,6 +29,7 @@ pub(crate) const VERBS: &[&str] = &[
     "diff",
     "identify",
     "inspect",
+    "cache",
     "resquash",
     "bench",
     "calibrate",

@@ -6,7 +6,7 @@ use anyhow::anyhow;
 use clap::Args;
 use coldpress_report::typed::parse_size_bytes;
 
-use crate::flags::container::ContainerArgs;
+use crate::flags::container::{ContainerArgs, TargetName};
 use crate::flags::described::DescribedArgs;
 use crate::flags::image::ImageArgs;
 use crate::flags::profile::OrderingProfileArgs;
@@ -26,7 +26,7 @@ use crate::flags::tar::TarArgs;
 /// or comes through a pipe, its contents are kept beside IMAGE, or in `TMPDIR`, until IMAGE is
 /// written.
 ///
-/// A SOURCE like `oci:DIRECTORY:NAME`, `oci-archive:FILE`, `docker-archive:FILE`, `podman://NAME` or
+/// A SOURCE like `docker://HOST/NAME:TAG`, `oci:DIRECTORY:NAME`, `oci-archive:FILE`, `docker-archive:FILE`, `podman://NAME` or
 /// `dockerd://NAME` is a container image, whose layers are put on top of each other in the root; see
 /// docs/containers.md. `-` as FILE is standard input.
 ///
@@ -153,6 +153,19 @@ pub(crate) struct BuildArgs {
 
     #[command(flatten)]
     pub(crate) container: ContainerArgs,
+
+    /// Add what this tool adds to a container image: enroot
+    ///
+    /// enroot: `/etc/rc`, `/etc/rc.local`, `/etc/environment` and `/etc/fstab` as `enroot import`
+    /// writes them, root as owner of everything, and an empty `/dev`.
+    #[arg(
+        long = "for",
+        value_name = "TOOL",
+        value_enum,
+        hide_possible_values = true,
+        hide_short_help = true
+    )]
+    pub(crate) target: Option<TargetName>,
 }
 
 impl BuildArgs {

@@ -47,13 +47,24 @@ pub(super) fn run(args: &BuildArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let (sources, path) = args.split_paths()?;
     let mut inputs = inputs::inputs(
         sources,
-        (&args.tar, &args.container),
+        (&args.tar, &args.container, args.target),
         &args.described,
         path,
         ui,
     )?;
+    if args.target.is_some() && !inputs.iter().any(|input| matches!(input, Input::Layers(_))) {
+        let error = anyhow!("--for is about container images, and no SOURCE is one");
+        return Err(hint(
+            error,
+            "leave it out, or name an image like `docker://HOST/NAME:TAG`",
+        ));
+    }
     inputs::devices(&mut inputs, args.source_image, ui);
-    let mut settings = ImageSettings::resolve(&args.image_options, &args.source_options, sources)?;
+    let mut source_options = args.source_options.clone();
+    let metadata = &mut source_options.metadata;
+    // The user of enroot is root in it.
+    metadata.all_root |= args.target.is_some() && metadata.uid.is_none() && metadata.gid.is_none();
+    let mut settings = ImageSettings::resolve(&args.image_options, &source_options, sources)?;
     settings.adopt(&args.image_options, &mut inputs)?;
     settings.offset_bytes = args.offset.unwrap_or(0);
     settings.is_padded = !args.no_padding;

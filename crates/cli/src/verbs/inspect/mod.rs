@@ -60,12 +60,7 @@ struct Tree {
 
 pub(super) fn run(args: &InspectArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let spool_directory = containers::spool_directory();
-    let found = containers::find(
-        &args.image,
-        &args.container,
-        &spool_directory,
-        &ui.interrupt,
-    )?;
+    let found = containers::find(&args.image, &args.container, &spool_directory, ui)?;
     let Some(container) = found else {
         let error = anyhow!(
             "{} is not a reference to a container image",

@@ -73,7 +73,7 @@ pub(super) fn run(args: &PressArgs, ui: &Ui) -> anyhow::Result<Exit> {
         janitor: &janitor,
         ui,
     };
-    let inputs = containers::inputs(&args.source, &args.container, &ui.interrupt)?;
+    let inputs = containers::inputs(&args.source, &args.container, ui)?;
     let mut source = steps::gather(&inputs, &press.settings, ui)?;
     resolve::check_tree(&args.source, &source.tree, args.command.chroot)?;
     let start = match (profile, recorder) {

@@ -20,7 +20,7 @@ pub(super) fn run(args: &ProfilePlanArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let _hold = ui.interrupt.hold();
     let output = Output::create(&args.output)?;
     // As `build` gathers it: files with the same bytes have one place in the plan.
-    let inputs = containers::inputs(&args.source, &ContainerArgs::default(), &ui.interrupt)?;
+    let inputs = containers::inputs(&args.source, &ContainerArgs::default(), ui)?;
     let source = steps::gather(&inputs, &ImageSettings::for_recording()?, ui)?;
     let plan = profile.plan(&source, block_size, ui)?;
     let mut text = Vec::new();

@@ -55,7 +55,7 @@ fn record_source(source: &Path, args: &RecordArgs, ui: &Ui) -> anyhow::Result<Ex
     // A wrong place is told before the recording.
     let outputs = outputs.create()?;
     let janitor = Janitor::start()?;
-    let inputs = containers::inputs(&name, &args.container, &ui.interrupt)?;
+    let inputs = containers::inputs(&name, &args.container, ui)?;
     let source = steps::gather(&inputs, &settings, ui)?;
     resolve::check_tree(&name, &source.tree, args.command.chroot)?;
     let parent = outputs.first().map_or(Path::new(WORK_PARENT), |output| {

@@ -42,7 +42,7 @@ pub(super) fn run(args: &TuneArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let mut conditions = Conditions::resolve(args, ui)?;
     let sources = std::slice::from_ref(&args.source);
     let settings = ImageSettings::for_tuning(args.threads, &args.source_options, sources)?;
-    let inputs = containers::inputs(&args.source, &args.container, &ui.interrupt)?;
+    let inputs = containers::inputs(&args.source, &args.container, ui)?;
     check_paths(args)?;
     let origin = Origin::resolve(args, ui)?;
     let _hold = ui.interrupt.hold();

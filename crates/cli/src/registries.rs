@@ -1,0 +1,105 @@
+//! Images of registries: who one is there, and where what comes is kept.
+
+use std::env;
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+
+use anyhow::{Context as _, anyhow};
+use coldpress_container::{
+    ContainerImage, CredentialFiles, Fetched, RegistryMeans, RegistryReference, Wanted, pull,
+};
+use coldpress_report::failure::hint;
+
+use crate::flags::container::ContainerArgs;
+use coldpress_session::ui::Ui;
+
+/// Gets an image of a registry, as far as it is not in the cache.
+///
+/// # Errors
+///
+/// If the registry does not give it, or the user interrupts; what has come is kept.
+pub(crate) fn fetch(
+    reference: &RegistryReference,
+    args: &ContainerArgs,
+    ui: &Ui,
+) -> anyhow::Result<ContainerImage> {
+    let means = RegistryMeans {
+        credentials: credentials(args),
+        plain_http: args.plain_http,
+        cache: cache_directory(args.cache.clone())?,
+        proxy_from_environment: true,
+    };
+    let wanted = Wanted {
+        platform: args.platform.clone(),
+        ..Wanted::default()
+    };
+    let step = Mutex::new(
+        ui.step("pulling", 0)
+            .about("layers that are not in the cache"),
+    );
+    let watch = |fetched: Fetched| -> ControlFlow<()> {
+        let mut step = step.lock().unwrap_or_else(PoisonError::into_inner);
+        step.set_total(fetched.total_bytes);
+        step.set(fetched.done_bytes);
+        drop(step);
+        ui.interrupt.poll()
+    };
+    let image = pull(reference, &wanted, &means, &watch).context("cannot pull the image")?;
+    step.into_inner()
+        .unwrap_or_else(PoisonError::into_inner)
+        .finish("");
+    Ok(image)
+}
+
+/// Where blobs are kept.
+///
+/// # Errors
+///
+/// If the user has no home, and names no directory.
+pub(crate) fn cache_directory(chosen: Option<PathBuf>) -> anyhow::Result<PathBuf> {
+    let own = || Some(home()?.join(".cache"));
+    let base = chosen
+        .is_none()
+        .then(|| path("XDG_CACHE_HOME").or_else(own))
+        .flatten();
+    chosen
+        .or_else(|| Some(base?.join("coldpress/containers")))
+        .ok_or_else(|| {
+            hint(
+                anyhow!("there is no place for the cache"),
+                "name one with --cache",
+            )
+        })
+}
+
+/// The files of Podman, Docker and enroot.
+fn credentials(args: &ContainerArgs) -> CredentialFiles {
+    let asked = args.authfile.clone().or_else(|| path("REGISTRY_AUTH_FILE"));
+    let is_first_required = asked.is_some();
+    let config = path("XDG_CONFIG_HOME").or_else(|| Some(home()?.join(".config")));
+    let docker = path("DOCKER_CONFIG").or_else(|| Some(home()?.join(".docker")));
+    let places = [
+        path("XDG_RUNTIME_DIR").map(|it| it.join("containers/auth.json")),
+        config.as_ref().map(|it| it.join("containers/auth.json")),
+        docker.map(|it| it.join("config.json")),
+    ];
+    let enroot = path("ENROOT_CONFIG_PATH").or_else(|| Some(config?.join("enroot")));
+    CredentialFiles {
+        auth_files: match asked {
+            Some(asked) => vec![asked],
+            None => places.into_iter().flatten().collect(),
+        },
+        is_first_required,
+        netrc: enroot.map(|it| it.join(".credentials")),
+    }
+}
+
+fn home() -> Option<PathBuf> {
+    path("HOME")
+}
+
+fn path(variable: &str) -> Option<PathBuf> {
+    let value = env::var_os(variable).filter(|value| !value.is_empty());
+    value.map(PathBuf::from)
+}

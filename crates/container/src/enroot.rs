@@ -1,0 +1,204 @@
+//! What `enroot import` adds to an image, as one more layer.
+//!
+//! `enroot start` runs `/etc/rc` with the environment of `/etc/environment`, and mounts what
+//! `/etc/fstab` lists (enroot 4, `src/docker.sh`).
+
+use std::fmt::Write as _;
+
+use coldpress_build::{Digest, Layer};
+
+use crate::image::ContainerImage;
+
+/// Bytes of a tar block.
+const BLOCK_BYTES: usize = 512;
+
+impl ContainerImage {
+    /// The layer that `enroot import` would put on top: `/etc/rc`, `/etc/rc.local`,
+    /// `/etc/environment` and `/etc/fstab`, and no devices.
+    ///
+    /// * `uri`: where the image comes from, for a comment; without credentials.
+    /// * `time_s`: the time of what is added, seconds since 1970.
+    pub fn enroot_layer(&self, uri: &str, time_s: u32) -> Layer {
+        let run = &self.config.config;
+        let mut environment = String::new();
+        for variable in &run.env {
+            // A line break would begin another variable.
+            let _ = writeln!(environment, "{}", variable.replace('\n', " "));
+        }
+        let mut fstab = String::new();
+        for volume in run
+            .volumes
+            .keys()
+            .filter(|volume| !volume.contains(['\n', ' ', '\t']))
+        {
+            let _ = writeln!(
+                fstab,
+                "${{ENROOT_ROOTFS}}{volume} {volume} none x-create=dir,bind,rw,nosuid,nodev"
+            );
+        }
+        let mut archive = Vec::new();
+        // What lower layers have there is hidden: nobody may make devices of an image.
+        append(&mut archive, "dev/.wh..wh..opq", 0o644, time_s, b"");
+        append(
+            &mut archive,
+            "etc/environment",
+            0o644,
+            time_s,
+            environment.as_bytes(),
+        );
+        append(&mut archive, "etc/fstab", 0o644, time_s, fstab.as_bytes());
+        append(
+            &mut archive,
+            "etc/rc",
+            0o755,
+            time_s,
+            self.enroot_rc(uri).as_bytes(),
+        );
+        append(&mut archive, "etc/rc.local", 0o755, time_s, b"");
+        archive.resize(archive.len() + 2 * BLOCK_BYTES, 0);
+        Layer {
+            name: format!("{}, what enroot adds", self.name).into(),
+            size_bytes: archive.len() as u64,
+            digest: Some(Digest::sha256_of(&archive)),
+            diff_id: None,
+            bytes: std::sync::Arc::new(archive),
+            file: None,
+        }
+    }
+
+    /// The program that runs in the image.
+    fn enroot_rc(&self, uri: &str) -> String {
+        let run = &self.config.config;
+        let mut rc = format!("# enroot-provenance: {}\n", one_line(uri));
+        for (name, value) in &run.labels {
+            let _ = writeln!(rc, "# {} {}", one_line(name), one_line(value));
+        }
+        let directory = match run.working_dir.as_str() {
+            "" => "/",
+            directory => directory,
+        };
+        let (directory, entrypoint) = (quoted(directory), words(&run.entrypoint));
+        let _ = write!(
+            rc,
+            "\nmkdir -p {directory} 2>/dev/null\ncd {directory} && unset OLDPWD || exit 1\n\n\
+             if [ -s /etc/rc.local ]; then\n    . /etc/rc.local\nfi\n\n\
+             if [ $# -gt 0 ]; then\n    exec {entrypoint}\"$@\"\nelse\n    exec {}\nfi\n",
+            words(&self.enroot_command())
+        );
+        rc
+    }
+
+    /// The entrypoint with its arguments, or a shell.
+    fn enroot_command(&self) -> Vec<String> {
+        let command = self.config.config.command();
+        if command.is_empty() {
+            vec!["/bin/sh".to_owned()]
+        } else {
+            command
+        }
+    }
+}
+
+fn one_line(text: &str) -> String {
+    text.chars()
+        .map(|it| if it.is_control() { ' ' } else { it })
+        .collect()
+}
+
+/// A word that the shell takes as it is.
+fn quoted(word: &str) -> String {
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
+
+fn words(words: &[String]) -> String {
+    words
+        .iter()
+        .map(|word| format!("{} ", quoted(word)))
+        .collect()
+}
+
+/// Appends a file of root to a tar archive (POSIX.1-1988, ustar).
+fn append(archive: &mut Vec<u8>, path: &str, mode: u16, time_s: u32, content: &[u8]) {
+    let mut block = [0; BLOCK_BYTES];
+    let mut put =
+        |at: usize, text: &str| block[at..at + text.len()].copy_from_slice(text.as_bytes());
+    put(0, path);
+    put(100, &format!("{mode:07o}"));
+    put(108, "0000000");
+    put(116, "0000000");
+    put(124, &format!("{:011o}", content.len()));
+    put(136, &format!("{time_s:011o}"));
+    put(148, "        ");
+    put(156, "0");
+    put(257, "ustar\u{0}00");
+    let sum: u32 = block.iter().map(|byte| u32::from(*byte)).sum();
+    block[148..155].copy_from_slice(format!("{sum:06o}\0").as_bytes());
+    archive.extend(block);
+    archive.extend(content);
+    archive.resize(archive.len().next_multiple_of(BLOCK_BYTES), 0);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn image(config: &str) -> ContainerImage {
+        ContainerImage {
+            name: "image".to_owned(),
+            manifest: None,
+            platforms: Vec::new(),
+            config: serde_json::from_str(config).unwrap(),
+            config_json: Vec::new(),
+            layers: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn the_script_runs_what_the_image_says() {
+        let rc = image(
+            r#"{"config":{"Entrypoint":["/it's","-x"],"Cmd":["$A"],"WorkingDir":"/w d",
+                "Labels":{"a":"b\nexec evil"}}}"#,
+        )
+        .enroot_rc("docker://q.io/a:1");
+        let expected = "# enroot-provenance: docker://q.io/a:1\n# a b exec evil\n\n\
+            mkdir -p '/w d' 2>/dev/null\ncd '/w d' && unset OLDPWD || exit 1\n\n\
+            if [ -s /etc/rc.local ]; then\n    . /etc/rc.local\nfi\n\n\
+            if [ $# -gt 0 ]; then\n    exec '/it'\\''s' '-x' \"$@\"\nelse\n    \
+            exec '/it'\\''s' '-x' '$A' \nfi\n";
+        assert_eq!(rc, expected);
+        let rc = image("{}").enroot_rc("x");
+        assert!(
+            rc.contains("cd '/' ")
+                && rc.contains("exec \"$@\"")
+                && rc.contains("exec '/bin/sh' \n")
+        );
+    }
+
+    #[test]
+    fn the_layer_is_an_archive_that_is_read() {
+        let image = image(r#"{"config":{"Env":["A=1","B=2 3"],"Volumes":{"/data":{}}}}"#);
+        let layer = image.enroot_layer("x", 7);
+        let input = coldpress_build::LayersInput {
+            layers: vec![layer],
+            spool_directory: std::env::temp_dir(),
+            defaults: coldpress_build::TarDefaults::default(),
+            follows_symlinks: false,
+        };
+        let inputs = [coldpress_build::Input::Layers(input)];
+        let options = coldpress_build::SourceOptions::default();
+        let go_on = &mut |_| std::ops::ControlFlow::Continue(());
+        let source = coldpress_build::gather(&inputs, &options, go_on).unwrap();
+        let text = |path: &[u8]| {
+            let node = source.tree.find(path).unwrap();
+            String::from_utf8(source.beginning(node, 1000).unwrap()).unwrap()
+        };
+        assert_eq!(text(b"/etc/environment"), "A=1\nB=2 3\n");
+        let fstab = "${ENROOT_ROOTFS}/data /data none x-create=dir,bind,rw,nosuid,nodev\n";
+        assert_eq!(text(b"/etc/fstab"), fstab);
+        assert_eq!(
+            source.tree[source.tree.find(b"/etc/rc").unwrap()].mode,
+            0o755
+        );
+        assert!(source.warnings.is_empty());
+    }
+}
