@@ -22,15 +22,17 @@ pub struct Interrupt {
     immediate: Arc<AtomicBool>,
 }
 
-impl Interrupt {
-    /// No signal is waited for yet.
-    pub fn new() -> Self {
+impl Default for Interrupt {
+    /// No signal is waited for yet: each ends the process at once.
+    fn default() -> Self {
         Self {
             pending: Arc::new(AtomicBool::new(false)),
             immediate: Arc::new(AtomicBool::new(true)),
         }
     }
+}
 
+impl Interrupt {
     /// Takes over the three signals for the life of the process. Writing behind the largest file
     /// that the process may have (`ulimit -f`) no longer ends it, but fails as other writes do.
     ///

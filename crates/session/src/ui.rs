@@ -39,7 +39,7 @@ impl Ui {
         Self {
             quiet,
             color,
-            interrupt: Interrupt::new(),
+            interrupt: Interrupt::default(),
             timing: Arc::new(Timing::new()),
         }
     }
