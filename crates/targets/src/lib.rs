@@ -8,6 +8,7 @@
 //! kept in `fuzz/corpus/`.
 
 mod built;
+mod containers;
 mod images;
 mod lists;
 mod programs;
@@ -19,12 +20,14 @@ mod trees;
 pub type Target = fn(&[u8]);
 
 /// Every target and its name.
-pub const TARGETS: [(&str, Target); 13] = [
+pub const TARGETS: [(&str, Target); 15] = [
     ("image", images::image),
     ("listing", images::listing),
     ("extraction", trees::extraction),
     ("rebuild", trees::rebuild),
     ("archive", trees::archive),
+    ("container", containers::container),
+    ("layers", containers::layers),
     ("trace", lists::trace),
     ("profile", lists::profile),
     ("plan", lists::plan),

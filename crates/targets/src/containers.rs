@@ -1,0 +1,115 @@
+//! What becomes of container images: documents that lead to layers, and layers on top of each other.
+
+use std::fs;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use coldpress_build::{Digest, Input, Layer, LayersInput, SourceOptions, TarDefaults, gather};
+use coldpress_container::{Means, Reference, open};
+use coldpress_format::BlockSize;
+
+use crate::built::build;
+
+/// What stands between the parts of an input.
+const BETWEEN: &[u8] = b"\n--next--\n";
+/// Parts of an input at most: more say nothing that these cannot.
+const PARTS_MAX: usize = 10;
+
+/// Opens the image of a layout. The first part is its index, the others are blobs; in each part,
+/// `@1` to `@9` stand for the digests of later parts, and `#1` to `#9` for their lengths.
+pub(crate) fn container(data: &[u8]) {
+    if let Ok(text) = str::from_utf8(data) {
+        let _ = Reference::parse(text);
+    }
+    let stage = tempfile::tempdir().expect("there is a place for temporary files");
+    let blobs = stage.path().join("blobs/sha256");
+    fs::create_dir_all(&blobs).expect("the stage is writable");
+    let mut names: Vec<(Vec<u8>, String)> = Vec::new();
+    for (number, part) in parts(data).into_iter().enumerate().rev() {
+        let mut part = part.to_vec();
+        for (from, to) in &names {
+            part = replaced(&part, from, to.as_bytes());
+        }
+        let digest = Digest::sha256_of(&part);
+        let path = if number == 0 {
+            stage.path().join("index.json")
+        } else {
+            blobs.join(digest.hex())
+        };
+        fs::write(path, &part).expect("the stage is writable");
+        names.push((format!("@{number}").into_bytes(), digest.to_string()));
+        names.push((format!("#{number}").into_bytes(), part.len().to_string()));
+    }
+    let text = format!("oci:{}", stage.path().display());
+    let Some(Ok(reference)) = Reference::parse(&text) else {
+        return;
+    };
+    let means = Means {
+        platform: None,
+        spool_directory: stage.path().to_path_buf(),
+    };
+    let image = open(
+        &reference,
+        &text,
+        &means,
+        &mut |_| ControlFlow::Continue(()),
+    );
+    if let Ok(layers) = image.and_then(|image| image.layers()) {
+        merge(layers);
+    }
+}
+
+/// Puts layers on top of each other, and builds an image of them.
+pub(crate) fn layers(data: &[u8]) {
+    let layer = |part: &[u8]| Layer {
+        name: "layer".into(),
+        size_bytes: part.len() as u64,
+        digest: None,
+        diff_id: None,
+        bytes: Arc::new(part.to_vec()),
+        file: None,
+    };
+    merge(parts(data).into_iter().map(layer).collect());
+}
+
+fn merge(layers: Vec<Layer>) {
+    for follows_symlinks in [false, true] {
+        let input = Input::Layers(LayersInput {
+            layers: layers.clone(),
+            spool_directory: std::env::temp_dir(),
+            defaults: TarDefaults::default(),
+            follows_symlinks,
+        });
+        let options = SourceOptions::default();
+        let merged = gather(&[input], &options, &mut |_| ControlFlow::Continue(()));
+        if let Ok(source) = merged {
+            let output = tempfile::tempfile().expect("there is a place for temporary files");
+            build(source, &output, (None, BlockSize::MIN));
+        }
+    }
+}
+
+fn parts(mut data: &[u8]) -> Vec<&[u8]> {
+    let mut parts = Vec::new();
+    while parts.len() + 1 < PARTS_MAX {
+        let Some(at) = data.windows(BETWEEN.len()).position(|it| it == BETWEEN) else {
+            break;
+        };
+        parts.push(&data[..at]);
+        data = &data[at + BETWEEN.len()..];
+    }
+    parts.push(data);
+    parts
+}
+
+fn replaced(bytes: &[u8], from: &[u8], to: &[u8]) -> Vec<u8> {
+    let mut result = Vec::with_capacity(bytes.len());
+    let mut rest = bytes;
+    while let Some(at) = rest.windows(from.len()).position(|it| it == from) {
+        result.extend_from_slice(&rest[..at]);
+        result.extend_from_slice(to);
+        rest = &rest[at + from.len()..];
+    }
+    result.extend_from_slice(rest);
+    result
+}
