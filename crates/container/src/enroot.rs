@@ -113,8 +113,7 @@ fn quoted(word: &str) -> String {
 fn words(words: &[String]) -> String {
     words
         .iter()
-        .map(|word| format!("{} ", quoted(word)))
-        .collect()
+        .fold(String::new(), |text, word| text + &quoted(word) + " ")
 }
 
 /// Appends a file of root to a tar archive (POSIX.1-1988, ustar).

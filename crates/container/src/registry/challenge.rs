@@ -43,32 +43,34 @@ fn parameters(mut text: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
     while let Some((key, rest)) = text.split_once('=') {
         let key = key.trim_matches([' ', ',', '\t']).to_owned();
-        let (value, rest) = match rest.strip_prefix('"') {
-            Some(rest) => {
-                let mut value = String::new();
-                let mut chars = rest.char_indices();
-                let mut end = rest.len();
-                while let Some((at, it)) = chars.next() {
-                    match it {
-                        '"' => {
-                            end = at + 1;
-                            break;
-                        }
-                        '\\' => value.extend(chars.next().map(|(_, it)| it)),
-                        it => value.push(it),
-                    }
-                }
-                (value, rest.get(end..).unwrap_or_default())
-            }
-            None => {
-                let (value, rest) = rest.split_once(',').unwrap_or((rest, ""));
-                (value.trim().to_owned(), rest)
-            }
+        let (value, rest) = if let Some(rest) = rest.strip_prefix('"') {
+            quoted(rest)
+        } else {
+            let (value, rest) = rest.split_once(',').unwrap_or((rest, ""));
+            (value.trim().to_owned(), rest)
         };
         found.push((key, value));
         text = rest;
     }
     found
+}
+
+/// A value up to its closing quotation mark, and what follows that.
+fn quoted(text: &str) -> (String, &str) {
+    let mut value = String::new();
+    let mut chars = text.char_indices();
+    let mut end = text.len();
+    while let Some((at, it)) = chars.next() {
+        match it {
+            '"' => {
+                end = at + 1;
+                break;
+            }
+            '\\' => value.extend(chars.next().map(|(_, it)| it)),
+            it => value.push(it),
+        }
+    }
+    (value, text.get(end..).unwrap_or_default())
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ use crate::media_type::MANIFESTS;
 use crate::reference::RegistryReference;
 
 /// How long connecting, an answer, and each piece of content may take.
-const TIMEOUT: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_mins(1);
 /// Redirections that are followed: registries lead to where blobs are kept, which may lead on.
 const REDIRECTS_MAX: usize = 8;
 /// How often one request is tried that fails for a reason that may pass.
@@ -247,7 +247,7 @@ impl Client {
                      the image?",
                     response.status()
                 )),
-                passing => passing,
+                passing @ Failure::Passing(..) => passing,
             });
         }
         let mut bytes = Vec::new();

@@ -179,7 +179,7 @@ fn in_auth_file(
             return from_helper(helper, server, reference);
         }
         let found = file.auths.iter().filter(|(name, _)| normal(name) == key);
-        if let Some(found) = found.filter_map(|(_, auth)| from_auth(auth)).next() {
+        if let Some(found) = found.find_map(|(_, auth)| from_auth(auth)) {
             return Ok(Some(found));
         }
     }
