@@ -55,7 +55,7 @@ pub(crate) fn container(data: &[u8]) {
         &mut |_| ControlFlow::Continue(()),
     );
     if let Ok(layers) = image.and_then(|image| image.layers()) {
-        merge(layers);
+        merge(&layers);
     }
 }
 
@@ -69,13 +69,14 @@ pub(crate) fn layers(data: &[u8]) {
         bytes: Arc::new(part.to_vec()),
         file: None,
     };
-    merge(parts(data).into_iter().map(layer).collect());
+    let layers: Vec<_> = parts(data).into_iter().map(layer).collect();
+    merge(&layers);
 }
 
-fn merge(layers: Vec<Layer>) {
+fn merge(layers: &[Layer]) {
     for follows_symlinks in [false, true] {
         let input = Input::Layers(LayersInput {
-            layers: layers.clone(),
+            layers: layers.to_vec(),
             spool_directory: std::env::temp_dir(),
             defaults: TarDefaults::default(),
             follows_symlinks,

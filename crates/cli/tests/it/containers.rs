@@ -329,7 +329,8 @@ fn answer(mut stream: &TcpStream, layout: &Path) -> bool {
     let mut path = String::new();
     for line in BufReader::new(stream).lines().map_while(Result::ok) {
         if path.is_empty() {
-            path = line.split(' ').nth(1).unwrap_or_default().to_owned();
+            let word = line.split(' ').nth(1).unwrap_or_default();
+            word.clone_into(&mut path);
         } else if line.is_empty() {
             break;
         }

@@ -178,7 +178,7 @@ fn in_auth_file(
         if let Some((server, helper)) = helper {
             return from_helper(helper, server, reference);
         }
-        let found = file.auths.iter().filter(|(name, _)| normal(name) == key);
+        let mut found = file.auths.iter().filter(|(name, _)| normal(name) == key);
         if let Some(found) = found.find_map(|(_, auth)| from_auth(auth)) {
             return Ok(Some(found));
         }

@@ -1,170 +1,18 @@
+mod server;
+
 use std::collections::HashMap;
 use std::fs;
-use std::io::{BufRead as _, BufReader, Write as _};
-use std::net::{TcpListener, TcpStream};
 use std::ops::ControlFlow;
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::atomic::AtomicUsize;
 use std::thread;
 use std::time::{Duration, SystemTime};
 
 use coldpress_build::Digest;
 
+use self::server::Served;
 use super::*;
 use crate::reference::Reference;
-
-/// A registry in this process, and what it is to do wrong.
-#[derive(Default)]
-struct Served {
-    /// What is at a path below `/v2/app/`.
-    parts: HashMap<String, Vec<u8>>,
-    /// Whether tokens are needed; each is good for so many requests.
-    token_uses: Option<usize>,
-    /// Whether user and password are needed with each request.
-    wants_password: bool,
-    /// Bytes of a blob after which the connection ends, once for each request.
-    cut_bytes: Option<usize>,
-    /// Requests that are answered with 429 first.
-    busy: AtomicUsize,
-    /// Where blobs are, on another host.
-    blobs_at: Option<String>,
-    knows_ranges: bool,
-    tokens: Mutex<HashMap<String, usize>>,
-    /// Path, range and authorization of each request.
-    asked: Mutex<Vec<(String, String, String)>>,
-}
-
-impl Served {
-    fn start(self) -> (String, Arc<Self>) {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = listener.local_addr().unwrap().to_string();
-        let served = Arc::new(self);
-        let (state, own) = (Arc::clone(&served), address.clone());
-        thread::spawn(move || {
-            for stream in listener.incoming() {
-                let (state, own) = (Arc::clone(&state), own.clone());
-                thread::spawn(move || while state.answer(&stream, &own) {});
-            }
-        });
-        (address, served)
-    }
-
-    /// Answers a request; false if the connection is over.
-    fn answer(&self, stream: &std::io::Result<TcpStream>, own: &str) -> bool {
-        let Ok(mut stream) = stream.as_ref() else {
-            return false;
-        };
-        let (mut path, mut range, mut authorization) =
-            (String::new(), String::new(), String::new());
-        // Byte by byte would be enough: nothing follows a request.
-        for (line, at) in BufReader::new(stream).lines().zip(0..) {
-            let Ok(line) = line else { return false };
-            if at == 0 {
-                line.split(' ')
-                    .nth(1)
-                    .unwrap_or_default()
-                    .clone_into(&mut path);
-            }
-            if let Some((name, value)) = line.split_once(": ") {
-                match &*name.to_ascii_lowercase() {
-                    "range" => value.clone_into(&mut range),
-                    "authorization" => value.clone_into(&mut authorization),
-                    _ => {}
-                }
-            }
-            if line.is_empty() {
-                break;
-            }
-        }
-        if path.is_empty() {
-            return false;
-        }
-        let asked = (path.clone(), range.clone(), authorization.clone());
-        self.asked.lock().unwrap().push(asked);
-        let mut send = |status: &str, headers: &str, body: &[u8]| {
-            let len = body.len();
-            let head = format!("HTTP/1.1 {status}\r\nContent-Length: {len}\r\n{headers}\r\n");
-            stream.write_all(&[head.as_bytes(), body].concat()).is_ok()
-        };
-        if path.starts_with("/token") {
-            let mut tokens = self.tokens.lock().unwrap();
-            let token = format!("t{}", tokens.len());
-            tokens.insert(format!("Bearer {token}"), self.token_uses.unwrap_or(0));
-            return send("200 OK", "", format!(r#"{{"token":"{token}"}}"#).as_bytes());
-        }
-        let mut tokens = self.tokens.lock().unwrap();
-        let uses = tokens.get_mut(&authorization).filter(|uses| **uses > 0);
-        let is_known = match (&self.token_uses, uses) {
-            (None, _) => !self.wants_password || authorization == "Basic dTpw",
-            (Some(_), Some(uses)) => {
-                *uses -= 1;
-                true
-            }
-            (Some(_), None) => false,
-        };
-        drop(tokens);
-        if !is_known {
-            let challenge = if self.wants_password {
-                "Basic realm=\"x\"".to_owned()
-            } else {
-                format!("Bearer realm=\"http://{own}/token\",service=\"s\"")
-            };
-            let header = format!("WWW-Authenticate: {challenge}\r\n");
-            return send("401 Unauthorized", &header, b"");
-        }
-        let is_busy = self
-            .busy
-            .fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| {
-                left.checked_sub(1)
-            });
-        if is_busy.is_ok() {
-            return send("429 Too Many Requests", "Retry-After: 0\r\n", b"");
-        }
-        let name = path.trim_start_matches("/v2/app/");
-        if let Some(other) = self
-            .blobs_at
-            .as_ref()
-            .filter(|_| name.starts_with("blobs/"))
-        {
-            return send(
-                "307 Temporary Redirect",
-                &format!("Location: http://{other}{path}\r\n"),
-                b"",
-            );
-        }
-        let Some(bytes) = self.parts.get(name) else {
-            return send("404 Not Found", "", b"");
-        };
-        let first = range
-            .strip_prefix("bytes=")
-            .and_then(|it| it.strip_suffix('-'));
-        let first: usize = first
-            .filter(|_| self.knows_ranges)
-            .map_or(0, |it| it.parse().unwrap());
-        let status = if first > 0 {
-            "206 Partial Content"
-        } else {
-            "200 OK"
-        };
-        let (last, all) = (bytes.len() - 1, bytes.len());
-        let header = format!("Content-Range: bytes {first}-{last}/{all}\r\n");
-        let body = &bytes[first..];
-        match self
-            .cut_bytes
-            .filter(|cut| name.starts_with("blobs/") && *cut < body.len())
-        {
-            None => send(status, &header, body),
-            Some(cut) => {
-                let len = body.len();
-                let head = format!("HTTP/1.1 {status}\r\nContent-Length: {len}\r\n{header}\r\n");
-                let _ = stream.write_all(&[head.as_bytes(), &body[..cut]].concat());
-                let _ = stream.shutdown(std::net::Shutdown::Both);
-                false
-            }
-        }
-    }
-}
 
 /// An image with two layers, one of which is large.
 fn parts() -> HashMap<String, Vec<u8>> {
@@ -295,10 +143,14 @@ fn what_breaks_off_goes_on_where_it_did() {
     }
     // What an earlier run left is used too.
     let cache = tempfile::tempdir().unwrap();
-    let large = Digest::sha256_of(&[7; 300_000]);
+    let large = Digest::sha256_of(&vec![7; 300_000]);
     let blobs = cache.path().join("blobs/sha256");
     fs::create_dir_all(&blobs).unwrap();
-    fs::write(blobs.join(format!("{}.partial", large.hex())), [7; 250_000]).unwrap();
+    fs::write(
+        blobs.join(format!("{}.partial", large.hex())),
+        vec![7; 250_000],
+    )
+    .unwrap();
     let (address, served) = whole().start();
     demand_whole(&pull_with(&address, &means(cache.path())).unwrap());
     let asked = served.asked.lock().unwrap();
@@ -375,7 +227,7 @@ fn credentials_go_to_the_registry_and_to_nobody_else() {
 fn a_blob_that_is_another_is_never_kept() {
     let cache = tempfile::tempdir().unwrap();
     let mut served = whole();
-    let large = format!("blobs/{}", Digest::sha256_of(&[7; 300_000]));
+    let large = format!("blobs/{}", Digest::sha256_of(&vec![7; 300_000]));
     served.parts.get_mut(&large).unwrap()[150_000] = 8;
     let (address, _) = served.start();
     let error = pull_with(&address, &means(cache.path())).unwrap_err();
@@ -396,7 +248,7 @@ fn two_pulls_at_once_share_what_comes() {
             scope.spawn(|| demand_whole(&pull_with(&address, &means(cache.path())).unwrap()));
         }
     });
-    let large = format!("/v2/app/blobs/{}", Digest::sha256_of(&[7; 300_000]));
+    let large = format!("/v2/app/blobs/{}", Digest::sha256_of(&vec![7; 300_000]));
     let asked = served.asked.lock().unwrap();
     assert_eq!(asked.iter().filter(|(path, ..)| *path == large).count(), 1);
 }

@@ -79,7 +79,7 @@ fn each_rule_is_broken_by_its_image() {
         (found("enroot", Gzip, small), vec![(Unknown, "block size")]),
         (
             found(debian, Xz, |requirements| {
-                requirements.window_bytes = (64 << 10) + 1
+                requirements.window_bytes = (64 << 10) + 1;
             }),
             vec![(No, "xz dictionary")],
         ),
@@ -95,7 +95,7 @@ fn each_rule_is_broken_by_its_image() {
         ),
         (
             found(debian, Zstd, |requirements| {
-                requirements.window_bytes = 1 << 20
+                requirements.window_bytes = 1 << 20;
             }),
             vec![(No, "zstd window")],
         ),

@@ -1,4 +1,4 @@
-//! BlockEncoding within a budget, for any blocks: the budget holds, nothing gets slower, and little is
+//! Encodings of blocks within a budget, for any blocks: the budget holds, nothing gets slower, and little is
 //! missed.
 
 use coldpress_layout::{BlockEncoding, BlockGain, EncodingGain, EncodingRule, assign};
