@@ -15,12 +15,13 @@ mod programs;
 mod recordings;
 mod studies;
 mod trees;
+mod words;
 
 /// Gives any bytes to something that must bear them.
 pub type Target = fn(&[u8]);
 
 /// Every target and its name.
-pub const TARGETS: [(&str, Target); 15] = [
+pub const TARGETS: [(&str, Target); 16] = [
     ("image", images::image),
     ("listing", images::listing),
     ("extraction", trees::extraction),
@@ -36,6 +37,7 @@ pub const TARGETS: [(&str, Target); 15] = [
     ("studies", studies::studies),
     ("import", recordings::import),
     ("elf", programs::elf),
+    ("words", words::words),
 ];
 
 /// Runs the target of a name.
