@@ -20,7 +20,7 @@ pub use mode::Mode;
 pub use owners::Owners;
 pub use times::{Time, Times, parse_time};
 pub use xattrs::Xattrs;
-pub(crate) use xattrs::set as set_xattr;
+pub(crate) use xattrs::{has_user_xattrs, set as set_xattr};
 
 use crate::error::Error;
 use crate::shared_xattrs::SharedXattrs;

@@ -68,7 +68,7 @@ pub(crate) fn cache_directory(chosen: Option<PathBuf>) -> anyhow::Result<PathBuf
         .ok_or_else(|| {
             hint(
                 anyhow!("there is no place for the cache"),
-                "name one with --cache",
+                "name one with --blob-cache",
             )
         })
 }

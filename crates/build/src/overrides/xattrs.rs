@@ -106,10 +106,15 @@ impl Xattrs {
 
     /// What is added to a node.
     fn added<'a>(&'a self, node: &Node) -> impl Iterator<Item = &'a (Vec<u8>, Vec<u8>)> + use<'a> {
-        let has_user = matches!(node.kind, Kind::File { .. } | Kind::Directory { .. });
+        let has_user = has_user_xattrs(node);
         let added = self.add.iter();
         added.filter(move |(name, _)| has_user || !name.starts_with(b"user."))
     }
+}
+
+/// Whether the kernel lets anybody read xattrs `user.*` of it: only of files and directories, xattr(7).
+pub(crate) fn has_user_xattrs(node: &Node) -> bool {
+    matches!(node.kind, Kind::File { .. } | Kind::Directory { .. })
 }
 
 /// Gives a set an xattr, or another value of it.

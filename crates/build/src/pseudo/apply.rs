@@ -13,7 +13,7 @@ use crate::content::{Content, StoreId};
 use crate::draft::Draft;
 use crate::error::Error;
 use crate::gather::SourceOptions;
-use crate::overrides::set_xattr;
+use crate::overrides::{has_user_xattrs, set_xattr};
 use crate::warning::Warning;
 
 /// Adds and changes what the definitions say.
@@ -200,6 +200,7 @@ impl Applying<'_> {
     }
 
     fn xattrs(&mut self) -> Result<(), Error> {
+        let mut refused = Vec::new();
         for (entry, node) in self.entries.list.iter().zip(&self.nodes) {
             for &index in &entry.xattrs {
                 let definition = &self.pseudo.definitions[index];
@@ -211,12 +212,20 @@ impl Applying<'_> {
                     path: shown(&definition.path),
                     rule: "does not exist, so it can have no extended attribute",
                 })?;
-                if self.options.xattrs {
-                    let xattrs = &mut self.draft.nodes[node.index()].xattrs;
-                    set_xattr(xattrs, name, value);
-                    self.draft.xattrs.share(xattrs);
+                let node = &mut self.draft.nodes[node.index()];
+                if name.starts_with(b"user.") && !has_user_xattrs(node) {
+                    refused.push(definition);
+                } else if self.options.xattrs {
+                    set_xattr(&mut node.xattrs, name, value);
+                    self.draft.xattrs.share(&mut node.xattrs);
                 }
             }
+        }
+        for definition in refused {
+            self.ignored(
+                definition,
+                "only files and directories have xattrs `user.*`",
+            );
         }
         Ok(())
     }

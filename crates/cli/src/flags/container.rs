@@ -19,11 +19,10 @@ pub(crate) struct ContainerArgs {
     #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub(crate) authfile: Option<PathBuf>,
 
-    /// Keep what comes from registries here
+    /// Directory for what comes from registries [default: coldpress/containers in the user's cache]
     ///
-    /// By default, in `coldpress/containers` in the user's cache directory. `coldpress cache` lists
-    /// and removes it.
-    #[arg(long, value_name = "DIR", hide_short_help = true)]
+    /// `coldpress cache` lists what it holds, and removes it.
+    #[arg(long = "blob-cache", value_name = "DIR", hide_short_help = true)]
     pub(crate) cache: Option<PathBuf>,
 
     /// Ask registries without TLS, as those on this machine always are

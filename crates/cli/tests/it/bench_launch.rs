@@ -145,7 +145,8 @@ fn what_the_kernel_does_not_mount_is_left_out_and_named() {
     );
     assert_eq!(ran.code, Some(1), "{}", ran.stderr);
     assert!(
-        ran.stderr.contains("left out: junk: it holds neither"),
+        ran.stderr
+            .contains("left out: junk: it holds no file system"),
         "{}",
         ran.stderr
     );

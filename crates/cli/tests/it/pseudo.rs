@@ -169,6 +169,31 @@ fn extended_attributes_are_set() {
 }
 
 #[test]
+fn xattrs_of_users_are_only_for_files_and_directories() {
+    let stage = Stage::new();
+    let ran = stage.run(&[
+        "-q",
+        "build",
+        "source",
+        "image",
+        "--pseudo",
+        "to s 777 0 0 f",
+        "--pseudo",
+        "to x user.a=1",
+        "--pseudo",
+        "to x trusted.b=1",
+    ]);
+    assert_eq!(ran.code, Some(1));
+    let warning = "only files and directories have xattrs `user.*`";
+    assert!(ran.stderr.contains(warning), "{}", ran.stderr);
+    let json = stage.done(&["ls", "-R", "--json", "image"]).text();
+    assert!(
+        !json.contains("user.a") && json.contains("trusted.b"),
+        "{json}"
+    );
+}
+
+#[test]
 fn commands_run_only_if_allowed() {
     let stage = Stage::new();
     let base = ["-q", "build", "source", "image", "--pseudo"];

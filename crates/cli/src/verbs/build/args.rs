@@ -159,7 +159,7 @@ pub(crate) struct BuildArgs {
     /// enroot: `/etc/rc`, `/etc/rc.local`, `/etc/environment` and `/etc/fstab` as `enroot import`
     /// writes them, root as owner of everything, and an empty `/dev`.
     #[arg(
-        long = "for",
+        long = "preset",
         value_name = "TOOL",
         value_enum,
         hide_possible_values = true,

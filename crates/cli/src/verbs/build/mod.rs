@@ -53,7 +53,7 @@ pub(super) fn run(args: &BuildArgs, ui: &Ui) -> anyhow::Result<Exit> {
         ui,
     )?;
     if args.target.is_some() && !inputs.iter().any(|input| matches!(input, Input::Layers(_))) {
-        let error = anyhow!("--for is about container images, and no SOURCE is one");
+        let error = anyhow!("--preset is about container images, and no SOURCE is one");
         return Err(hint(
             error,
             "leave it out, or name an image like `docker://HOST/NAME:TAG`",

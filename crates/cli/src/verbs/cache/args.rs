@@ -38,8 +38,8 @@ pub(crate) enum CacheVerb {
 Example:
   coldpress cache ls --json")]
 pub(crate) struct CacheLsArgs {
-    /// The cache [default: coldpress/containers in the user's cache directory]
-    #[arg(long, value_name = "DIR")]
+    /// Directory for what comes from registries [default: coldpress/containers in the user's cache]
+    #[arg(long = "blob-cache", value_name = "DIR")]
     pub(crate) cache: Option<PathBuf>,
 
     /// Print it as JSON
@@ -55,8 +55,8 @@ pub(crate) struct CacheLsArgs {
 Example:
   coldpress cache prune --older-than 30")]
 pub(crate) struct CachePruneArgs {
-    /// The cache [default: coldpress/containers in the user's cache directory]
-    #[arg(long, value_name = "DIR")]
+    /// Directory for what comes from registries [default: coldpress/containers in the user's cache]
+    #[arg(long = "blob-cache", value_name = "DIR")]
     pub(crate) cache: Option<PathBuf>,
 
     /// Keep what was used in the last DAYS days [default: 0, which keeps nothing]

@@ -14,7 +14,7 @@ use crate::flags::container::ContainerArgs;
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example:
-  coldpress inspect oci:layout:app --tree")]
+  coldpress inspect oci:layout:app --merged")]
 pub(crate) struct InspectArgs {
     /// The container image
     #[arg(value_name = "IMAGE")]
@@ -22,7 +22,7 @@ pub(crate) struct InspectArgs {
 
     /// Read the layers too, and print what they are when put together
     #[arg(long)]
-    pub(crate) tree: bool,
+    pub(crate) merged: bool,
 
     /// Print it as JSON
     #[arg(long)]

@@ -71,7 +71,7 @@ pub(super) fn run(args: &InspectArgs, ui: &Ui) -> anyhow::Result<Exit> {
             "write `oci:DIRECTORY:NAME` or `docker-archive:FILE`, for example",
         ));
     };
-    let tree = if args.tree {
+    let tree = if args.merged {
         let settings = ImageSettings::for_recording()?;
         let source = steps::put_together(&[Input::Layers(container.input)], &settings, ui)?;
         Some(Tree::new(&source))
