@@ -24,7 +24,7 @@ const MEANINGS: [(&str, &[&str]); 32] = [
     ("image", &["image"]),
     ("include", &["what matches even if it is excluded"]),
     ("json", &["json"]),
-    ("min-share", &["leave out what fewer than this share"]),
+    ("min-share", &["leave out what a smaller share"]),
     ("no-xattrs", &["extended attributes"]),
     ("offset", &["the image", "its image"]),
     ("output", &["write", "archive"]),

@@ -256,10 +256,15 @@ fn verbs_that_read_images_read_container_images() {
         let ran = |image: &str| stage.done(line.replace("IMAGE", image).split(' ')).stdout;
         assert!(ran("oci:layout:app") == ran("image.sqfs"), "{line}");
     }
-    let same = stage.run(["diff", "--tree", "docker-archive:saved.tar", "image.sqfs"]);
+    let same = stage.run([
+        "diff",
+        "--tree-only",
+        "docker-archive:saved.tar",
+        "image.sqfs",
+    ]);
     assert_eq!(same.code, Some(0), "{}{}", same.text(), same.stderr);
     let inspected = stage
-        .done(["inspect", "oci:layout", "--tree", "--json"])
+        .done(["inspect", "oci:layout", "--merged", "--json"])
         .json();
     assert_eq!(inspected["layers"][0]["digest"], digests[0].to_string());
     assert_eq!(inspected["command"][0], "/bin/tool");
@@ -396,7 +401,14 @@ fn an_image_of_a_registry_is_pulled_once() {
 fn an_image_for_enroot_has_what_enroot_adds() {
     let stage = Stage::new();
     image(&stage);
-    stage.done(["-q", "build", "oci:layout", "image.sqfs", "--for", "enroot"]);
+    stage.done([
+        "-q",
+        "build",
+        "oci:layout",
+        "image.sqfs",
+        "--preset",
+        "enroot",
+    ]);
     let cat = |path: &str| stage.done(["cat", "image.sqfs", path]).text();
     assert_eq!(cat("/etc/environment"), "A=1\n");
     assert!(cat("/etc/rc").starts_with("# enroot-provenance: oci:layout\n"));
@@ -404,7 +416,7 @@ fn an_image_for_enroot_has_what_enroot_adds() {
     let listed = stage.done(["ls", "-R", "--json", "image.sqfs"]).json();
     let is_of_root = |row: &serde_json::Value| row["uid"] == 0 && row["gid"] == 0;
     assert!(listed.as_array().unwrap().iter().all(is_of_root));
-    let ran = stage.run(["build", "merged", "image.sqfs", "--for", "enroot"]);
+    let ran = stage.run(["build", "merged", "image.sqfs", "--preset", "enroot"]);
     assert_eq!(ran.code, Some(2));
 }
 

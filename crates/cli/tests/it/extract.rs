@@ -178,7 +178,7 @@ fn metadata_is_replaced_as_asked() {
     let link = stage.at("out/b/outside").symlink_metadata().unwrap();
     assert_eq!(link.mtime(), 1_706_659_200);
     for (flags, sentence) in [
-        ("--time inode", "time `inode` means nothing"),
+        ("--time inode", "time `inode` has no meaning"),
         ("--file-mode 99", "octal"),
         ("--uid nobody-of-this-name", "neither a number"),
         ("--xattr-include (", "`(`"),

@@ -1,7 +1,7 @@
 //! Damage, a full disk, Ctrl-C, and callers who may not do everything.
 
 use std::fs;
-use std::os::unix::fs::{MetadataExt as _, PermissionsExt, symlink};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt};
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::Command;
@@ -188,35 +188,25 @@ fn user_xattrs_need_no_privilege_and_what_cannot_be_set_is_counted() {
     let stage = Stage::new();
     fs::create_dir(stage.at("tree")).unwrap();
     fs::write(stage.at("tree/file"), "file").unwrap();
-    symlink("file", stage.at("tree/link")).unwrap();
-    // Nobody may write to what is extracted, and the kernel lets no link have such an attribute.
+    // Nobody may write to what is extracted.
     let flags = "--file-mode 0444 --dir-mode 0555 --xattr-add user.own=1";
     let mut args = vec!["build", "-q", "tree", "image"];
     args.extend(flags.split(' '));
-    args.extend([
-        "--pseudo",
-        "link x user.link=1",
-        "--pseudo",
-        "file x trusted.root=1",
-    ]);
+    args.extend(["--pseudo", "file x trusted.root=1"]);
     stage.done(args);
     let everyone = PermissionsExt::from_mode(0o777);
     fs::set_permissions(stage.directory(), everyone).unwrap();
     fs::copy(env!("CARGO_BIN_EXE_coldpress"), stage.at("coldpress")).unwrap();
-    let lacking = [
-        "`@/file`: extended attribute `trusted.root` not restored: Operation not permitted",
-        "`@/link`: extended attribute `user.link` not restored: Operation not permitted",
-    ];
-    for (out, user, lacking) in [
-        ("nobodys", NOBODY, &lacking[..]),
-        ("roots", 0, &lacking[1..]),
-    ] {
+    let lacking =
+        ["`@/file`: extended attribute `trusted.root` not restored: Operation not permitted"];
+    for (out, user, lacking) in [("nobodys", NOBODY, &lacking[..]), ("roots", 0, &[])] {
         let mut run = Command::new(stage.at("coldpress"));
         run.args(["extract", "-q", "image", out, "--json"])
             .uid(user)
             .gid(user);
         let output = run.current_dir(stage.directory()).output().unwrap();
-        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        let code = i32::from(!lacking.is_empty());
+        assert_eq!(output.status.code(), Some(code), "{output:?}");
         let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
         let mut sentences: Vec<_> = report["not_restored"].as_array().unwrap().iter().collect();
         sentences.sort_by_key(|sentence| sentence.as_str());
