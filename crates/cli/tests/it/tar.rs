@@ -244,7 +244,7 @@ fn archives_stand_in_the_root_beside_what_has_a_name() {
     let long = done(["ls", "-l", at.join("image").to_str().unwrap()]).text();
     assert!(long.contains("drwx------") && long.contains('9'), "{long}");
     for (args, text) in [
-        (&["-"][..], "there is nothing"),
+        (&["-"][..], "the input is empty"),
         (&["-", "-"], "named twice"),
         (&["--tar", "s/in/f"], "archive"),
     ] {

@@ -141,7 +141,7 @@ impl Client {
     ) -> Result<Response<Body>, Failure> {
         let mut url = url.to_owned();
         let mut is_registry = url.starts_with(&self.base);
-        let mut has_authenticated = false;
+        let mut own: Option<String> = None;
         for _ in 0..REDIRECTS_MAX {
             let uri: Uri = url
                 .parse()
@@ -150,19 +150,20 @@ impl Client {
             for (name, value) in headers {
                 request = request.header(*name, *value);
             }
-            let known = self.authorization().clone();
+            let known = own.clone().or_else(|| self.authorization().clone());
             if let Some(authorization) = known.as_ref().filter(|_| is_registry) {
                 request = request.header(header::AUTHORIZATION, authorization);
             }
             let response = request.call().map_err(|error| self.no_answer(&error))?;
             let status = response.status();
+            if let Some(own) = own.as_ref().filter(|_| status != StatusCode::UNAUTHORIZED) {
+                *self.authorization() = Some(own.clone());
+            }
             match status {
-                StatusCode::UNAUTHORIZED if is_registry && !has_authenticated => {
-                    // Tokens end in the middle of a pull. Another thread may have got a new one.
-                    has_authenticated = true;
-                    if *self.authorization() == known {
-                        self.authenticate(&text(response.headers(), "www-authenticate"))?;
-                    }
+                // Tokens end in the middle of a pull. The new one is shared after it was good, so
+                // that other threads cannot use it up before.
+                StatusCode::UNAUTHORIZED if is_registry && own.is_none() => {
+                    own = Some(self.authenticate(&text(response.headers(), "www-authenticate"))?);
                 }
                 StatusCode::MOVED_PERMANENTLY
                 | StatusCode::FOUND
@@ -188,9 +189,9 @@ impl Client {
     }
 
     /// Gets what requests prove with who one is.
-    fn authenticate(&self, header: &str) -> Result<(), Failure> {
+    fn authenticate(&self, header: &str) -> Result<String, Failure> {
         let basic = self.credentials.as_ref().and_then(Credentials::basic);
-        let value = match Challenge::parse(header) {
+        Ok(match Challenge::parse(header) {
             Some(Challenge::Basic) => basic.ok_or_else(|| {
                 self.wrong(
                     "the registry wants a user and a password; `docker login` or \
@@ -203,9 +204,7 @@ impl Client {
                 scope,
             }) => self.token(&realm, service.as_deref(), scope.as_deref(), basic)?,
             None => return Err(self.wrong("the registry asks who one is in an unknown way")),
-        };
-        *self.authorization() = Some(value);
-        Ok(())
+        })
     }
 
     fn token(
