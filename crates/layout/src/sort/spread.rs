@@ -233,7 +233,7 @@ mod tests {
     }
 
     const TEXT: &str = "[data]\nfragment\n /b\n /a\nblocks /c/d\nblocks /a\nfragment\n /a b\n\
-                        blocks /c/d\nblocks /x\\ny\nblocks /../z\nblocks /\n[encoding]\n\
+                        blocks /c/d\nblocks /x\\ny\nblocks /../z\nblocks /\n[packing]\n\
                         stored /a\nlevel 9 /c/d\nstored 1 /e\nstored /e\nstored /f\n\
                         default /g\nstored /g\n";
 

@@ -61,7 +61,7 @@ mod tests {
     fn lines_are_judged_by_their_section() {
         let tree = tree(&[("/d/", 0), ("/d/x", 1), ("/e", 0)]);
         let text = "coldpress-plan 1\n# /none\n[data]\nblocks /d/x\nblocks /d\nfragment\n /no e\n\
-                    [inodes]\n/\n/e\n/none\n[directories]\n/\n/e\n[encoding]\n\
+                    [inodes]\n/\n/e\n/none\n[directories]\n/\n/e\n[packing]\n\
                     level 3 0-1 /d/x\nstored /e\n";
         let findings = Plan::lint(text.as_bytes(), &tree).expect("legal");
         let findings: Vec<_> = findings.iter().map(ToString::to_string).collect();
