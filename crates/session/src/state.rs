@@ -169,7 +169,7 @@ mod tests {
         assert!(
             error
                 .to_string()
-                .contains("`calibration.json` has no place")
+                .contains("no place for `calibration.json`")
         );
     }
 }
