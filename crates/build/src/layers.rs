@@ -3,7 +3,7 @@
 //! ```text
 //! layer -> thread (decompress, check) -> stream -> entries -> unpack, upper, place -> draft
 //!                   |
-//!                   +--> store: the plain layer at any position    gzip.rs, packed.rs
+//!                   +--> store: the plain layer at any position    gzip.rs, packed.rs, paged.rs
 //! ```
 //!
 //! The lowest layer comes first, because a hard link is one to what its path means at that moment.
@@ -18,6 +18,7 @@
 mod gzip;
 mod opened;
 mod packed;
+mod paged;
 mod pages;
 mod place;
 pub(crate) mod upper;
@@ -42,6 +43,7 @@ use crate::tar::{Keeper, TarDefaults, unpack_all};
 use gzip::SPAN_BYTES;
 use opened::Means;
 pub(crate) use packed::Packing;
+pub(crate) use paged::Paged;
 use pages::PAGE_BYTES;
 pub(crate) use pages::Pages;
 use upper::Upper;

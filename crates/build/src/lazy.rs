@@ -109,9 +109,13 @@ fn area(
     order: &Order,
     block_size: BlockSize,
 ) -> Result<(DataArea, Vec<Block>), Error> {
-    let duplicates = Duplicates::of(&source.tree);
     debug_assert!(
-        !packed_tails(source.tree.nodes.len(), &order.data, duplicates).contains(&true),
+        !packed_tails(
+            source.tree.nodes.len(),
+            &order.data,
+            Duplicates::of(&source.tree)
+        )
+        .contains(&true),
         "no tail ends are packed"
     );
     let mut area = DataArea::behind(source.kept_files(), Vec::new(), SUPERBLOCK_SIZE as u64);

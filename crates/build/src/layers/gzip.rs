@@ -5,13 +5,13 @@
 //! last read ended, which is the rule, needs none.
 
 use std::io::{self, BufRead, Read};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use coldpress_codec::Inflater;
 use coldpress_image::ReadAt;
 
-use super::packed::copy_from_page;
-use super::pages::{PAGE_BYTES, Pages};
+use super::paged::Decode;
+use super::pages::{PAGE_BYTES, Page};
 use crate::content::fill;
 use crate::tar::compression::skip_zeros;
 
@@ -140,61 +140,23 @@ impl<R: BufRead> Read for Indexing<R> {
 pub(super) struct Copies(Vec<Place>);
 
 /// A layer that was read once.
-pub(super) struct Gzip {
+pub(super) struct Places {
     compressed: Arc<dyn ReadAt>,
+    /// Decompressed.
     len_bytes: u64,
-    layer: u32,
-    pages: Arc<Pages>,
-    /// One thread decompresses: another that waits finds the page that it needs more often than not.
-    places: Mutex<Places>,
-}
-
-struct Places {
     copies: Vec<Place>,
     /// Where the last read ended.
     last: Option<Place>,
 }
 
-impl Gzip {
+impl Places {
     /// * `len_bytes`: decompressed.
-    /// * `layer`: its number among what shares `pages`.
-    pub(super) fn new(
-        compressed: Arc<dyn ReadAt>,
-        copies: Copies,
-        len_bytes: u64,
-        layer: u32,
-        pages: Arc<Pages>,
-    ) -> Self {
-        let places = Mutex::new(Places {
-            copies: copies.0,
-            last: None,
-        });
+    pub(super) fn new(compressed: Arc<dyn ReadAt>, copies: Copies, len_bytes: u64) -> Self {
         Self {
             compressed,
             len_bytes,
-            layer,
-            pages,
-            places,
-        }
-    }
-
-    fn page(&self, number: u64) -> io::Result<Arc<Vec<u8>>> {
-        if let Some(page) = self.pages.get((self.layer, number)) {
-            return Ok(page);
-        }
-        let mut places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(page) = self.pages.get((self.layer, number)) {
-            return Ok(page);
-        }
-        let mut place = places.nearest(number * PAGE_BYTES as u64)?;
-        loop {
-            let at = place.plain_bytes / PAGE_BYTES as u64;
-            let page = Arc::new(self.next_page(&mut place)?);
-            self.pages.put((self.layer, at), Arc::clone(&page));
-            if at == number {
-                places.last = Some(place);
-                return Ok(page);
-            }
+            copies: copies.0,
+            last: None,
         }
     }
 
@@ -222,9 +184,7 @@ impl Gzip {
         }
         Ok(page)
     }
-}
 
-impl Places {
     /// The last place in front of a byte, to go on from.
     fn nearest(&mut self, wanted_bytes: u64) -> io::Result<Place> {
         let after = self
@@ -240,17 +200,18 @@ impl Places {
     }
 }
 
-impl ReadAt for Gzip {
-    fn read_at(&self, buf: &mut [u8], start: u64) -> io::Result<usize> {
-        if start >= self.len_bytes || buf.is_empty() {
-            return Ok(0);
+impl Decode for Places {
+    fn decode(&mut self, number: u64, keep: &mut dyn FnMut(u64, &Page)) -> io::Result<Page> {
+        let mut place = self.nearest(number * PAGE_BYTES as u64)?;
+        loop {
+            let at = place.plain_bytes / PAGE_BYTES as u64;
+            let page = Arc::new(self.next_page(&mut place)?);
+            keep(at, &page);
+            if at == number {
+                self.last = Some(place);
+                return Ok(page);
+            }
         }
-        let page = self.page(start / PAGE_BYTES as u64)?;
-        Ok(copy_from_page(&page, start, buf))
-    }
-
-    fn size_bytes(&self) -> io::Result<u64> {
-        Ok(self.len_bytes)
     }
 }
 
@@ -269,115 +230,4 @@ impl Read for Positioned<'_> {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::io::Write as _;
-
-    use super::*;
-
-    fn member(bytes: &[u8]) -> Vec<u8> {
-        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-        encoder.write_all(bytes).unwrap();
-        encoder.finish().unwrap()
-    }
-
-    /// Bytes that tell where they are, in members of these lengths.
-    fn stream(members: &[usize]) -> (Vec<u8>, Vec<u8>) {
-        let len: usize = members.iter().sum();
-        let words = u32::try_from(len.div_ceil(4)).unwrap();
-        let plain: Vec<u8> = (0..words).flat_map(u32::to_le_bytes).take(len).collect();
-        let (mut packed, mut at) = (Vec::new(), 0);
-        for len in members {
-            packed.extend(member(&plain[at..at + len]));
-            at += len;
-        }
-        (plain, packed)
-    }
-
-    fn indexed(packed: &[u8], plain: &[u8], span_bytes: u64) -> Gzip {
-        let mut indexing = Indexing::new(packed, span_bytes).unwrap();
-        let mut read = Vec::new();
-        indexing.read_to_end(&mut read).unwrap();
-        assert!(read == plain);
-        let copies = indexing.finish();
-        let compressed: Arc<dyn ReadAt> = Arc::new(packed.to_vec());
-        Gzip::new(compressed, copies, plain.len() as u64, 0, Arc::default())
-    }
-
-    #[test]
-    fn a_layer_is_read_at_any_position() {
-        let page = PAGE_BYTES;
-        for members in [
-            &[9 * page + 5][..],
-            &[page, page, page],
-            &[1, 0, 3 * page, 17, page - 18, 1],
-            &[100],
-        ] {
-            let (plain, mut packed) = stream(members);
-            packed.extend([0; 700]);
-            let gzip = indexed(&packed, &plain, 2 * page as u64);
-            let last = plain.len() - 1;
-            // Backwards, forwards, and again.
-            for start in [
-                last,
-                0,
-                page / 2,
-                5 * page + 1,
-                page,
-                last,
-                7 * page,
-                3 * page,
-            ] {
-                let start = start.min(last);
-                let mut buf = [0; 50];
-                let len = gzip.read_at(&mut buf, start as u64).unwrap();
-                assert!(len > 0);
-                assert_eq!(buf[..len], plain[start..start + len], "{members:?} {start}");
-            }
-            assert_eq!(gzip.read_at(&mut [0], plain.len() as u64).unwrap(), 0);
-        }
-    }
-
-    #[test]
-    fn copies_are_bounded_and_still_lead_everywhere() {
-        let page = PAGE_BYTES as u64;
-        let (plain, packed) = stream(&[6 * PAGE_BYTES]);
-        let mut indexing = Indexing::new(&packed[..], page).unwrap();
-        while indexing.copies.len() < 4 {
-            indexing.read_exact(&mut [0; 4096]).unwrap();
-        }
-        let kept: Vec<u64> = indexing
-            .copies
-            .iter()
-            .map(|copy| copy.plain_bytes)
-            .collect();
-        assert_eq!(kept, [0, page, 2 * page, 3 * page]);
-        let gzip = indexed(&packed, &plain, page);
-        let mut buf = [0; 4];
-        gzip.read_at(&mut buf, 4 * page + 8).unwrap();
-        assert_eq!(
-            gzip.places
-                .lock()
-                .unwrap()
-                .last
-                .as_ref()
-                .unwrap()
-                .plain_bytes,
-            5 * page
-        );
-    }
-
-    #[test]
-    fn a_stream_that_ends_early_is_an_error() {
-        let (_, packed) = stream(&[100_000]);
-        for len in [0, 5, packed.len() / 2, packed.len() - 1] {
-            let mut indexing = Indexing::new(&packed[..len], SPAN_BYTES).unwrap();
-            let error = indexing.read_to_end(&mut Vec::new()).unwrap_err();
-            assert_eq!(error.kind(), io::ErrorKind::UnexpectedEof, "{len}");
-        }
-        let (_, mut packed) = stream(&[10]);
-        packed.extend(b"\0\0x");
-        let mut indexing = Indexing::new(&packed[..], SPAN_BYTES).unwrap();
-        let error = indexing.read_to_end(&mut Vec::new()).unwrap_err();
-        assert_eq!(error.kind(), io::ErrorKind::InvalidData);
-    }
-}
+mod tests;

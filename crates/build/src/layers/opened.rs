@@ -6,8 +6,9 @@ use std::sync::{Arc, OnceLock};
 
 use coldpress_image::{Prefix, ReadAt};
 
-use super::gzip::{Gzip, Indexing, Positioned};
+use super::gzip::{Indexing, Places, Positioned};
 use super::packed::Packing;
+use super::paged::Paged;
 use super::pages::Pages;
 use super::{Layer, LayerDefect};
 use crate::content::fill;
@@ -80,7 +81,8 @@ fn read(layer: &Layer, number: u32, means: &Means, chunks: &Chunks) -> io::Resul
             pump(&mut indexing, chunks, &mut |chunk| plain.add(chunk))?;
             let copies = indexing.finish();
             let bytes = Arc::clone(&layer.bytes);
-            Arc::new(Gzip::new(bytes, copies, plain.len_bytes, number, pages))
+            let places = Places::new(bytes, copies, plain.len_bytes);
+            Arc::new(Paged::new(places, plain.len_bytes, number, pages))
         }
         // No copy of these decompressors can be made, so what they give is kept.
         Some(compression) => {
@@ -91,7 +93,8 @@ fn read(layer: &Layer, number: u32, means: &Means, chunks: &Chunks) -> io::Resul
                 plain.add(chunk)?;
                 packing.append(chunk).map_err(keep)
             })?;
-            Arc::new(packing.finish(number, pages).map_err(keep)?)
+            let (packed, len_bytes) = packing.finish().map_err(keep)?;
+            Arc::new(Paged::new(packed, len_bytes, number, pages))
         }
     };
     // What a decompressor has no use for counts too.

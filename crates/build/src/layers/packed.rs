@@ -4,12 +4,12 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
-use coldpress_image::ReadAt;
 use zstd_safe::{CCtx, DCtx, get_error_name};
 
-use super::pages::{PAGE_BYTES, Pages};
+use super::paged::Decode;
+use super::pages::{PAGE_BYTES, Page};
 
 /// The fastest level of zstd's usual ones: a third as much work as reading gzip, and the scratch
 /// file is about as large as a gzip layer.
@@ -66,24 +66,18 @@ impl Packing {
         Ok(())
     }
 
-    /// What was appended.
-    ///
-    /// * `layer`: its number among what shares `pages`.
-    pub(crate) fn finish(mut self, layer: u32, pages: Arc<Pages>) -> io::Result<Packed> {
+    /// What was appended, and how many bytes it has.
+    pub(crate) fn finish(mut self) -> io::Result<(Packed, u64)> {
         if !self.rest.is_empty() {
             self.write()?;
         }
-        Ok(Packed {
+        let packed = Packed {
             file: self.file,
             starts: self.starts,
-            len_bytes: self.len_bytes,
-            layer,
-            pages,
-            decoder: Mutex::new(Decoder {
-                context: DCtx::try_create().ok_or(io::ErrorKind::OutOfMemory)?,
-                packed: Vec::new(),
-            }),
-        })
+            context: DCtx::try_create().ok_or(io::ErrorKind::OutOfMemory)?,
+            packed: Vec::new(),
+        };
+        Ok((packed, self.len_bytes))
     }
 }
 
@@ -91,71 +85,34 @@ impl Packing {
 pub(crate) struct Packed {
     file: File,
     starts: Vec<u64>,
-    len_bytes: u64,
-    layer: u32,
-    pages: Arc<Pages>,
-    /// One thread decompresses: another that waits finds the page that it needs more often than not.
-    decoder: Mutex<Decoder>,
-}
-
-struct Decoder {
     context: DCtx<'static>,
     packed: Vec<u8>,
 }
 
-impl Packed {
-    fn page(&self, number: u64) -> io::Result<Arc<Vec<u8>>> {
-        let key = (self.layer, number);
-        if let Some(page) = self.pages.get(key) {
-            return Ok(page);
-        }
-        let mut decoder = self.decoder.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(page) = self.pages.get(key) {
-            return Ok(page);
-        }
+impl Decode for Packed {
+    fn decode(&mut self, number: u64, keep: &mut dyn FnMut(u64, &Page)) -> io::Result<Page> {
         let index = usize::try_from(number).unwrap_or(usize::MAX);
         let (Some(start), Some(end)) = (self.starts.get(index), self.starts.get(index + 1)) else {
             return Err(io::ErrorKind::UnexpectedEof.into());
         };
-        let decoder = &mut *decoder;
         let len = usize::try_from(end - start).map_err(io::Error::other)?;
-        decoder.packed.resize(len, 0);
-        self.file.read_exact_at(&mut decoder.packed, *start)?;
+        self.packed.resize(len, 0);
+        self.file.read_exact_at(&mut self.packed, *start)?;
         let mut page = vec![0; PAGE_BYTES];
-        let len = decoder.context.decompress(&mut page[..], &decoder.packed);
+        let len = self.context.decompress(&mut page[..], &self.packed);
         let len = len.map_err(|code| io::Error::other(get_error_name(code)))?;
         page.truncate(len);
         let page = Arc::new(page);
-        self.pages.put(key, Arc::clone(&page));
+        keep(number, &page);
         Ok(page)
     }
 }
 
-impl ReadAt for Packed {
-    fn read_at(&self, buf: &mut [u8], start: u64) -> io::Result<usize> {
-        if start >= self.len_bytes || buf.is_empty() {
-            return Ok(0);
-        }
-        let page = self.page(start / PAGE_BYTES as u64)?;
-        Ok(copy_from_page(&page, start, buf))
-    }
-
-    fn size_bytes(&self) -> io::Result<u64> {
-        Ok(self.len_bytes)
-    }
-}
-
-/// Copies what a page has from a byte of the layer on; returns how much that is.
-pub(super) fn copy_from_page(page: &[u8], start: u64, buf: &mut [u8]) -> usize {
-    let offset = usize::try_from(start % PAGE_BYTES as u64).expect("less than a page");
-    let bytes = page.get(offset..).unwrap_or_default();
-    let len = bytes.len().min(buf.len());
-    buf[..len].copy_from_slice(&bytes[..len]);
-    len
-}
-
 #[cfg(test)]
 mod tests {
+    use coldpress_image::ReadAt as _;
+
+    use super::super::paged::Paged;
     use super::*;
 
     #[test]
@@ -166,7 +123,8 @@ mod tests {
         for piece in bytes.chunks(100_003) {
             packing.append(piece).unwrap();
         }
-        let packed = packing.finish(0, Arc::default()).unwrap();
+        let (packed, len_bytes) = packing.finish().unwrap();
+        let packed = Paged::new(packed, len_bytes, 0, Arc::default());
         assert_eq!(packed.size_bytes().unwrap(), bytes.len() as u64);
         for start in [
             0,

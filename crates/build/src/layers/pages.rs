@@ -9,6 +9,8 @@ pub(super) const PAGE_BYTES: usize = 256 << 10;
 /// nearly that order.
 const PAGES_KEPT: usize = 256;
 
+/// The bytes of a page; the last one of a layer has fewer than [`PAGE_BYTES`].
+pub(super) type Page = Arc<Vec<u8>>;
 /// A page: which layer, and which page of it.
 type Key = (u32, u64);
 
@@ -18,7 +20,7 @@ pub(crate) struct Pages(Mutex<Kept>);
 
 #[derive(Debug, Default)]
 struct Kept {
-    pages: HashMap<Key, (u64, Arc<Vec<u8>>)>,
+    pages: HashMap<Key, (u64, Page)>,
     /// By the time of their last use.
     order: BTreeMap<u64, Key>,
     uses: u64,
@@ -26,7 +28,7 @@ struct Kept {
 
 impl Pages {
     /// A page, if it is kept.
-    pub(super) fn get(&self, key: Key) -> Option<Arc<Vec<u8>>> {
+    pub(super) fn get(&self, key: Key) -> Option<Page> {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let kept = &mut *kept;
         let (used, page) = kept.pages.get_mut(&key)?;
@@ -38,7 +40,7 @@ impl Pages {
     }
 
     /// Keeps a page, and drops what was not used for longest.
-    pub(super) fn put(&self, key: Key, page: Arc<Vec<u8>>) {
+    pub(super) fn put(&self, key: Key, page: Page) {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         kept.uses += 1;
         let now = kept.uses;

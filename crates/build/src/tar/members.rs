@@ -15,7 +15,7 @@ use super::pump::Pump;
 use super::stream::Stream;
 use crate::content::fill;
 use crate::error::{self, Error};
-use crate::layers::{Packing, Pages};
+use crate::layers::{Packing, Paged};
 
 /// Members of an archive at most: of what has more, nobody asks for single files by name.
 const MEMBERS_MAX: usize = 1 << 16;
@@ -127,13 +127,13 @@ impl TarMembers {
         let members = members(Stream::of_pump(pump, path, progress))?;
         let packing = Arc::into_inner(packing).expect("the thread has ended");
         let packing = packing.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let packed = packing.finish(0, Arc::new(Pages::default()));
-        let packed = packed.map_err(|error| Error::Spool {
+        let packed = packing.finish();
+        let (packed, len_bytes) = packed.map_err(|error| Error::Spool {
             directory: spool_directory.to_path_buf(),
             error,
         })?;
         Ok(Self {
-            bytes: Arc::new(packed),
+            bytes: Arc::new(Paged::new(packed, len_bytes, 0, Arc::default())),
             file: None,
             members,
         })
