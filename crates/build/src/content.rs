@@ -129,14 +129,16 @@ impl Opened<'_> {
     pub(crate) fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
         match self {
             Self::Nothing => Ok(0),
-            Self::Disk { file, .. } => fill(file, buffer, offset),
+            Self::Disk { file, .. } => file.fill_at(buffer, offset),
             Self::Stored {
                 store,
                 offset_bytes,
                 size_bytes,
             } => {
                 let buffer = within(buffer, offset, *size_bytes);
-                fill(&*store.bytes, buffer, offset_bytes.saturating_add(offset))
+                store
+                    .bytes
+                    .fill_at(buffer, offset_bytes.saturating_add(offset))
             }
             Self::Image { image, file } => {
                 let read = image.read_at(file, offset, buffer);
@@ -221,28 +223,10 @@ fn read_segments(
         }
         let place = |at: u64| usize::try_from(at - offset).expect("inside the buffer");
         let piece = &mut buffer[place(from)..place(to)];
-        let len = fill(
-            bytes,
-            piece,
-            segment.offset_bytes + (from - segment.at_bytes),
-        )?;
+        let len = bytes.fill_at(piece, segment.offset_bytes + (from - segment.at_bytes))?;
         if len < piece.len() {
             return Ok(place(from) + len);
         }
     }
     Ok(buffer.len())
-}
-
-/// Reads until the buffer is full or the bytes end.
-pub(crate) fn fill(bytes: &dyn ReadAt, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
-    let mut len = 0;
-    while len < buffer.len() {
-        match bytes.read_at(&mut buffer[len..], offset + len as u64) {
-            Ok(0) => break,
-            Ok(read) => len += read,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(len)
 }

@@ -98,15 +98,7 @@ pub(crate) fn whole(image: &str, what: &str, bytes: &dyn ReadAt) -> Result<Vec<u
         return Err(too_large(image, what, size_bytes));
     }
     let mut content = vec![0; usize::try_from(size_bytes).unwrap_or(0)];
-    let mut len = 0;
-    while len < content.len() {
-        match bytes.read_at(&mut content[len..], len as u64) {
-            Ok(0) => break,
-            Ok(read) => len += read,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(failed(error)),
-        }
-    }
+    let len = bytes.fill_at(&mut content, 0).map_err(failed)?;
     content.truncate(len);
     Ok(content)
 }

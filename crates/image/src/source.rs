@@ -29,6 +29,24 @@ pub trait ReadAt: Send + Sync {
     /// That of the medium; no lock is held while it is called.
     fn read_at(&self, buf: &mut [u8], start: u64) -> io::Result<usize>;
 
+    /// Reads until `buf` is full or the bytes end; returns how many there were.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`read_at`](Self::read_at), but for interrupted reads, which are tried again.
+    fn fill_at(&self, buf: &mut [u8], start: u64) -> io::Result<usize> {
+        let mut len = 0;
+        while let Some(rest) = buf.get_mut(len..).filter(|rest| !rest.is_empty()) {
+            match self.read_at(rest, start.saturating_add(len as u64)) {
+                Ok(0) => break,
+                Ok(read) => len += read,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(len)
+    }
+
     /// How many bytes there are. It is asked once, when an image is opened.
     ///
     /// # Errors

@@ -12,7 +12,6 @@ use coldpress_image::ReadAt;
 
 use super::paged::Decode;
 use super::pages::{PAGE_BYTES, Page};
-use crate::content::fill;
 use crate::tar::compression::skip_zeros;
 
 /// Bytes between two copies at first: what is decompressed in vain is half of it on average, 10 ms.
@@ -223,7 +222,7 @@ pub(super) struct Positioned<'a> {
 
 impl Read for Positioned<'_> {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        let len = fill(self.bytes, buf, self.next)?;
+        let len = self.bytes.fill_at(buf, self.next)?;
         self.next += len as u64;
         Ok(len)
     }

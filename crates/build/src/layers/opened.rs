@@ -11,7 +11,6 @@ use super::packed::Packing;
 use super::paged::Paged;
 use super::pages::Pages;
 use super::{Layer, LayerDefect};
-use crate::content::fill;
 use crate::digest::{Digest, Hasher};
 use crate::tar::compression::{Compression, MAGIC_BYTES};
 use crate::tar::pump::{CHUNK_BYTES, Chunks, Pump, pump};
@@ -61,7 +60,7 @@ fn read(layer: &Layer, number: u32, means: &Means, chunks: &Chunks) -> io::Resul
         left_bytes: layer.size_bytes.saturating_add(1),
     };
     let mut head = [0; MAGIC_BYTES];
-    let len = fill(&*layer.bytes, &mut head, 0)?;
+    let len = layer.bytes.fill_at(&mut head, 0)?;
     let mut plain = Counted {
         len_bytes: 0,
         hasher: layer.diff_id.as_ref().map(Hasher::like),

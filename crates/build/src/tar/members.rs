@@ -13,7 +13,6 @@ use super::entries::Entries;
 use super::entry::EntryKind;
 use super::pump::Pump;
 use super::stream::Stream;
-use crate::content::fill;
 use crate::error::{self, Error};
 use crate::layers::{Packing, Paged};
 
@@ -102,7 +101,9 @@ impl TarMembers {
         let metadata = file.metadata().map_err(error::source("read", &path))?;
         if metadata.is_file() {
             let mut head = [0; MAGIC_BYTES];
-            let len = fill(&file, &mut head, 0).map_err(error::source("read", &path))?;
+            let len = file
+                .fill_at(&mut head, 0)
+                .map_err(error::source("read", &path))?;
             if Compression::of(&head[..len]).is_none() {
                 let file = Arc::new(file);
                 let stream = Stream::seekable(file.clone(), 0, metadata.len(), path, progress);

@@ -11,7 +11,6 @@ use coldpress_image::ReadAt;
 use super::defect::TarDefect;
 use super::header::{BLOCK_BYTES, Block};
 use super::pump::Pump;
-use crate::content::fill;
 use crate::error::Error;
 
 /// Bytes of a file that are read at once: a header and the few small files behind it.
@@ -232,7 +231,7 @@ impl<'a> Stream<'a> {
                 let len = (*end - *next).min(READ_BYTES as u64);
                 let len = usize::try_from(len).expect("at most 64 KiB");
                 self.chunk.resize(len, 0);
-                let read = fill(&**bytes, &mut self.chunk, *next);
+                let read = bytes.fill_at(&mut self.chunk, *next);
                 // It is shorter than it was.
                 self.chunk.truncate(*read.as_ref().unwrap_or(&0));
                 *next += self.chunk.len() as u64;

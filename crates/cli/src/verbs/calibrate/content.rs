@@ -3,10 +3,10 @@
 use std::fs::{self, File};
 use std::io;
 use std::ops::ControlFlow;
-use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 
 use coldpress_codec::is_incompressible;
+use coldpress_image::ReadAt as _;
 
 /// Bytes of a piece: the largest block.
 pub(super) const PIECE_BYTES: usize = 1 << 20;
@@ -124,13 +124,7 @@ impl Shelf {
 fn read(path: &Path, start: u64, len: usize) -> io::Result<Vec<u8>> {
     let file = File::open(path)?;
     let mut bytes = vec![0; len];
-    let mut end = 0;
-    while let Some(rest) = bytes.get_mut(end..).filter(|rest| !rest.is_empty()) {
-        match file.read_at(rest, start + end as u64)? {
-            0 => break,
-            more => end += more,
-        }
-    }
+    let end = file.fill_at(&mut bytes, start)?;
     bytes.truncate(end);
     let head = bytes.get(..HEAD_BYTES).unwrap_or(&bytes);
     if is_incompressible(head) {

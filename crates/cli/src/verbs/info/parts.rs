@@ -97,10 +97,6 @@ fn first_word(bytes: &dyn ReadAt, start: u64) -> Option<u64> {
 
 fn read<const N: usize>(bytes: &dyn ReadAt, start: u64) -> Option<[u8; N]> {
     let mut buf = [0; N];
-    let mut done = 0;
-    while done < N {
-        let read = bytes.read_at(buf.get_mut(done..)?, start.checked_add(done as u64)?);
-        done += read.ok().filter(|len| *len > 0)?;
-    }
-    Some(buf)
+    let len = bytes.fill_at(&mut buf, start).ok()?;
+    (len == N).then_some(buf)
 }
