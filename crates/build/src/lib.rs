@@ -17,6 +17,7 @@
 //! takes their results in order. Nothing here prints or reads the clock; [`Source::watch`] may.
 
 mod append;
+mod base64;
 mod content;
 mod content_hash;
 mod data;

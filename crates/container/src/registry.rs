@@ -7,7 +7,6 @@
 //! cache        what was fetched and checked                     cache.rs
 //! ```
 
-mod base64;
 mod cache;
 mod challenge;
 mod client;

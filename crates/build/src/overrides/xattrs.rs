@@ -6,6 +6,7 @@ use coldpress_format::XattrPrefix;
 use coldpress_layout::{Kind, Node};
 use regex::bytes::Regex;
 
+use crate::base64;
 use crate::error::Error;
 use crate::select::posix;
 use crate::shared_xattrs::{SharedXattrs, XattrSet};
@@ -136,7 +137,7 @@ fn decode(value: &[u8]) -> Result<Vec<u8>, &'static str> {
     // A single byte is a value as it is.
     let (prefix, rest) = value.split_at(value.len().min(2));
     let decoded = match prefix {
-        b"0s" | b"0S" => decode_base64(rest),
+        b"0s" | b"0S" => base64::decode(rest).ok_or("it is not Base64"),
         b"0x" | b"0X" => decode_hex(rest),
         b"0t" | b"0T" => decode_text(rest),
         b"0b" | b"0B" => Ok(rest.to_vec()),
@@ -146,39 +147,6 @@ fn decode(value: &[u8]) -> Result<Vec<u8>, &'static str> {
         return Err("the value is empty after its prefix");
     }
     decoded
-}
-
-/// Base64 with or without padding.
-fn decode_base64(text: &[u8]) -> Result<Vec<u8>, &'static str> {
-    let rule = "it is not Base64";
-    let padding = text.iter().rev().take_while(|&&byte| byte == b'=').count();
-    if padding > 2 || (padding > 0 && !text.len().is_multiple_of(4)) {
-        return Err(rule);
-    }
-    let text = &text[..text.len() - padding];
-    if text.len() % 4 == 1 {
-        return Err(rule);
-    }
-    let mut bytes = Vec::with_capacity(text.len() / 4 * 3 + 2);
-    for group in text.chunks(4) {
-        let mut bits = 0;
-        for &byte in group {
-            let digit = match byte {
-                b'A'..=b'Z' => byte - b'A',
-                b'a'..=b'z' => byte - b'a' + 26,
-                b'0'..=b'9' => byte - b'0' + 52,
-                b'+' => 62,
-                b'/' => 63,
-                _ => return Err(rule),
-            };
-            bits = bits << 6 | u32::from(digit);
-        }
-        // To the left of 24 bits, of which the whole bytes count.
-        bits <<= 6 * (4 - group.len());
-        let shifts = [16, 8, 0].into_iter().take(group.len() - 1);
-        bytes.extend(shifts.filter_map(|shift| u8::try_from(bits >> shift & 0xff).ok()));
-    }
-    Ok(bytes)
 }
 
 fn decode_hex(text: &[u8]) -> Result<Vec<u8>, &'static str> {

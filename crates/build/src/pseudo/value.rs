@@ -2,13 +2,15 @@
 //!
 //! `0s` base64, `0x` hexadecimal, `0t` text with `\ooo` for any byte, `0b` or no prefix: as it is.
 
+use crate::base64;
+
 /// Decodes a value; `None` if it breaks the rules of its prefix. Empty values cannot be written
 /// as they are, as in mksquashfs.
 pub(super) fn decode(written: &[u8]) -> Option<Vec<u8>> {
     let value = match written {
         // A single byte cannot have a prefix.
         [b'0', prefix, rest @ ..] => match prefix.to_ascii_lowercase() {
-            b's' => base64(rest)?,
+            b's' => base64::decode(rest)?,
             b'x' => hexadecimal(rest)?,
             b't' => octal_text(rest)?,
             b'b' => rest.to_vec(),
@@ -47,40 +49,6 @@ fn octal_text(text: &[u8]) -> Option<Vec<u8>> {
         rest = &after[3..];
     }
     Some(value)
-}
-
-/// RFC 4648, section 4; the padding may be left out.
-fn base64(text: &[u8]) -> Option<Vec<u8>> {
-    let padding = text.iter().rev().take_while(|&&byte| byte == b'=').count();
-    let digits = &text[..text.len() - padding];
-    let is_padded = padding == 0 || (padding <= 2 && text.len().is_multiple_of(4));
-    if !is_padded || digits.len() % 4 == 1 {
-        return None;
-    }
-    let mut value = Vec::with_capacity(digits.len() / 4 * 3 + 2);
-    for group in digits.chunks(4) {
-        let mut bits = 0_u32;
-        for place in 0..4 {
-            let digit = group
-                .get(place)
-                .map_or(Some(0), |&byte| base64_digit(byte))?;
-            bits = bits << 6 | u32::from(digit);
-        }
-        let bytes = [16, 8, 0].map(|shift| u8::try_from(bits >> shift & 0xff).unwrap_or(0));
-        value.extend_from_slice(&bytes[..group.len() - 1]);
-    }
-    Some(value)
-}
-
-fn base64_digit(byte: u8) -> Option<u8> {
-    match byte {
-        b'A'..=b'Z' => Some(byte - b'A'),
-        b'a'..=b'z' => Some(byte - b'a' + 26),
-        b'0'..=b'9' => Some(byte - b'0' + 52),
-        b'+' => Some(62),
-        b'/' => Some(63),
-        _ => None,
-    }
 }
 
 #[cfg(test)]

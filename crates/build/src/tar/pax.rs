@@ -9,6 +9,7 @@ use std::mem;
 
 use super::defect::TarDefect;
 use super::number;
+use crate::base64;
 
 /// What extended headers say about an entry.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -216,39 +217,14 @@ fn unescaped(name: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// Bytes from a text in base 64, with or without `=` at its end.
-fn base64(text: &[u8]) -> Option<Vec<u8>> {
-    let end = text.iter().rposition(|byte| *byte != b'=');
-    let digits = &text[..end.map_or(0, |end| end + 1)];
-    let mut bytes = Vec::with_capacity(digits.len() / 4 * 3 + 2);
-    for group in digits.chunks(4) {
-        let mut word = 0;
-        for digit in group {
-            word = word << 6 | u32::from(base64_digit(*digit)?);
-        }
-        if group.len() == 1 {
-            return None;
-        }
-        word <<= 6 * (4 - group.len());
-        let decoded = [16, 8, 0].map(|shift| low_byte(word >> shift));
-        bytes.extend(&decoded[..group.len() - 1]);
-    }
-    Some(bytes)
-}
-
 fn low_byte(word: u32) -> u8 {
     word.to_le_bytes()[0]
 }
 
-fn base64_digit(digit: u8) -> Option<u8> {
-    Some(match digit {
-        b'A'..=b'Z' => digit - b'A',
-        b'a'..=b'z' => digit - b'a' + 26,
-        b'0'..=b'9' => digit - b'0' + 52,
-        b'+' => 62,
-        b'/' => 63,
-        _ => return None,
-    })
+/// Bytes from a text in base 64, with or without `=` at its end.
+fn base64(text: &[u8]) -> Option<Vec<u8>> {
+    let end = text.iter().rposition(|byte| *byte != b'=');
+    base64::decode(&text[..end.map_or(0, |end| end + 1)])
 }
 
 #[cfg(test)]

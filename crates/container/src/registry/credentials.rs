@@ -7,12 +7,22 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use base64::Engine as _;
+use base64::alphabet;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use serde::Deserialize;
 
-use super::base64;
 use crate::document::{DOCUMENT_MAX_BYTES, null_is_empty};
 use crate::error::Error;
 use crate::reference::RegistryReference;
+
+/// Base64 as programs write it that keep credentials (RFC 4648, section 4).
+const BASE64: GeneralPurpose = GeneralPurpose::new(
+    &alphabet::STANDARD,
+    GeneralPurposeConfig::new()
+        .with_decode_allow_trailing_bits(true)
+        .with_decode_padding_mode(DecodePaddingMode::RequireNone),
+);
 
 /// Where credentials may be. Nothing of them is ever shown.
 #[derive(Clone, Debug, Default)]
@@ -47,7 +57,7 @@ impl Credentials {
     pub(super) fn basic(&self) -> Option<String> {
         match self {
             Self::Password { user, password } => {
-                let both = base64::encode(format!("{user}:{password}").as_bytes());
+                let both = BASE64.encode(format!("{user}:{password}"));
                 Some(format!("Basic {both}"))
             }
             Self::IdentityToken(_) => None,
@@ -193,6 +203,11 @@ fn in_auth_file(
     from_helper(&file.creds_store, server, reference)
 }
 
+/// Bytes from Base64; `None` if it is none. Fillers may be missing.
+fn decoded(text: &str) -> Option<Vec<u8>> {
+    BASE64.decode(text.trim().trim_end_matches('=')).ok()
+}
+
 fn from_auth(auth: &Auth) -> Option<Credentials> {
     if let Some(token) = auth
         .identitytoken
@@ -201,7 +216,7 @@ fn from_auth(auth: &Auth) -> Option<Credentials> {
     {
         return Some(Credentials::IdentityToken(token.clone()));
     }
-    let both = String::from_utf8(base64::decode(auth.auth.as_deref()?)?).ok()?;
+    let both = String::from_utf8(decoded(auth.auth.as_deref()?)?).ok()?;
     let (user, password) = both.trim_end_matches('\0').split_once(':')?;
     Some(Credentials::Password {
         user: user.to_owned(),
@@ -307,7 +322,7 @@ mod tests {
 
     #[test]
     fn the_longest_key_of_an_auth_file_counts() {
-        let auth = |text: &str| format!(r#"{{"auth":"{}"}}"#, base64::encode(text.as_bytes()));
+        let auth = |text: &str| format!(r#"{{"auth":"{}"}}"#, BASE64.encode(text));
         let text = format!(
             r#"{{"auths":{{"q.io":{},"q.io/a/b":{},"https://index.docker.io/v1/":{},
                 "t.io":{{"auth":"","identitytoken":"x"}}}},"credHelpers":null}}"#,
@@ -355,6 +370,22 @@ mod tests {
         ] {
             assert!(in_netrc(text, &reference(name)) == found, "{name}");
         }
+    }
+
+    #[test]
+    fn what_is_encoded_is_decoded() {
+        for (bytes, text) in [
+            (&b""[..], ""),
+            (b"f", "Zg=="),
+            (b"fo", "Zm8="),
+            (b"foo", "Zm9v"),
+            (b"user:pa\xffs", "dXNlcjpwYf9z"),
+        ] {
+            assert_eq!(BASE64.encode(bytes), text);
+            assert_eq!(decoded(text).as_deref(), Some(bytes));
+        }
+        assert_eq!(decoded("Zm8").as_deref(), Some(&b"fo"[..]));
+        assert_eq!((decoded("Z"), decoded("Z-==")), (None, None));
     }
 
     #[test]
