@@ -6,11 +6,9 @@
 use std::fmt::Write as _;
 
 use coldpress_build::{Digest, Layer};
+use coldpress_image::{write_tar_end, write_tar_file};
 
 use crate::image::ContainerImage;
-
-/// Bytes of a tar block.
-const BLOCK_BYTES: usize = 512;
 
 impl ContainerImage {
     /// The layer that `enroot import` would put on top: `/etc/rc`, `/etc/rc.local`,
@@ -36,26 +34,26 @@ impl ContainerImage {
                 "${{ENROOT_ROOTFS}}{volume} {volume} none x-create=dir,bind,rw,nosuid,nodev"
             );
         }
+        let files: [(&str, u16, &str); 5] = [
+            // What lower layers have there is hidden: nobody may make devices of an image.
+            ("dev/.wh..wh..opq", 0o644, ""),
+            ("etc/environment", 0o644, &environment),
+            ("etc/fstab", 0o644, &fstab),
+            ("etc/rc", 0o755, &self.enroot_rc(uri)),
+            ("etc/rc.local", 0o755, ""),
+        ];
         let mut archive = Vec::new();
-        // What lower layers have there is hidden: nobody may make devices of an image.
-        append(&mut archive, "dev/.wh..wh..opq", 0o644, time_s, b"");
-        append(
-            &mut archive,
-            "etc/environment",
-            0o644,
-            time_s,
-            environment.as_bytes(),
-        );
-        append(&mut archive, "etc/fstab", 0o644, time_s, fstab.as_bytes());
-        append(
-            &mut archive,
-            "etc/rc",
-            0o755,
-            time_s,
-            self.enroot_rc(uri).as_bytes(),
-        );
-        append(&mut archive, "etc/rc.local", 0o755, time_s, b"");
-        archive.resize(archive.len() + 2 * BLOCK_BYTES, 0);
+        for (path, mode, content) in files {
+            write_tar_file(
+                &mut archive,
+                path.as_bytes(),
+                mode,
+                time_s,
+                content.as_bytes(),
+            )
+            .expect("memory takes all that is written");
+        }
+        write_tar_end(&mut archive).expect("memory takes all that is written");
         Layer {
             name: format!("{}, what enroot adds", self.name).into(),
             size_bytes: archive.len() as u64,
@@ -114,27 +112,6 @@ fn words(words: &[String]) -> String {
     words
         .iter()
         .fold(String::new(), |text, word| text + &quoted(word) + " ")
-}
-
-/// Appends a file of root to a tar archive (POSIX.1-1988, ustar).
-fn append(archive: &mut Vec<u8>, path: &str, mode: u16, time_s: u32, content: &[u8]) {
-    let mut block = [0; BLOCK_BYTES];
-    let mut put =
-        |at: usize, text: &str| block[at..at + text.len()].copy_from_slice(text.as_bytes());
-    put(0, path);
-    put(100, &format!("{mode:07o}"));
-    put(108, "0000000");
-    put(116, "0000000");
-    put(124, &format!("{:011o}", content.len()));
-    put(136, &format!("{time_s:011o}"));
-    put(148, "        ");
-    put(156, "0");
-    put(257, "ustar\u{0}00");
-    let sum: u32 = block.iter().map(|byte| u32::from(*byte)).sum();
-    block[148..155].copy_from_slice(format!("{sum:06o}\0").as_bytes());
-    archive.extend(block);
-    archive.extend(content);
-    archive.resize(archive.len().next_multiple_of(BLOCK_BYTES), 0);
 }
 
 #[cfg(test)]

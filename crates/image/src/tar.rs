@@ -7,6 +7,7 @@
 mod choice;
 mod entries;
 mod header;
+mod plain;
 mod sparse;
 
 use std::io::{self, Write};
@@ -17,6 +18,7 @@ use crate::file::FileBlock;
 use crate::image::Image;
 use crate::in_order::{ReadLimits, visit_in_order};
 use entries::Entries;
+pub use plain::{write_tar_end, write_tar_file};
 
 /// Zeros written at once.
 static ZEROS: [u8; 64 << 10] = [0; 64 << 10];

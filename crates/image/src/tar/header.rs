@@ -6,7 +6,7 @@
 use coldpress_format::DeviceNumber;
 
 /// Bytes of a block; everything is padded to it.
-const BLOCK_BYTES: usize = 512;
+pub(super) const BLOCK_BYTES: usize = 512;
 /// The most bytes of a name, and of a link's target, in a header.
 pub(super) const NAME_MAX_BYTES: usize = 100;
 /// The most bytes of the directories before a name.

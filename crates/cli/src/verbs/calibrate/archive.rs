@@ -4,9 +4,12 @@ use std::fs::File;
 use std::io::{self, Write};
 
 use coldpress_host::Sample;
+use coldpress_image::{write_tar_end, write_tar_file};
 
-/// Unit of an archive.
-const BLOCK_BYTES: usize = 512;
+/// The permission bits of all files.
+const MODE: u16 = 0o644;
+/// Their time, so that images are the same each time.
+const TIME_S: u32 = 0;
 
 /// Writes an archive with the data and with empty files of all names.
 ///
@@ -14,41 +17,13 @@ const BLOCK_BYTES: usize = 512;
 ///
 /// If there is no memory for it.
 pub(super) fn write(data: &[u8], mut to: &File) -> io::Result<()> {
-    to.write_all(&header(Sample::DATA, data.len()))?;
-    to.write_all(data)?;
-    let past = data.len() % BLOCK_BYTES;
-    let padding = if past == 0 { 0 } else { BLOCK_BYTES - past };
-    to.write_all(&vec![0; padding])?;
-    let names: Vec<u8> = Sample::names().flat_map(|name| header(&name, 0)).collect();
-    to.write_all(&names)?;
-    to.write_all(&[0; 2 * BLOCK_BYTES])
-}
-
-/// The header of a regular file (POSIX.1-1988, ustar). Its time is 1970, so that images are the same each time.
-fn header(name: &str, size_bytes: usize) -> Vec<u8> {
-    let mut header = Vec::with_capacity(BLOCK_BYTES);
-    let mut field = |text: &str, len: usize| {
-        header.extend(text.bytes().chain(std::iter::repeat(0)).take(len));
-    };
-    field(name, 100);
-    field("0000644", 8);
-    field("0000000", 8);
-    field("0000000", 8);
-    field(&format!("{size_bytes:011o}"), 12);
-    field("00000000000", 12);
-    // While it is added up, the checksum is blanks.
-    field("        ", 8);
-    field("0", 1);
-    field("", 100);
-    field("ustar", 6);
-    field("00", 2);
-    field("", BLOCK_BYTES - 265);
-    let sum: u32 = header.iter().map(|byte| u32::from(*byte)).sum();
-    let checksum = format!("{sum:06o}\0 ");
-    for (to, from) in header.iter_mut().skip(148).zip(checksum.bytes()) {
-        *to = from;
+    write_tar_file(&mut to, Sample::DATA.as_bytes(), MODE, TIME_S, data)?;
+    let mut names = Vec::new();
+    for name in Sample::names() {
+        write_tar_file(&mut names, name.as_bytes(), MODE, TIME_S, b"")?;
     }
-    header
+    write_tar_end(&mut names)?;
+    to.write_all(&names)
 }
 
 #[cfg(test)]
@@ -65,7 +40,7 @@ mod tests {
         write(&[7; 1000], &archive).unwrap();
         let path = path_of_open(&archive);
         assert!(coldpress_build::is_tar(&path).unwrap());
-        assert_eq!(archive.metadata().unwrap().len() % BLOCK_BYTES as u64, 0);
+        assert_eq!(archive.metadata().unwrap().len() % 512, 0);
         let mut tar = Command::new("tar");
         tar.arg("-t").stdin(Stdio::from(File::open(&path).unwrap()));
         let Ok(output) = tar.output() else {
