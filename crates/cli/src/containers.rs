@@ -9,9 +9,9 @@ use coldpress_build::{
 };
 use coldpress_container::{ContainerImage, Means, Reference, RegistryReference};
 use coldpress_host::threads;
+use coldpress_session::ui::Ui;
 
 use crate::flags::container::{ContainerArgs, TargetName};
-use coldpress_session::ui::Ui;
 
 /// A container image that was found, and how its layers are to be read.
 pub(crate) struct Container {

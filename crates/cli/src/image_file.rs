@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use anyhow::anyhow;
 use coldpress_format::{Corrupt, Part, Rule, SUPERBLOCK_SIZE};
-use coldpress_image::ImageOffset;
-use coldpress_image::{Error, Image, Offset, Prefix, ReadAt, find_images, is_sif, open_file};
+use coldpress_image::{
+    Error, Image, ImageOffset, Offset, Prefix, ReadAt, find_images, is_sif, open_file,
+};
 use coldpress_report::failure::hint;
 use coldpress_report::text::quoted;
 

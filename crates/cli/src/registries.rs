@@ -10,9 +10,9 @@ use coldpress_container::{
     ContainerImage, CredentialFiles, Fetched, RegistryMeans, RegistryReference, Wanted, pull,
 };
 use coldpress_report::failure::hint;
+use coldpress_session::ui::Ui;
 
 use crate::flags::container::ContainerArgs;
-use coldpress_session::ui::Ui;
 
 /// Gets an image of a registry, as far as it is not in the cache.
 ///

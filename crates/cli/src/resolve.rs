@@ -17,8 +17,7 @@ use coldpress_build::{
 };
 use coldpress_codec::Settings;
 use coldpress_format::BlockSize;
-use coldpress_host::memory;
-use coldpress_host::threads;
+use coldpress_host::{memory, threads};
 use coldpress_image::ReadLimits;
 use coldpress_layout::{Group, Tails, Tree};
 use coldpress_report::text;

@@ -1,10 +1,11 @@
 //! Registries (OCI distribution specification): manifests and layers are fetched into a cache.
 //!
 //! ```text
-//! client       requests: authentication, redirects, pauses      client.rs, challenge.rs
-//! credentials  who one is to a registry                         credentials.rs
-//! download     blobs, several at once, resumed                  download.rs
-//! cache        what was fetched and checked                     cache.rs
+//! client        requests: redirects, pauses                   client.rs
+//! authenticate  who one is, as a registry asks for it         client/authenticate.rs, challenge.rs
+//! credentials   the files and programs that keep them         credentials.rs
+//! download      blobs, several at once, resumed               download.rs
+//! cache         what was fetched and checked                  cache.rs
 //! ```
 
 mod cache;

@@ -4,8 +4,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
 use coldpress_format::Compressor;
-use coldpress_image::ImageOffset;
-use coldpress_image::ReaderRequirements;
+use coldpress_image::{ImageOffset, ReaderRequirements};
 use coldpress_report::text::shell_word;
 
 use super::reader::{Known, Reader};

@@ -1,16 +1,16 @@
 //! Requests to a registry.
 
+mod authenticate;
+
 use std::io::Read as _;
 use std::sync::{Mutex, PoisonError};
 use std::thread::sleep;
 use std::time::Duration;
 
-use serde::Deserialize;
 use ureq::http::{HeaderMap, Response, StatusCode, Uri, header};
 use ureq::{Agent, Body};
 
 use super::RegistryMeans;
-use super::challenge::Challenge;
 use super::credentials::{Credentials, find};
 use crate::document::DOCUMENT_MAX_BYTES;
 use crate::error::Error;
@@ -21,12 +21,13 @@ use crate::reference::RegistryReference;
 const TIMEOUT: Duration = Duration::from_mins(1);
 /// Redirections that are followed: registries lead to where blobs are kept, which may lead on.
 const REDIRECTS_MAX: usize = 8;
-/// How often one request is tried that fails for a reason that may pass.
-const TRIES: u32 = 6;
+/// How often one request is tried that fails for a reason that may pass; of a blob, without a byte
+/// that comes.
+pub(super) const TRIES: u32 = 6;
 /// The pause before the second try; it doubles with each.
-const FIRST_PAUSE: Duration = Duration::from_millis(250);
+pub(super) const FIRST_PAUSE: Duration = Duration::from_millis(250);
 /// The longest pause that a registry is granted.
-const PAUSE_MAX: Duration = Duration::from_mins(2);
+pub(super) const PAUSE_MAX: Duration = Duration::from_mins(2);
 
 /// A repository of a registry.
 pub(super) struct Client {
@@ -46,15 +47,6 @@ pub(super) enum Failure {
     /// It may succeed after a pause, which the registry may have asked for.
     Passing(String, Option<Duration>),
     Final(Error),
-}
-
-/// What token servers answer.
-#[derive(Deserialize)]
-struct Token {
-    #[serde(default)]
-    token: Option<String>,
-    #[serde(default)]
-    access_token: Option<String>,
 }
 
 impl Client {
@@ -186,82 +178,6 @@ impl Client {
         self.authorization
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Gets what requests prove with who one is.
-    fn authenticate(&self, header: &str) -> Result<String, Failure> {
-        let basic = self.credentials.as_ref().and_then(Credentials::basic);
-        Ok(match Challenge::parse(header) {
-            Some(Challenge::Basic) => basic.ok_or_else(|| {
-                self.wrong(
-                    "the registry wants a user and a password; `docker login` or \
-                            `podman login` keeps them, or --authfile names where they are",
-                )
-            })?,
-            Some(Challenge::Bearer {
-                realm,
-                service,
-                scope,
-            }) => self.token(&realm, service.as_deref(), scope.as_deref(), basic)?,
-            None => return Err(self.wrong("the registry asks who one is in an unknown way")),
-        })
-    }
-
-    fn token(
-        &self,
-        realm: &str,
-        service: Option<&str>,
-        scope: Option<&str>,
-        basic: Option<String>,
-    ) -> Result<String, Failure> {
-        let uri: Uri = realm
-            .parse()
-            .map_err(|_| self.wrong("its token server is no URL"))?;
-        self.demand_tls(&uri)?;
-        let scope = scope.unwrap_or(&self.scope);
-        let answer = if let Some(Credentials::IdentityToken(token)) = &self.credentials {
-            let form = [
-                ("grant_type", "refresh_token"),
-                ("service", service.unwrap_or_default()),
-                ("scope", scope),
-                ("refresh_token", token),
-                ("client_id", "coldpress"),
-            ];
-            self.agent.post(&uri).send_form(form)
-        } else {
-            let mut request = self.agent.get(&uri).query("scope", scope);
-            if let Some(service) = service {
-                request = request.query("service", service);
-            }
-            if let Some(basic) = basic {
-                request = request.header(header::AUTHORIZATION, basic);
-            }
-            request.call()
-        };
-        let mut response = answer.map_err(|error| self.no_answer(&error))?;
-        if !response.status().is_success() {
-            return Err(match self.refused(response.status(), response.headers()) {
-                Failure::Final(_) => self.wrong(&format!(
-                    "the token server answers {}; are the credentials right, and may one pull \
-                     the image?",
-                    response.status()
-                )),
-                passing @ Failure::Passing(..) => passing,
-            });
-        }
-        let mut bytes = Vec::new();
-        let mut body = response.body_mut().as_reader().take(DOCUMENT_MAX_BYTES);
-        body.read_to_end(&mut bytes)
-            .map_err(|error| Failure::Passing(format!("the token broke off: {error}"), None))?;
-        // The document is not repeated: it is secret.
-        let token: Token = serde_json::from_slice(&bytes)
-            .map_err(|_| self.wrong("the token server answers with something else"))?;
-        let token = token
-            .token
-            .or(token.access_token)
-            .filter(|token| !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_graphic()));
-        let token = token.ok_or_else(|| self.wrong("the token server gives no token"))?;
-        Ok(format!("Bearer {token}"))
     }
 
     /// Where a redirection leads.

@@ -1,17 +1,20 @@
 //! Who one is to a registry: the files of Docker, Podman and enroot.
 
+mod helper;
+mod netrc;
+
 use std::collections::BTreeMap;
 use std::fmt;
 use std::fs;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
 use base64::Engine as _;
 use base64::alphabet;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use serde::Deserialize;
 
+use self::helper::from_helper;
+use self::netrc::in_netrc;
 use crate::document::{DOCUMENT_MAX_BYTES, null_is_empty};
 use crate::error::Error;
 use crate::reference::RegistryReference;
@@ -89,14 +92,6 @@ impl fmt::Debug for Auth {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("Auth")
     }
-}
-
-/// What `docker-credential-X get` prints.
-#[derive(Deserialize)]
-#[serde(rename_all = "PascalCase")]
-struct Kept {
-    username: String,
-    secret: String,
 }
 
 /// The credentials for a repository, if there are some.
@@ -224,173 +219,5 @@ fn from_auth(auth: &Auth) -> Option<Credentials> {
     })
 }
 
-/// Asks a program that keeps credentials.
-fn from_helper(
-    helper: &str,
-    server: &str,
-    reference: &RegistryReference,
-) -> Result<Option<Credentials>, Error> {
-    let program = format!("docker-credential-{helper}");
-    let failed = |reason: String| Error::Command {
-        command: format!("{program} get"),
-        reason: format!("{reason}, for {}", reference.registry),
-    };
-    // Part of the name of a program that is run.
-    if helper.contains('/') || helper.is_empty() {
-        return Err(failed("it is not a name".to_owned()));
-    }
-    let child = Command::new(&program)
-        .arg("get")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn();
-    let mut child = child.map_err(|error| failed(error.to_string()))?;
-    if let Some(mut input) = child.stdin.take() {
-        // One that does not listen has ended, which shows below.
-        let _ = input.write_all(server.as_bytes());
-    }
-    let output = child
-        .wait_with_output()
-        .map_err(|error| failed(error.to_string()))?;
-    if !output.status.success() {
-        // So helpers say that they have none.
-        return Ok(None);
-    }
-    // What it printed may hold a secret, so that it is not repeated.
-    let kept: Kept = serde_json::from_slice(&output.stdout)
-        .map_err(|_| failed("it printed something else than user and secret".to_owned()))?;
-    Ok(Some(if kept.username == "<token>" {
-        Credentials::IdentityToken(kept.secret)
-    } else {
-        Credentials::Password {
-            user: kept.username,
-            password: kept.secret,
-        }
-    }))
-}
-
-/// `machine HOST login USER password PASSWORD`; the user of the reference counts, if it has one.
-fn in_netrc(text: &str, reference: &RegistryReference) -> Option<Credentials> {
-    let lines = text
-        .lines()
-        .filter(|line| !line.trim_start().starts_with('#'));
-    let words: Vec<&str> = lines.flat_map(str::split_whitespace).collect();
-    let machines = words.split(|word| *word == "machine").skip(1);
-    let hosts = [
-        reference.registry.as_str(),
-        reference.host(),
-        "auth.docker.io",
-    ];
-    let hosts = if reference.registry == "docker.io" {
-        &hosts[..]
-    } else {
-        &hosts[..2]
-    };
-    let value = |words: &[&str], name: &str| {
-        let at = words.iter().position(|word| *word == name)?;
-        words.get(at + 1).map(|value| (*value).to_owned())
-    };
-    let mut found = machines.filter_map(|words| {
-        let (host, words) = words.split_first()?;
-        let (user, password) = (value(words, "login")?, value(words, "password")?);
-        let is_meant = reference.user.as_ref().is_none_or(|wanted| *wanted == user);
-        (hosts.contains(host) && is_meant).then_some(Credentials::Password { user, password })
-    });
-    found.next()
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::reference::Reference;
-
-    fn reference(text: &str) -> RegistryReference {
-        match Reference::parse(text) {
-            Some(Ok(Reference::Registry(reference))) => reference,
-            other => panic!("{other:?}"),
-        }
-    }
-
-    fn password(text: &str) -> Credentials {
-        let (user, password) = text.split_once(':').unwrap();
-        Credentials::Password {
-            user: user.to_owned(),
-            password: password.to_owned(),
-        }
-    }
-
-    #[test]
-    fn the_longest_key_of_an_auth_file_counts() {
-        let auth = |text: &str| format!(r#"{{"auth":"{}"}}"#, BASE64.encode(text));
-        let text = format!(
-            r#"{{"auths":{{"q.io":{},"q.io/a/b":{},"https://index.docker.io/v1/":{},
-                "t.io":{{"auth":"","identitytoken":"x"}}}},"credHelpers":null}}"#,
-            auth("u:host"),
-            auth("u:exact:1"),
-            auth("u:hub")
-        );
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("auth.json");
-        fs::write(&path, text).unwrap();
-        let files = CredentialFiles {
-            auth_files: vec![directory.path().join("none"), path],
-            ..CredentialFiles::default()
-        };
-        for (name, found) in [
-            ("docker://q.io/a/b/c", Some(password("u:exact:1"))),
-            ("docker://q.io/a/x", Some(password("u:host"))),
-            ("docker://alpine", Some(password("u:hub"))),
-            (
-                "docker://t.io/a",
-                Some(Credentials::IdentityToken("x".to_owned())),
-            ),
-            ("docker://z.io/a", None),
-        ] {
-            assert!(find(&files, &reference(name)).unwrap() == found, "{name}");
-        }
-        let required = CredentialFiles {
-            is_first_required: true,
-            ..files
-        };
-        assert!(find(&required, &reference("docker://q.io/a")).is_err());
-    }
-
-    #[test]
-    fn credentials_of_enroot_are_read() {
-        let text = "# machine q.io login no password no\nmachine nvcr.io login $oauthtoken\n\
-                    password key\nmachine auth.docker.io login me password p\n\
-                    machine q.io login a password 1\nmachine q.io login b password 2\n";
-        for (name, found) in [
-            ("docker://nvcr.io#a/b", Some(password("$oauthtoken:key"))),
-            ("docker://alpine", Some(password("me:p"))),
-            ("docker://b@q.io#x", Some(password("b:2"))),
-            ("docker://q.io/x", Some(password("a:1"))),
-            ("docker://z.io/x", None),
-        ] {
-            assert!(in_netrc(text, &reference(name)) == found, "{name}");
-        }
-    }
-
-    #[test]
-    fn what_is_encoded_is_decoded() {
-        for (bytes, text) in [
-            (&b""[..], ""),
-            (b"f", "Zg=="),
-            (b"fo", "Zm8="),
-            (b"foo", "Zm9v"),
-            (b"user:pa\xffs", "dXNlcjpwYf9z"),
-        ] {
-            assert_eq!(BASE64.encode(bytes), text);
-            assert_eq!(decoded(text).as_deref(), Some(bytes));
-        }
-        assert_eq!(decoded("Zm8").as_deref(), Some(&b"fo"[..]));
-        assert_eq!((decoded("Z"), decoded("Z-==")), (None, None));
-    }
-
-    #[test]
-    fn credentials_are_not_shown() {
-        let text = format!("{:?}", password("user:secret"));
-        assert!(!text.contains("secret") && !text.contains("user"));
-    }
-}
+mod tests;

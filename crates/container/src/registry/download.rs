@@ -11,19 +11,13 @@ use std::time::Duration;
 use ureq::http::StatusCode;
 
 use super::cache::{Partial, Slot};
-use super::client::{Failure, text};
+use super::client::{FIRST_PAUSE, Failure, PAUSE_MAX, TRIES, text};
 use super::{Fetched, Pull};
 use crate::document::Descriptor;
 use crate::error::Error;
 
 /// Connections: as many as Docker opens.
 const CONNECTIONS: NonZeroUsize = NonZeroUsize::new(4).expect("4 is not 0");
-/// Tries without a byte that comes.
-const TRIES: u32 = 6;
-/// The pause before the second of them; it doubles with each.
-const FIRST_PAUSE: Duration = Duration::from_millis(250);
-/// The longest pause that a registry is granted.
-const PAUSE_MAX: Duration = Duration::from_mins(2);
 /// How long a pause lasts until it is asked whether to go on.
 const PATIENCE: Duration = Duration::from_millis(100);
 /// Bytes that are taken at once.

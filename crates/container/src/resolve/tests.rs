@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use super::*;
 use crate::blobs::Blob;
+use crate::document::LAYERS_MAX;
+use crate::media_type::LayerKind;
 
 /// Blobs in memory.
 #[derive(Default)]

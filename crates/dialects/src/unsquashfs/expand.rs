@@ -2,12 +2,12 @@
 
 use coldpress_format::InodeKind;
 use coldpress_image::Image;
+use coldpress_image::image_path::child;
 use coldpress_report::text::quoted_bytes;
 
 use super::follow::{Place, Trail, follow};
 use super::name_match::NameMatch;
 use super::request::Patterns;
-use coldpress_image::image_path::child;
 
 /// What a path leads to.
 #[derive(Debug)]

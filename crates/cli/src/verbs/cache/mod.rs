@@ -8,12 +8,12 @@ use std::time::{Duration, SystemTime};
 use coldpress_container::{Cache, CachedBlob};
 use coldpress_report::text::plural;
 use coldpress_report::units;
+use coldpress_session::exit::Exit;
+use coldpress_session::ui::Ui;
 use serde::Serialize;
 
 use crate::registries::cache_directory;
 use args::{CacheArgs, CacheLsArgs, CachePruneArgs, CacheVerb};
-use coldpress_session::exit::Exit;
-use coldpress_session::ui::Ui;
 
 const DAY_S: u64 = 86_400;
 

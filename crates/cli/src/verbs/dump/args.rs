@@ -4,10 +4,10 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::Args;
-
-use crate::flags::place::PlaceArgs;
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use coldpress_image::DumpArea;
+
+use crate::flags::place::PlaceArgs;
 
 /// Print what every byte of an image means
 ///

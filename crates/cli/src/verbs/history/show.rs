@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::Write as _;
 
-use coldpress_bench::figure;
-use coldpress_bench::{Standing, standings};
+use coldpress_bench::{Standing, figure, standings};
 use coldpress_history::{Origin, Study};
 use coldpress_report::LocalTime;
 use coldpress_report::text::{escaped, fields, plural};

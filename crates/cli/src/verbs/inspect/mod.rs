@@ -11,14 +11,14 @@ use coldpress_layout::Kind;
 use coldpress_report::failure::hint;
 use coldpress_report::text::{escaped, plural, quoted};
 use coldpress_report::units;
+use coldpress_session::exit::Exit;
+use coldpress_session::ui::Ui;
 use serde::Serialize;
 
 use crate::containers;
 use crate::resolve::ImageSettings;
 use crate::steps;
 use crate::verbs::inspect::args::InspectArgs;
-use coldpress_session::exit::Exit;
-use coldpress_session::ui::Ui;
 
 /// What a container image is.
 #[derive(Debug, Serialize)]

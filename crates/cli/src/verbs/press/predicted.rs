@@ -2,8 +2,7 @@
 
 use std::path::Path;
 
-use coldpress_bench::figure;
-use coldpress_bench::{Contestant, ContestantFacts, Row};
+use coldpress_bench::{Contestant, ContestantFacts, Row, figure};
 use coldpress_build::Source;
 use coldpress_cost::{AccessSequence, Geometry, Prediction, predict};
 use coldpress_history::Figures;

@@ -1,7 +1,6 @@
 //! Differences as a table, the figures of a contestant below each other.
 
-use coldpress_bench::figure;
-use coldpress_bench::{Difference, Evidence};
+use coldpress_bench::{Difference, Evidence, figure};
 use coldpress_report::text::escaped;
 use coldpress_report::units::change;
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};

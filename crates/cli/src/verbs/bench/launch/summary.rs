@@ -2,9 +2,8 @@
 
 use std::io::Write as _;
 
-use coldpress_bench::figure;
-use coldpress_bench::standings;
 use coldpress_bench::stats::outliers;
+use coldpress_bench::{figure, standings};
 use coldpress_history::Study;
 use coldpress_report::text::{escaped, wrapped};
 use coldpress_session::ui::Ui;
