@@ -3,7 +3,7 @@
 //! The program starts from the directory itself. A seccomp filter, which all that it starts inherits (children, threads,
 //! what they execute, whatever their root directory), has the kernel tell each system call that names a file
 //! before it happens. The path is read, the place where it begins is opened, and the call is let go; then the path is
-//! walked at leisure. What is met on the way is known by device and inode number, so mounts, links and namespaces of
+//! walked, and whoever asks for the recording waits for that. What is met on the way is known by device and inode number, so mounts, links and namespaces of
 //! the program do not matter.
 //!
 //! Nothing of the program is stopped or changed: signals, exit status and waiting are its own. Who is not root loses what

@@ -5,6 +5,8 @@ use std::fs;
 use std::os::fd::AsRawFd as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 
 use coldpress_trace::Trace;
 use rustix::process::{Pid, Signal, kill_process};
@@ -99,6 +101,26 @@ fn as_nobody_a_start_is_recorded_by_what_it_opens() {
         "M 0-0 /with space/a file",
     ];
     assert_eq!(accesses(&trace), expected);
+}
+
+#[test]
+fn what_a_program_does_last_is_recorded_on_a_busy_machine() {
+    /// Threads that compute, so that the program ends before whoever observes it has a turn.
+    const BUSY: usize = 6;
+    let session = session();
+    let args = "record source -o trace --recorder opens -- /bin/sh -c";
+    let is_over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        for _ in 0..BUSY {
+            scope.spawn(|| while !is_over.load(Ordering::Relaxed) {});
+        }
+        let runs = (0..6).map(|_| session.run(args.split(' ').chain(["cat {root}/app/bin/tool"])));
+        let runs: Vec<_> = runs.collect();
+        is_over.store(true, Ordering::Relaxed);
+        for ran in runs {
+            assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+        }
+    });
 }
 
 #[test]

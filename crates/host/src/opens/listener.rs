@@ -108,13 +108,10 @@ fn take(
         thread: call.thread,
         at: Instant::now(),
     };
-    let is_noting = || {
-        notes
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .is_noting()
-    };
-    let asked = if is_noting() {
+    // Held until what the call names is noted: a program that is let go may end at once, and whoever
+    // then asks what it did must wait.
+    let mut notes = notes.lock().unwrap_or_else(PoisonError::into_inner);
+    let asked = if notes.is_noting() {
         Asked::read(&call)
     } else {
         Ok(None)
@@ -125,7 +122,6 @@ fn take(
         Err(error) => return Err(failed(error)),
         Ok(()) => {}
     }
-    let mut notes = notes.lock().unwrap_or_else(PoisonError::into_inner);
     match asked {
         Ok(Some(asked)) => asked.note(moment, &mut notes, seen),
         Ok(None) => {}
