@@ -45,6 +45,10 @@ struct Report {
 pub(super) fn run(args: &BuildArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let started = Instant::now();
     let (sources, path) = args.split_paths()?;
+    resolve::check_outputs(&[path], &inputs::paths(sources))?;
+    let _hold = ui.interrupt.hold();
+    // Before anything is pulled or scanned: a wrong place is an error at once, not after minutes.
+    let output = Output::create(path)?;
     let mut inputs = inputs::inputs(
         sources,
         (&args.tar, &args.container, args.target),
@@ -77,10 +81,6 @@ pub(super) fn run(args: &BuildArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let mut sorts = sorts.into_iter();
     let sort = sorts.find_map(|(path, dialect)| Some((path.as_deref()?, dialect)));
     let ordering = Ordering::read(sort, &args.profile, args.plan.as_deref())?;
-    resolve::check_outputs(&[path], &inputs::paths(sources))?;
-    let _hold = ui.interrupt.hold();
-    // Before the scan: a wrong place is told at once, not after minutes.
-    let output = Output::create(path)?;
     let (summary, warnings, notes) = build(args, &inputs, &settings, ordering, &output, ui)?;
     steps::commit(output, ui)?;
     let report = Report {
