@@ -75,7 +75,7 @@ impl Packing {
             file: self.file,
             starts: self.starts,
             context: DCtx::try_create().ok_or(io::ErrorKind::OutOfMemory)?,
-            packed: Vec::new(),
+            compressed: Vec::new(),
         };
         Ok((packed, self.len_bytes))
     }
@@ -86,7 +86,7 @@ pub(crate) struct Packed {
     file: File,
     starts: Vec<u64>,
     context: DCtx<'static>,
-    packed: Vec<u8>,
+    compressed: Vec<u8>,
 }
 
 impl Decode for Packed {
@@ -96,10 +96,10 @@ impl Decode for Packed {
             return Err(io::ErrorKind::UnexpectedEof.into());
         };
         let len = usize::try_from(end - start).map_err(io::Error::other)?;
-        self.packed.resize(len, 0);
-        self.file.read_exact_at(&mut self.packed, *start)?;
+        self.compressed.resize(len, 0);
+        self.file.read_exact_at(&mut self.compressed, *start)?;
         let mut page = vec![0; PAGE_BYTES];
-        let len = self.context.decompress(&mut page[..], &self.packed);
+        let len = self.context.decompress(&mut page[..], &self.compressed);
         let len = len.map_err(|code| io::Error::other(get_error_name(code)))?;
         page.truncate(len);
         let page = Arc::new(page);

@@ -112,7 +112,11 @@ fn what_a_program_does_last_is_recorded_on_a_busy_machine() {
     let is_over = AtomicBool::new(false);
     thread::scope(|scope| {
         for _ in 0..BUSY {
-            scope.spawn(|| while !is_over.load(Ordering::Relaxed) {});
+            scope.spawn(|| {
+                while !is_over.load(Ordering::Relaxed) {
+                    std::hint::spin_loop();
+                }
+            });
         }
         let runs = (0..6).map(|_| session.run(args.split(' ').chain(["cat {root}/app/bin/tool"])));
         let runs: Vec<_> = runs.collect();
