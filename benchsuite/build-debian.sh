@@ -11,7 +11,7 @@ mkdir -p "$work"
 source=$work/rootfs-chromium
 rootfs "$source" chromium
 begin build-debian "${1:-}"
-cargo build --release --quiet -p coldpress-build --example compression-limit
+cargo build --release --quiet -p coldpress-writer --example compression-limit
 limit=$PWD/target/release/examples/compression-limit
 turns=${COLDPRESS_BENCH_TURNS:-3}
 

@@ -6,7 +6,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . benchsuite/common.sh
-cargo build --release --quiet -p coldpress-build --example sampling
+cargo build --release --quiet -p coldpress-writer --example sampling
 sampling=$PWD/target/release/examples/sampling
 work=${COLDPRESS_BENCH_DIR:-/var/tmp/coldpress-bench}
 mkdir -p "$work"

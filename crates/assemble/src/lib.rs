@@ -2,7 +2,7 @@
 //!
 //! This is the one place that decides it. Three sinks take what it makes:
 //!
-//! - the writer (`coldpress-build`) compresses metadata blocks in parallel and appends them to a
+//! - the writer (`coldpress-writer`) compresses metadata blocks in parallel and appends them to a
 //!   file,
 //! - the sampler (also there) keeps their content, to try compressors on some of them,
 //! - the cost model (`coldpress-cost`) keeps their lengths, and states what they take.

@@ -6,11 +6,11 @@ use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use coldpress_build::Output;
 use coldpress_host::Calibration;
 use coldpress_report::failure::hint;
 use coldpress_report::text::quoted;
 use coldpress_session::state;
+use coldpress_writer::Output;
 
 use crate::steps;
 

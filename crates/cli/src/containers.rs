@@ -4,12 +4,12 @@ use std::env;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use coldpress_build::{
-    Input, LayersInput, LazyImage, SourceOptions, TarDefaults, gather, parse_time,
-};
 use coldpress_container::{ContainerImage, Means, Reference, RegistryReference};
 use coldpress_host::threads;
 use coldpress_session::ui::Ui;
+use coldpress_writer::{
+    Input, LayersInput, LazyImage, SourceOptions, TarDefaults, gather, parse_time,
+};
 
 use crate::flags::container::{ContainerArgs, TargetName};
 

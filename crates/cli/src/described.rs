@@ -7,13 +7,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
-use coldpress_build::Error;
-use coldpress_build::pack_file::PackFile;
-use coldpress_build::pseudo::{Commands, Pseudo, parse_directory};
 use coldpress_dialects::LOOKUP;
 use coldpress_report::failure::hint;
 use coldpress_report::text::quoted;
 use coldpress_session::work_dir;
+use coldpress_writer::Error;
+use coldpress_writer::pack_file::PackFile;
+use coldpress_writer::pseudo::{Commands, Pseudo, parse_directory};
 
 use crate::flags::described::DescribedArgs;
 

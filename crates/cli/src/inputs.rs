@@ -7,11 +7,11 @@ use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow};
-use coldpress_build::{Input, LayersInput, TarDefaults, TarInput, TarOrigin, is_tar};
 use coldpress_report::failure::hint;
 use coldpress_report::text;
 use coldpress_session::ui::Ui;
 use coldpress_session::work_dir;
+use coldpress_writer::{Input, LayersInput, TarDefaults, TarInput, TarOrigin, is_tar};
 
 use crate::containers;
 use crate::flags::container::{ContainerArgs, TargetName};

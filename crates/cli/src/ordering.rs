@@ -6,10 +6,10 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use coldpress_build::{Input, Rules, Source};
 use coldpress_layout::{Dialect, Finding, NodeId, Plan, SortFile, Tree};
 use coldpress_report::text::quoted;
 use coldpress_session::ui::Ui;
+use coldpress_writer::{Input, Rules, Source};
 
 use crate::flags::profile::OrderingProfileArgs;
 use crate::profiles::OrderingProfile;

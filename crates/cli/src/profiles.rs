@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{anyhow, bail};
-use coldpress_build::{Output, Rules, Source};
 use coldpress_format::BlockSize;
 use coldpress_layout::{Matching, Plan, match_profile};
 use coldpress_report::failure::hint;
@@ -11,6 +10,7 @@ use coldpress_report::text::{plural, quoted, some_of};
 use coldpress_report::units::count;
 use coldpress_session::ui::Ui;
 use coldpress_trace::{ContentHash, Profile};
+use coldpress_writer::{Output, Rules, Source};
 
 use crate::flags::profile::{OrderingProfileArgs, StalenessArgs};
 use crate::steps;
@@ -220,7 +220,7 @@ pub(crate) fn fill(profile: &mut Profile, source: &Source, ui: &Ui) -> anyhow::R
 fn identity(
     source: &Source,
     path: &[u8],
-) -> Option<(u64, Result<ContentHash, coldpress_build::Error>)> {
+) -> Option<(u64, Result<ContentHash, coldpress_writer::Error>)> {
     let node = source.tree.find(path)?;
     let size_bytes = source.tree.file_size(node)?;
     Some((size_bytes, source.content_hash(node)))

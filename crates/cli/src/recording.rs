@@ -21,7 +21,6 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::anyhow;
-use coldpress_build::Source;
 use coldpress_format::BlockSize;
 use coldpress_host::{Cgroup, Command, Error, Janitor, Outcome, Ready, Running, machine};
 use coldpress_report::failure::hint;
@@ -29,6 +28,7 @@ use coldpress_report::text::quoted;
 use coldpress_session::ui::Ui;
 use coldpress_session::work_dir::WorkDir;
 use coldpress_trace::{Header, PAGE_SIZE_BYTES, Trace};
+use coldpress_writer::Source;
 
 pub(crate) use choice::choose;
 pub(crate) use cost::Cost;

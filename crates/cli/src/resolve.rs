@@ -12,9 +12,6 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
-use coldpress_build::{
-    Input, Metadata, Options, Overrides, Selection, SourceOptions, Uncompressed,
-};
 use coldpress_codec::Settings;
 use coldpress_format::BlockSize;
 use coldpress_host::{memory, threads};
@@ -22,6 +19,9 @@ use coldpress_image::ReadLimits;
 use coldpress_layout::{Group, Tails, Tree};
 use coldpress_report::text;
 use coldpress_tune::Candidate;
+use coldpress_writer::{
+    Input, Metadata, Options, Overrides, Selection, SourceOptions, Uncompressed,
+};
 
 use crate::described::Described;
 use crate::flags::image::ImageArgs;

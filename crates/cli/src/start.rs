@@ -4,7 +4,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use coldpress_build::Source;
 use coldpress_cost::{AccessSequence, Geometry, Medium, Reader, predict};
 use coldpress_explain::{executable_pages, note_executables};
 use coldpress_format::BlockSize;
@@ -13,6 +12,7 @@ use coldpress_report::text::{plural, quoted, some_of};
 use coldpress_session::ui::Ui;
 use coldpress_trace::{Access, Header, PAGE_SIZE_BYTES, Profile, Trace};
 use coldpress_tune::FileCode;
+use coldpress_writer::Source;
 
 use crate::device::Target;
 use crate::image_file::Opened;

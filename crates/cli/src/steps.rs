@@ -9,15 +9,15 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use anyhow::{Context as _, anyhow};
-use coldpress_build::{
-    Error as BuildError, Input, Options, Output, Progress, Reuse, Source, Summary, Warning,
-};
 use coldpress_image::{Image, Offset};
 use coldpress_layout::{Order, Plan};
 use coldpress_report::failure::hint;
 use coldpress_report::text::{NAMED_MAX, plural, quoted, some_of};
 use coldpress_report::units;
 use coldpress_session::ui::{Step, Ui};
+use coldpress_writer::{
+    Error as BuildError, Input, Options, Output, Progress, Reuse, Source, Summary, Warning,
+};
 
 use crate::described;
 use crate::image_file;
@@ -56,7 +56,7 @@ pub(crate) fn put_together(
     ui: &Ui,
 ) -> anyhow::Result<Source> {
     let step = ui.step("scanning", 0).about("names, metadata and sizes");
-    let mut source = coldpress_build::gather(inputs, &settings.source_options(), &mut |_| {
+    let mut source = coldpress_writer::gather(inputs, &settings.source_options(), &mut |_| {
         ui.interrupt.poll()
     })
     .map_err(|error| {
@@ -163,7 +163,7 @@ pub(crate) fn write(
     let inodes = plural(source.tree.nodes.len() as u64, "inode", "inodes");
     let about = format!("{bytes} of content, {inodes}");
     let mut step = ui.step(label, source.content_bytes()).about(&about);
-    let summary = coldpress_build::write(source, order, output.file(), options, &mut |progress| {
+    let summary = coldpress_writer::write(source, order, output.file(), options, &mut |progress| {
         advance(&mut step, progress, ui)
     })
     .with_context(|| format!("cannot build {}", quoted(output.path())))?;
@@ -218,9 +218,10 @@ pub(crate) fn verify(
         start: offset_bytes,
     };
     let image = Image::new(Box::new(whole)).context("cannot read the image back")?;
-    let differences = coldpress_build::verify(&image, source, &summary.changed, &mut |progress| {
-        advance(&mut step, progress, ui)
-    })?;
+    let differences =
+        coldpress_writer::verify(&image, source, &summary.changed, &mut |progress| {
+            advance(&mut step, progress, ui)
+        })?;
     step.finish("");
     if differences.is_empty() {
         return Ok(());

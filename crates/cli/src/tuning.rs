@@ -1,7 +1,6 @@
 //! The image to build for a start: samples, predictions, and the choice between them.
 
 use anyhow::{Context as _, anyhow};
-use coldpress_build::{Metadata, Source};
 use coldpress_format::BlockSize;
 use coldpress_host::on_processor_s;
 use coldpress_layout::Plan;
@@ -13,6 +12,7 @@ use coldpress_tune::{
     Budget, Candidate, FieldOptions, Limits, Outcome, Rivals, Row, Sampled, Search, Unmet,
     defaults_today, field, front, recommend,
 };
+use coldpress_writer::{Metadata, Source};
 
 use crate::device::Target;
 use crate::resolve::ImageSettings;

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use coldpress_build::{TarMember, TarMemberKind, TarMembers};
+use coldpress_writer::{TarMember, TarMemberKind, TarMembers};
 
 use crate::blobs::{Blob, Blobs, whole};
 use crate::document::{Descriptor, Index, parse};

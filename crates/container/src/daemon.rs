@@ -7,7 +7,7 @@ use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
-use coldpress_build::TarMembers;
+use coldpress_writer::TarMembers;
 
 use crate::archive::Archive;
 use crate::error::Error;
@@ -50,7 +50,7 @@ pub(crate) fn saved(
     };
     // In a file: a program that says much must not wait for somebody to read it.
     let directory = &means.spool_directory;
-    let said = coldpress_build::scratch_file(directory)?;
+    let said = coldpress_writer::scratch_file(directory)?;
     let to_said = said
         .try_clone()
         .map_err(|error| failed(error.to_string()))?;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use coldpress_build::Digest;
+use coldpress_writer::Digest;
 use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer};
 

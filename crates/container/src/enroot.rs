@@ -5,8 +5,8 @@
 
 use std::fmt::Write as _;
 
-use coldpress_build::{Digest, Layer};
 use coldpress_image::{write_tar_end, write_tar_file};
+use coldpress_writer::{Digest, Layer};
 
 use crate::image::ContainerImage;
 
@@ -154,16 +154,16 @@ mod tests {
     fn the_layer_is_an_archive_that_is_read() {
         let image = image(r#"{"config":{"Env":["A=1","B=2 3"],"Volumes":{"/data":{}}}}"#);
         let layer = image.enroot_layer("x", 7);
-        let input = coldpress_build::LayersInput {
+        let input = coldpress_writer::LayersInput {
             layers: vec![layer],
             spool_directory: std::env::temp_dir(),
-            defaults: coldpress_build::TarDefaults::default(),
+            defaults: coldpress_writer::TarDefaults::default(),
             follows_symlinks: false,
         };
-        let inputs = [coldpress_build::Input::Layers(input)];
-        let options = coldpress_build::SourceOptions::default();
+        let inputs = [coldpress_writer::Input::Layers(input)];
+        let options = coldpress_writer::SourceOptions::default();
         let go_on = &mut |_| std::ops::ControlFlow::Continue(());
-        let source = coldpress_build::gather(&inputs, &options, go_on).unwrap();
+        let source = coldpress_writer::gather(&inputs, &options, go_on).unwrap();
         let text = |path: &[u8]| {
             let node = source.tree.find(path).unwrap();
             String::from_utf8(source.beginning(node, 1000).unwrap()).unwrap()

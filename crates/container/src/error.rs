@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use coldpress_build::Digest;
+use coldpress_writer::Digest;
 
 /// A reason for which a container image is no source.
 #[derive(Debug, thiserror::Error)]
@@ -29,7 +29,7 @@ pub enum Error {
     },
     /// An archive cannot be read.
     #[error(transparent)]
-    Archive(#[from] coldpress_build::Error),
+    Archive(#[from] coldpress_writer::Error),
     /// There is none of what was looked for.
     #[error("`{image}` has no {what}")]
     Missing {

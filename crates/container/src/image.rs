@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use coldpress_build::{Digest, Layer};
+use coldpress_writer::{Digest, Layer};
 
 use crate::blobs::Blob;
 use crate::config::Config;

@@ -11,7 +11,7 @@
 //!
 //! Manifests and what they lead to are hostile: everything that is read has a limit, every blob is
 //! compared with the digest by which it is named, and an index that leads in circles is an error.
-//! Layers are checked when they are read (`coldpress_build::LayersInput`).
+//! Layers are checked when they are read (`coldpress_writer::LayersInput`).
 
 mod archive;
 mod blobs;

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use coldpress_build::{TarMembers, TarOrigin};
+use coldpress_writer::{TarMembers, TarOrigin};
 
 use crate::archive::Archive;
 use crate::daemon;

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr as _;
 
-use coldpress_build::Digest;
+use coldpress_writer::Digest;
 
 use crate::error::Error;
 

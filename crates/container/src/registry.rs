@@ -18,7 +18,7 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use coldpress_build::Digest;
+use coldpress_writer::Digest;
 use serde::Deserialize;
 
 use crate::blobs::{Blob, Blobs};

@@ -4,7 +4,7 @@ mod manifest;
 
 use std::collections::HashSet;
 
-use coldpress_build::Digest;
+use coldpress_writer::Digest;
 
 use crate::blobs::{Blobs, document};
 use crate::document::{Descriptor, ENTRIES_MAX, Index, parse};

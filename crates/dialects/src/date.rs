@@ -4,9 +4,9 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt as _;
 use std::process::{Command, Stdio};
 
-use coldpress_build::parse_time;
-use coldpress_build::pseudo::Lookup;
 use coldpress_host::names;
+use coldpress_writer::parse_time;
+use coldpress_writer::pseudo::Lookup;
 
 /// What this system knows of users, groups and dates.
 pub const LOOKUP: Lookup = Lookup {

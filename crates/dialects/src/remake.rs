@@ -2,10 +2,10 @@
 
 pub mod squashfs_tools_ng;
 
-use coldpress_build::{Habits, Identity, Tool};
 use coldpress_codec::{Choice, Choices, Filter, Recipe, Strategy};
 use coldpress_format::{BlockSize, CompressorOptions, Flags, Superblock};
 use coldpress_image::Image;
+use coldpress_writer::{Habits, Identity, Tool};
 
 /// The options of `mksquashfs DIR IMAGE` for an image like this.
 ///

@@ -5,11 +5,11 @@ use std::fs::File;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 
-use coldpress_build::{Metadata, Options, Source, Uncompressed, verify, write};
 use coldpress_codec::Settings;
 use coldpress_format::BlockSize;
 use coldpress_image::{Image, check};
 use coldpress_layout::{Group, Plan, Tails, order};
+use coldpress_writer::{Metadata, Options, Source, Uncompressed, verify, write};
 
 /// More content is not built: holes of gigabytes take their time, and no more.
 const CONTENT_MAX_BYTES: u64 = 1 << 20;

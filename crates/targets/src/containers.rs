@@ -4,9 +4,9 @@ use std::fs;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use coldpress_build::{Digest, Input, Layer, LayersInput, SourceOptions, TarDefaults, gather};
 use coldpress_container::{Means, Reference, open};
 use coldpress_format::BlockSize;
+use coldpress_writer::{Digest, Input, Layer, LayersInput, SourceOptions, TarDefaults, gather};
 
 use crate::built::build;
 

@@ -3,17 +3,17 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use coldpress_build::pack_file::PackFile;
-use coldpress_build::pseudo::{Lookup, Pseudo};
-use coldpress_build::{
-    Exclusions, FileContexts, Matching, Mode, Rules, exclude_file_lines, parse_time,
-};
 use coldpress_format::BlockSize;
 use coldpress_history::{Origin, TaskList, parse_task_list};
 use coldpress_layout::{
     Dialect, Kind, Node, NodeId, Plan, SortFile, Tails, Tree, match_profile, order, plan as planned,
 };
 use coldpress_trace::{Profile, Trace};
+use coldpress_writer::pack_file::PackFile;
+use coldpress_writer::pseudo::{Lookup, Pseudo};
+use coldpress_writer::{
+    Exclusions, FileContexts, Matching, Mode, Rules, exclude_file_lines, parse_time,
+};
 
 /// A trace that is read is written, read again, and becomes a plan.
 pub(crate) fn trace(data: &[u8]) {
@@ -150,7 +150,7 @@ fn pseudo(text: &[u8]) {
     for (line, number) in text.split(|byte| *byte == b'\n').zip(1..) {
         let _ = pseudo.add(line, number, &lookup);
     }
-    let _ = coldpress_build::pseudo::parse_directory(text, &lookup);
+    let _ = coldpress_writer::pseudo::parse_directory(text, &lookup);
 }
 
 /// `/a/b` of a block and a tail, `/a/c` of a tail, `/d` of nothing, `/e` another name of `/a/c`.

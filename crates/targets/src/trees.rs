@@ -6,10 +6,10 @@ use std::ops::ControlFlow;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-use coldpress_build::{Input, Source, SourceOptions, TarDefaults, TarInput, TarOrigin, gather};
 use coldpress_codec::Settings;
 use coldpress_format::{BlockSize, Body};
 use coldpress_image::{Error, ExtractOptions, Image, extract, walk};
+use coldpress_writer::{Input, Source, SourceOptions, TarDefaults, TarInput, TarOrigin, gather};
 use tempfile::TempDir;
 
 use crate::built::{Packing, build};
@@ -101,7 +101,7 @@ pub(crate) fn archive(data: &[u8]) {
     }
 }
 
-fn gathered(input: &Input) -> Result<Source, coldpress_build::Error> {
+fn gathered(input: &Input) -> Result<Source, coldpress_writer::Error> {
     let options = SourceOptions::default();
     let inputs = std::slice::from_ref(input);
     gather(inputs, &options, &mut |_| ControlFlow::Continue(()))

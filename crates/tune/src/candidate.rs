@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-use coldpress_build::Uncompressed;
 use coldpress_codec::{Choices, Filter, Settings, Tuning};
 use coldpress_format::{BlockSize, Compressor};
 use coldpress_layout::{Group, Tails};
+use coldpress_writer::Uncompressed;
 
 /// What makes one image differ from another of the same source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,9 +1,9 @@
 //! What is tried.
 
-use coldpress_build::Uncompressed;
 use coldpress_codec::{Choices, Filter, Settings, Tuning, XzTuning};
 use coldpress_format::{BlockSize, Compressor};
 use coldpress_layout::{Group, Tails};
+use coldpress_writer::Uncompressed;
 
 use crate::candidate::{Candidate, OrderBy};
 use crate::effort::Effort;

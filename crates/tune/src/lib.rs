@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! field       candidates: compressor, level, block size, tail ends, order    field.rs, effort.rs, today.rs
-//! sample      what their blocks would take: coldpress_build                   search.rs
+//! sample      what their blocks would take: coldpress_writer                   search.rs
 //! predict     a cold start from each: coldpress_cost                          search.rs, sizes.rs
 //! spend       blocks that are stored as they are, within a budget             spend.rs
 //! front       those that no other beats                                       front.rs

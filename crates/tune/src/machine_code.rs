@@ -1,8 +1,8 @@
 //! The machine code of a source, for the filters of xz.
 
-use coldpress_build::Source;
 use coldpress_codec::{Choices, Filter};
 use coldpress_layout::NodeId;
+use coldpress_writer::Source;
 
 /// Bytes of an ELF file up to the machine that it is for.
 const BEGINNING_BYTES: usize = 20;

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use coldpress_build::{Error, Options, Progress, SampleMeans, SampleOptions, Sampling};
+use coldpress_writer::{Error, Options, Progress, SampleMeans, SampleOptions, Sampling};
 
 use crate::candidate::Candidate;
 use crate::search::Search;

@@ -3,12 +3,12 @@
 use std::ops::ControlFlow;
 
 use coldpress_assemble::TableOptions;
-use coldpress_build::{Error, Estimate, Options, SampledBlocks, Source};
 use coldpress_cost::{
     AccessSequence, Geometry, ImageOptions, Machine, Medium, Prediction, Reader, predict,
 };
 use coldpress_format::{BlockSize, Compressor};
 use coldpress_layout::{Group, Order, Plan, Sketches, Tails, order_grouped};
+use coldpress_writer::{Error, Estimate, Options, SampledBlocks, Source};
 
 use crate::budget::Budget;
 use crate::candidate::{Candidate, OrderBy};

@@ -1,9 +1,9 @@
 //! Sizes of blocks from samples, as the cost model asks for them.
 
 use coldpress_assemble::Table;
-use coldpress_build::{SampledBlocks, Source};
 use coldpress_cost::BlockSizes;
 use coldpress_layout::NodeId;
+use coldpress_writer::{SampledBlocks, Source};
 
 use crate::spend::Stored;
 

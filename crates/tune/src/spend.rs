@@ -4,10 +4,10 @@ mod hot;
 
 use std::collections::{HashMap, HashSet};
 
-use coldpress_build::SampledBlocks;
 use coldpress_cost::{AccessSequence, Machine, Medium};
 use coldpress_format::{BlockSize, Compressor};
 use coldpress_layout::{BlockEncoding, BlockGain, EncodingRule, NodeId, Order, Tree, assign};
+use coldpress_writer::SampledBlocks;
 
 /// What decides what a block saves.
 pub(crate) struct Spending<'a> {

@@ -1,9 +1,9 @@
 //! What tools build today.
 
-use coldpress_build::Uncompressed;
 use coldpress_format::BlockSize;
 use coldpress_format::Compressor::{Gzip, Lzo, Xz, Zstd};
 use coldpress_layout::{Group, Tails};
+use coldpress_writer::Uncompressed;
 
 use crate::candidate::{Candidate, OrderBy};
 use crate::field::settings;

@@ -8,7 +8,6 @@ use std::path::PathBuf;
 
 use anyhow::anyhow;
 use coldpress_bench::READ_AHEAD_KIB;
-use coldpress_build::{Metadata, Output};
 use coldpress_codec::Settings;
 use coldpress_format::Compressor;
 use coldpress_host::{
@@ -21,6 +20,7 @@ use coldpress_record::{Recorded, events};
 use coldpress_report::failure::hint;
 use coldpress_report::text::plural;
 use coldpress_trace::Trace;
+use coldpress_writer::{Metadata, Output};
 
 use super::{About, FIRST_IMAGE, Stage};
 use crate::image_file::open_image;

@@ -1,11 +1,11 @@
 //! How an image is compressed: flags to settings.
 
 use anyhow::{anyhow, bail};
-use coldpress_build::Uncompressed;
 use coldpress_codec::{GzipTuning, Lz4Tuning, Settings, Tuning, XzTuning};
 use coldpress_format::{BlockSize, Compressor, CompressorOptions};
 use coldpress_layout::{Group, Tails};
 use coldpress_report::failure::hint;
+use coldpress_writer::Uncompressed;
 
 use crate::flags::image::{CompressorName, GroupName, ImageArgs, PartName, TailsName, TuningArgs};
 

@@ -4,12 +4,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow};
-use coldpress_build::{
+use coldpress_report::failure::hint;
+use coldpress_report::text::quoted;
+use coldpress_writer::{
     Exclusions, FileContexts, Matching, Mode, Mounts, Overrides, Owners, Rules, Selection, Time,
     Times, Xattrs, exclude_file_lines,
 };
-use coldpress_report::failure::hint;
-use coldpress_report::text::quoted;
 
 use crate::flags::source::{MetadataArgs, OtherFileSystems, SourceArgs, Syntax};
 

@@ -1,8 +1,8 @@
 //! What of a source is the same, and what is alike.
 
-use coldpress_build::Source;
 use coldpress_layout::{Group, Tails};
 use coldpress_session::ui::Ui;
+use coldpress_writer::Source;
 
 use super::{advance, warn};
 use crate::resolve::ImageSettings;

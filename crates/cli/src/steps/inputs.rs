@@ -4,12 +4,12 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::Context as _;
-use coldpress_build::{Input, Source, SourceOptions};
 use coldpress_host::threads;
 use coldpress_layout::Plan;
 use coldpress_report::text::quoted;
 use coldpress_session::ui::Ui;
 use coldpress_trace::{Profile, Trace};
+use coldpress_writer::{Input, Source, SourceOptions};
 
 use crate::containers;
 use crate::flags::container::ContainerArgs;
@@ -86,7 +86,7 @@ fn scan_inputs(inputs: &[Input], path: &Path, ui: &Ui) -> anyhow::Result<Source>
     };
     let step = ui.step("scanning", 0);
     let poll = &mut |_| ui.interrupt.poll();
-    let source = coldpress_build::gather(inputs, &options, poll)
+    let source = coldpress_writer::gather(inputs, &options, poll)
         .with_context(|| format!("cannot read {}", quoted(path)))?;
     step.finish("");
     Ok(source)

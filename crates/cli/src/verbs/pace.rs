@@ -5,9 +5,9 @@ use std::ops::ControlFlow;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use coldpress_build::Progress;
 use coldpress_session::failure;
 use coldpress_session::ui::{Step, Ui};
+use coldpress_writer::Progress;
 
 /// Rests shorter than this are saved up.
 const REST_MIN: Duration = Duration::from_millis(10);

@@ -5,12 +5,12 @@ use std::io::{self, Read as _};
 use std::path::Path;
 
 use anyhow::{Context as _, anyhow};
-use coldpress_build::Output;
 use coldpress_report::failure::{hint, sentence};
 use coldpress_report::text::quoted;
 use coldpress_session::exit::Exit;
 use coldpress_session::timing::status;
 use coldpress_session::ui::Ui;
+use coldpress_writer::Output;
 
 use crate::steps;
 

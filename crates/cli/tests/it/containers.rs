@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::thread;
 
-use coldpress_build::Digest;
+use coldpress_writer::Digest;
 
 use crate::run::{Ran, Stage, command, program};
 use crate::skip::{without_peer, without_root};

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use coldpress_build::{Place, Warning};
+use coldpress_writer::{Place, Warning};
 
 use crate::run::repository;
 

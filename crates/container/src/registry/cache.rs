@@ -5,7 +5,7 @@ use std::io::{self, Read, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use coldpress_build::{Digest, Hasher};
+use coldpress_writer::{Digest, Hasher};
 use rustix::fs::{FlockOperation, flock};
 
 use crate::error::Error;

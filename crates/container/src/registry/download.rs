@@ -74,7 +74,7 @@ pub(super) fn all(pull: &Pull, descriptors: &[&Descriptor]) -> Result<(), Error>
 }
 
 fn interrupted() -> Error {
-    Error::Archive(coldpress_build::Error::Interrupted)
+    Error::Archive(coldpress_writer::Error::Interrupted)
 }
 
 impl Downloads<'_> {

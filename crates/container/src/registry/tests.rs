@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicUsize;
 use std::thread;
 use std::time::{Duration, SystemTime};
 
-use coldpress_build::Digest;
+use coldpress_writer::Digest;
 
 use self::server::Served;
 use super::*;
@@ -268,7 +268,7 @@ fn a_pull_that_is_stopped_leaves_what_it_has() {
     let stopped = pull(&reference, &Wanted::default(), &means(cache.path()), &stop);
     let is_interrupted = matches!(
         stopped,
-        Err(Error::Archive(coldpress_build::Error::Interrupted))
+        Err(Error::Archive(coldpress_writer::Error::Interrupted))
     );
     assert!(is_interrupted);
     demand_whole(&pull_with(&address, &means(cache.path())).unwrap());

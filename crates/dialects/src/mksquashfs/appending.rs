@@ -5,12 +5,12 @@ use std::fmt::Write as _;
 use std::os::unix::ffi::OsStrExt as _;
 
 use anyhow::{Context as _, anyhow};
-use coldpress_build::{Appending, Error};
 use coldpress_codec::Settings;
 use coldpress_format::{Flags, Superblock};
 use coldpress_layout::Tails;
 use coldpress_report::failure::hint;
 use coldpress_report::text::{escaped, quoted};
+use coldpress_writer::{Appending, Error};
 
 use super::request::{Request, Uncompressed, Xattrs};
 use crate::squashfs_tools::Tool;

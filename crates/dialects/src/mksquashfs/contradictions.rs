@@ -1,8 +1,8 @@
 //! Options that cannot stand together, and the times that they settle.
 
 use anyhow::{anyhow, bail};
-use coldpress_build::Source;
 use coldpress_report::failure::hint;
+use coldpress_writer::Source;
 
 use super::request::{Input, Patterns, Request, Time, Times};
 

@@ -6,8 +6,8 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
 use anyhow::Context as _;
-use coldpress_build::pseudo::{Commands, Pseudo, parse_directory};
 use coldpress_report::text::quoted;
+use coldpress_writer::pseudo::{Commands, Pseudo, parse_directory};
 
 use super::request::{Definitions, Request};
 use crate::{LOOKUP, directory_of};

@@ -7,8 +7,8 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow};
-use coldpress_build::{Input as BuildInput, TarDefaults, TarInput, TarOrigin};
 use coldpress_report::text::{quoted, quoted_bytes};
+use coldpress_writer::{Input as BuildInput, TarDefaults, TarInput, TarOrigin};
 use rustix::process::{getgid, getuid};
 
 use super::request::{Input, Request};

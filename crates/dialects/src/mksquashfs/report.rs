@@ -9,11 +9,11 @@ use std::fs;
 use std::io;
 use std::num::NonZeroUsize;
 
-use coldpress_build::{Options, Source, Summary, TableSize};
 use coldpress_format::{METADATA_BLOCK_SIZE, SUPERBLOCK_SIZE};
 use coldpress_host::names;
 use coldpress_layout::{Kind, NodeId, Tails};
 use coldpress_report::text;
+use coldpress_writer::{Options, Source, Summary, TableSize};
 
 use super::request::Request;
 

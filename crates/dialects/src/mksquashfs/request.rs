@@ -7,11 +7,11 @@ use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use coldpress_build::Mode;
-pub use coldpress_build::Time;
 use coldpress_format::BlockSize;
 use coldpress_host::memory::Limit;
 use coldpress_layout::Tails;
+use coldpress_writer::Mode;
+pub use coldpress_writer::Time;
 
 use super::compression::Compression;
 use crate::squashfs_tools::Tool;

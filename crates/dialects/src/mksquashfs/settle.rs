@@ -7,13 +7,13 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use coldpress_build::{
-    Exclusions, Input, Matching, Metadata, Mounts, Options, Overrides, Owners, Rules, Selection,
-    SourceOptions, SyntheticRoot, Times, Uncompressed, Xattrs, exclude_file_lines,
-};
 use coldpress_host::memory;
 use coldpress_layout::Group;
 use coldpress_report::text::quoted;
+use coldpress_writer::{
+    Exclusions, Input, Matching, Metadata, Mounts, Options, Overrides, Owners, Rules, Selection,
+    SourceOptions, SyntheticRoot, Times, Uncompressed, Xattrs, exclude_file_lines,
+};
 
 use super::contradictions::SettledTimes;
 use super::request::{Boundary, Excludes, Patterns, Request, Time};

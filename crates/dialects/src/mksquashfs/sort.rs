@@ -6,9 +6,9 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use coldpress_build::{Input, Source};
 use coldpress_layout::{Dialect, NodeId, Plan, SortEntry, SortFile};
 use coldpress_report::text::quoted;
+use coldpress_writer::{Input, Source};
 
 use super::request::Request;
 use super::settle::Settled;

@@ -1,9 +1,9 @@
 //! Those of gensquashfs and tar2sqfs, which have most options in common.
 
-use coldpress_build::Identity;
 use coldpress_codec::{Filter, Recipe};
 use coldpress_format::{BlockSize, CompressorOptions};
 use coldpress_image::Image;
+use coldpress_writer::Identity;
 
 use super::{lzo_algorithm, names};
 

@@ -6,10 +6,10 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use anyhow::{Context as _, anyhow};
-use coldpress_build::{Mode, Time};
 use coldpress_format::{BlockSize, is_legal_name};
 use coldpress_host::names;
 use coldpress_report::text;
+use coldpress_writer::{Mode, Time};
 
 use crate::date::date;
 

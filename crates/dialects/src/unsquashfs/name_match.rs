@@ -1,6 +1,6 @@
 //! Components of paths and patterns.
 
-use coldpress_build::{Matching, Pattern};
+use coldpress_writer::{Matching, Pattern};
 
 use super::request::Patterns;
 

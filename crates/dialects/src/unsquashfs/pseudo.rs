@@ -14,10 +14,10 @@ use std::io::Write;
 use std::ops::ControlFlow;
 
 use anyhow::{Context as _, bail};
-use coldpress_build::{Progress, Xattrs};
 use coldpress_format::{Body, InodeRef};
 use coldpress_image::{Image, Visited, walk_chosen, write_content};
 use coldpress_report::text::quoted_bytes;
+use coldpress_writer::{Progress, Xattrs};
 
 use super::cursor::Verdict;
 use super::first_names::FirstNames;

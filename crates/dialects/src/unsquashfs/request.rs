@@ -4,8 +4,8 @@ use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use coldpress_build::Mode;
 use coldpress_host::memory::Limit;
+use coldpress_writer::Mode;
 
 use crate::squashfs_tools::Tool;
 

@@ -8,9 +8,9 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
 use anyhow::{Context as _, anyhow, bail};
-use coldpress_build::exclude_file_lines;
 use coldpress_image::Image;
 use coldpress_report::text::{quoted, quoted_bytes};
+use coldpress_writer::exclude_file_lines;
 
 use super::cursor::Cursor;
 use super::expand::{Finder, LastLink, Match};

@@ -9,8 +9,8 @@ use super::request::{Request, Xattrs};
 /// # Errors
 ///
 /// If an expression is none.
-pub(crate) fn kept(asked: &Xattrs) -> anyhow::Result<coldpress_build::Xattrs> {
-    let mut kept = coldpress_build::Xattrs::default();
+pub(crate) fn kept(asked: &Xattrs) -> anyhow::Result<coldpress_writer::Xattrs> {
+    let mut kept = coldpress_writer::Xattrs::default();
     if let Some(pattern) = &asked.exclude {
         let excluded = kept.exclude(pattern);
         excluded.context("cannot use `-xattrs-exclude`")?;
@@ -27,6 +27,6 @@ pub(crate) fn kept(asked: &Xattrs) -> anyhow::Result<coldpress_build::Xattrs> {
 /// # Errors
 ///
 /// If an expression is none.
-pub fn kept_xattrs(request: &Request) -> anyhow::Result<coldpress_build::Xattrs> {
+pub fn kept_xattrs(request: &Request) -> anyhow::Result<coldpress_writer::Xattrs> {
     kept(&request.xattrs)
 }

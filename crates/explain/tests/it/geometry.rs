@@ -6,13 +6,13 @@ use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 
 use coldpress_assemble::{Metadata, TableOptions};
-use coldpress_build::{Options, Source, Uncompressed, write};
 use coldpress_codec::Settings;
 use coldpress_cost::{Geometry, ImageOptions};
 use coldpress_explain::geometry;
 use coldpress_format::{BlockSize, Compressor};
 use coldpress_image::Image;
 use coldpress_layout::{BlockEncoding, EncodingRule, Group, Kind, Plan, PlanItem, Tails, order};
+use coldpress_writer::{Options, Source, Uncompressed, write};
 
 use crate::real_sizes::RealSizes;
 use crate::trees::{Numbers, make_crowd, make_mixed, scanned};

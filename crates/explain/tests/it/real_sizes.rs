@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 
 use coldpress_assemble::Table;
-use coldpress_build::Source;
 use coldpress_cost::BlockSizes;
 use coldpress_format::{File, MetadataHeader, XattrTable};
 use coldpress_image::{Image, walk};
 use coldpress_layout::NodeId;
+use coldpress_writer::Source;
 
 /// What every block takes.
 pub(crate) struct RealSizes<'a> {

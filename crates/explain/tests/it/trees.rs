@@ -7,9 +7,9 @@ use std::os::unix::fs::{FileExt as _, symlink};
 use std::path::Path;
 use std::sync::Arc;
 
-use coldpress_build::{Input, Source, SourceOptions, gather};
 use coldpress_format::BlockSize;
 use coldpress_layout::{Kind, Tails};
+use coldpress_writer::{Input, Source, SourceOptions, gather};
 
 /// Where links point that are to be devices, pipes and sockets.
 const OTHER: &str = "something else";

@@ -1,7 +1,7 @@
-use coldpress_build::Uncompressed;
 use coldpress_codec::{Filter, XzTuning};
 use coldpress_format::BlockSize;
 use coldpress_format::Compressor::{Gzip, Lz4, Lzo, Xz, Zstd};
+use coldpress_writer::Uncompressed;
 
 use super::*;
 use crate::candidate::tests::candidate;

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use coldpress_build::SampledBlocks;
 use coldpress_layout::{BlockEncoding, BlockGain, EncodingGain, Item, NodeId, Order, ReadCost};
 use coldpress_trace::PAGE_SIZE_BYTES;
+use coldpress_writer::SampledBlocks;
 
 use super::Spending;
 

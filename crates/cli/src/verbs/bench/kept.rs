@@ -2,11 +2,11 @@
 
 use anyhow::Context as _;
 use coldpress_bench::{Report, report_html};
-use coldpress_build::Output;
 use coldpress_history::{Error, History, Run, Study, StudyId, write_json};
 use coldpress_report::text::{plural, quoted};
 use coldpress_session::state;
 use coldpress_session::ui::Ui;
+use coldpress_writer::Output;
 
 use crate::flags::study::StudyArgs;
 use crate::steps;
@@ -54,7 +54,7 @@ impl Kept {
 }
 
 /// The place of the report, if one is wanted: a wrong one is told before the first run.
-pub(super) fn create_report(args: &StudyArgs) -> Result<Option<Output>, coldpress_build::Error> {
+pub(super) fn create_report(args: &StudyArgs) -> Result<Option<Output>, coldpress_writer::Error> {
     args.report.as_deref().map(Output::create).transpose()
 }
 

@@ -5,13 +5,13 @@ pub(crate) mod args;
 use std::time::{Duration, Instant};
 
 use anyhow::anyhow;
-use coldpress_build::{Input, Metadata, Output, Summary, Warning};
 use coldpress_layout::Dialect;
 use coldpress_report::failure::hint;
 use coldpress_report::text::plural;
 use coldpress_report::units;
 use coldpress_session::exit::Exit;
 use coldpress_session::ui::Ui;
+use coldpress_writer::{Input, Metadata, Output, Summary, Warning};
 use serde::Serialize;
 
 use crate::described;

@@ -39,7 +39,7 @@ mod tests {
         let archive = memory_file().unwrap();
         write(&[7; 1000], &archive).unwrap();
         let path = path_of_open(&archive);
-        assert!(coldpress_build::is_tar(&path).unwrap());
+        assert!(coldpress_writer::is_tar(&path).unwrap());
         assert_eq!(archive.metadata().unwrap().len() % 512, 0);
         let mut tar = Command::new("tar");
         tar.arg("-t").stdin(Stdio::from(File::open(&path).unwrap()));

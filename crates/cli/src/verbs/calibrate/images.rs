@@ -4,14 +4,14 @@ use std::fs::File;
 use std::ops::ControlFlow;
 
 use anyhow::Context as _;
-use coldpress_build::{
-    Input, Metadata, Options, SourceOptions, TarDefaults, TarInput, TarOrigin, Uncompressed,
-};
 use coldpress_codec::Settings;
 use coldpress_format::{BlockSize, Compressor};
 use coldpress_host::{Sample, memory_file, path_of_open, threads};
 use coldpress_layout::{Group, Plan, Tails};
 use coldpress_session::ui::Ui;
+use coldpress_writer::{
+    Input, Metadata, Options, SourceOptions, TarDefaults, TarInput, TarOrigin, Uncompressed,
+};
 
 use super::{archive, content};
 use crate::resolve;
@@ -101,7 +101,7 @@ fn write(
         ignore_zeros: false,
         defaults: TarDefaults::default(),
     });
-    let source = coldpress_build::gather(&[input], &SourceOptions::default(), &mut |_| poll())?;
+    let source = coldpress_writer::gather(&[input], &SourceOptions::default(), &mut |_| poll())?;
     let tails = Tails::None;
     let (order, _) = coldpress_layout::order(&source.tree, &Plan::default(), block_size, tails);
     let options = Options {
@@ -124,7 +124,7 @@ fn write(
         without_xattrs: false,
     };
     let file = memory_file()?;
-    let written = coldpress_build::write(&source, &order, &file, &options, &mut |_| poll());
+    let written = coldpress_writer::write(&source, &order, &file, &options, &mut |_| poll());
     let summary = written.context("cannot make a sample image in memory")?;
     Ok((file, summary.stored_bytes))
 }

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use coldpress_build::{Difference, Input, Progress, SourceOptions, What, verify};
 use coldpress_host::threads;
 use coldpress_image::Side;
 use coldpress_report::text::{escaped, iso_utc};
 use coldpress_session::ui::Ui;
+use coldpress_writer::{Difference, Input, Progress, SourceOptions, What, verify};
 
 use super::tree::{bare, both, one, only_in};
 use super::{KEPT_MAX, Report, Row};
@@ -34,7 +34,7 @@ pub(super) fn compare(
     };
     let inputs = [Input::Directory(directory.clone())];
     let step = ui.step("scanning", 0);
-    let source = coldpress_build::gather(&inputs, &options, &mut |_| ui.interrupt.poll())?;
+    let source = coldpress_writer::gather(&inputs, &options, &mut |_| ui.interrupt.poll())?;
     step.finish("");
     for warning in &source.warnings {
         if warning.is_note() {

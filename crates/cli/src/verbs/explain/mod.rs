@@ -17,13 +17,13 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use coldpress_bench::report_html;
-use coldpress_build::Output;
 use coldpress_explain::{Account, ElfCost, Explanation, ImageMap, Start};
 use coldpress_image::Image;
 use coldpress_report::text::quoted;
 use coldpress_session::exit::Exit;
 use coldpress_session::failure::unless_stdout_closed;
 use coldpress_session::ui::Ui;
+use coldpress_writer::Output;
 
 use crate::verbs::explain::args::ExplainArgs;
 use crate::{image_file, resolve, steps};

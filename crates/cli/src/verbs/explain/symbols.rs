@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use coldpress_build::Output;
 use coldpress_explain::{ElfCost, ImageMap};
 use coldpress_report::text::{plural, quoted, quoted_bytes};
 use coldpress_session::ui::Ui;
+use coldpress_writer::Output;
 
 use super::Told;
 use crate::steps;

@@ -1,9 +1,9 @@
 //! From flags to what is extracted of an image, and with what metadata.
 
 use anyhow::anyhow;
-use coldpress_build::{Exclusions, Overrides, Selection, Time};
 use coldpress_format::{Body, Inode};
 use coldpress_image::{Image, Metadata};
+use coldpress_writer::{Exclusions, Overrides, Selection, Time};
 
 use crate::flags::exclude::ExcludeArgs;
 use crate::flags::source::{MetadataArgs, SourceArgs, Syntax};

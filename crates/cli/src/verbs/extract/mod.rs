@@ -10,7 +10,6 @@ use std::io::ErrorKind;
 use std::time::Instant;
 
 use anyhow::anyhow;
-use coldpress_build::{Descent, Fate};
 use coldpress_format::Body;
 use coldpress_host::threads;
 use coldpress_image::{Choice, Error, ExtractOptions, Visited};
@@ -18,6 +17,7 @@ use coldpress_report::failure::hint;
 use coldpress_report::text::{base_name, image_path, quoted, quoted_bytes};
 use coldpress_session::exit::Exit;
 use coldpress_session::ui::Ui;
+use coldpress_writer::{Descent, Fate};
 
 use crate::image_file::open_image_at;
 use crate::resolve;

@@ -2,12 +2,12 @@
 
 use std::io::Write;
 
-use coldpress_build::Output;
 use coldpress_history::{Study, StudyId, write_csv, write_json, write_parquet};
 use coldpress_report::text::{plural, quoted};
 use coldpress_session::exit::Exit;
 use coldpress_session::state;
 use coldpress_session::ui::Ui;
+use coldpress_writer::Output;
 
 use crate::steps;
 use crate::verbs::history::args::{ExportArgs, ExportFormat};

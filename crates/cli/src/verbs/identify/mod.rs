@@ -5,7 +5,6 @@ pub(crate) mod args;
 use std::io::Write as _;
 
 use anyhow::{Context as _, anyhow};
-use coldpress_build::{Error as BuildError, Identity, Numbering, identify};
 use coldpress_codec::{Recipe, Tuning};
 use coldpress_dialects::remake;
 use coldpress_format::Flags;
@@ -14,6 +13,7 @@ use coldpress_report::text::{escaped, fields, quoted};
 use coldpress_report::units;
 use coldpress_session::exit::Exit;
 use coldpress_session::ui::Ui;
+use coldpress_writer::{Error as BuildError, Identity, Numbering, identify};
 use serde::Serialize;
 
 use crate::image_file::{self, Opened};

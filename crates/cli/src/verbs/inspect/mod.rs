@@ -5,7 +5,6 @@ pub(crate) mod args;
 use std::io::Write as _;
 
 use anyhow::anyhow;
-use coldpress_build::{Input, Source};
 use coldpress_container::{ContainerImage, ImageLayer, LayerKind, RunConfig};
 use coldpress_layout::Kind;
 use coldpress_report::failure::hint;
@@ -13,6 +12,7 @@ use coldpress_report::text::{escaped, plural, quoted};
 use coldpress_report::units;
 use coldpress_session::exit::Exit;
 use coldpress_session::ui::Ui;
+use coldpress_writer::{Input, Source};
 use serde::Serialize;
 
 use crate::containers;

@@ -3,10 +3,10 @@
 use std::fs::File;
 use std::path::Path;
 
-use coldpress_build::{Appending, Output};
 use coldpress_dialects::mksquashfs::Request;
 use coldpress_report::text::escaped;
 use coldpress_session::ui::Ui;
+use coldpress_writer::{Appending, Output};
 
 use crate::steps;
 use crate::verbs::pace::print;
@@ -74,7 +74,7 @@ impl Destination {
 ///
 /// If it holds none of the destination.
 pub(crate) fn recover(request: &Request, recovery: &Path, ui: &Ui) -> anyhow::Result<()> {
-    coldpress_build::recover(&request.destination, request.offset_bytes, recovery)?;
+    coldpress_writer::recover(&request.destination, request.offset_bytes, recovery)?;
     let recovery = escaped(recovery.as_os_str().as_encoded_bytes());
     let words = format!("Successfully wrote recovery file \"{recovery}\".  Exiting\n");
     print(ui, &words)

@@ -6,12 +6,12 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::time::SystemTime;
 
 use anyhow::{Context as _, bail};
-use coldpress_build::{Options, Source, Warning};
 use coldpress_dialects::mksquashfs::{self, Info, Request, Settled, SettledTimes};
 use coldpress_format::BlockSize;
 use coldpress_layout::{Kind, Tails};
 use coldpress_report::text::quoted;
 use coldpress_session::ui::Ui;
+use coldpress_writer::{Options, Source, Warning};
 
 use super::destination::{Destination, recover};
 use crate::verbs::deed;
@@ -93,7 +93,7 @@ fn gather(
 ) -> anyhow::Result<Source> {
     let step = ui.step("scanning", 0).about("names, metadata and sizes");
     let mut source =
-        coldpress_build::gather(&settled.inputs, &settled.source_options, &mut |_| {
+        coldpress_writer::gather(&settled.inputs, &settled.source_options, &mut |_| {
             ui.interrupt.poll()
         })?;
     if let Some(appending) = destination.appending() {
@@ -123,13 +123,13 @@ fn write(
     destination: &Destination,
     options: &Options,
     ui: &Ui,
-) -> anyhow::Result<coldpress_build::Summary> {
+) -> anyhow::Result<coldpress_writer::Summary> {
     let plan = mksquashfs::plan(request, settled, source)?;
     let block_size = options.block_size;
     let (order, _) = coldpress_layout::order(&source.tree, &plan, block_size, options.tails);
     let rest = request.work.rest_percent;
     let mut pace = Pace::new("compressing", shown(request, source, block_size), rest, ui);
-    let summary = coldpress_build::write(
+    let summary = coldpress_writer::write(
         source,
         &order,
         destination.file(),

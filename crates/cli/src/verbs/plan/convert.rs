@@ -1,12 +1,12 @@
 //! `coldpress plan convert`.
 
 use anyhow::anyhow;
-use coldpress_build::Output;
 use coldpress_layout::{Loss, Plan, SortFile, Tails};
 use coldpress_report::failure::hint;
 use coldpress_report::text::{plural, quoted, quoted_bytes};
 use coldpress_session::exit::Exit;
 use coldpress_session::ui::Ui;
+use coldpress_writer::Output;
 
 use super::{Names, dialect};
 use crate::verbs::plan::args::ConvertArgs;

@@ -8,10 +8,10 @@ pub(super) use convert::warn as warn_of_losses;
 
 use std::path::Path;
 
-use coldpress_build::Input;
 use coldpress_layout::{Dialect, Tree};
 use coldpress_session::exit::Exit;
 use coldpress_session::ui::Ui;
+use coldpress_writer::Input;
 
 use crate::steps;
 use crate::verbs::plan::args::{FormatName, PlanArgs, PlanVerb};

@@ -10,7 +10,6 @@ use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
 use coldpress_bench::Proof;
-use coldpress_build::{Metadata, Output, Source, Summary};
 use coldpress_host::{Command, Device, Janitor};
 use coldpress_layout::{Plan, Tails};
 use coldpress_report::failure::hint;
@@ -22,6 +21,7 @@ use coldpress_session::ui::Ui;
 use coldpress_session::work_dir::{self, WorkDir};
 use coldpress_trace::{Profile, Trace};
 use coldpress_tune::{Budget, FieldOptions, Limits};
+use coldpress_writer::{Metadata, Output, Source, Summary};
 
 use super::record;
 use crate::containers;
@@ -147,7 +147,7 @@ struct Outputs {
 }
 
 impl Outputs {
-    fn create(args: &PressArgs) -> Result<Self, coldpress_build::Error> {
+    fn create(args: &PressArgs) -> Result<Self, coldpress_writer::Error> {
         let optional = |path: &Option<PathBuf>| path.as_deref().map(Output::create).transpose();
         Ok(Self {
             image: Output::create(&args.output)?,

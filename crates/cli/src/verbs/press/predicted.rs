@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use coldpress_bench::{Contestant, ContestantFacts, Row, figure};
-use coldpress_build::Source;
 use coldpress_cost::{AccessSequence, Geometry, Prediction, predict};
 use coldpress_history::Figures;
 use coldpress_report::text::quoted;
 use coldpress_report::units::{bytes, count, seconds};
+use coldpress_writer::Source;
 
 use super::Press;
 use crate::flags::place::PlaceArgs;

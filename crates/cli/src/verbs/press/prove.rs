@@ -5,13 +5,13 @@ use std::time::Instant;
 
 use anyhow::Context as _;
 use coldpress_bench::{Contestant, Progress, Proof, Scenario, Step, compare};
-use coldpress_build::{Metadata, Output, Source, Summary};
 use coldpress_history::Study;
 use coldpress_layout::{Plan, PlanItem};
 use coldpress_report::failure::hint;
 use coldpress_report::text::plural;
 use coldpress_report::units;
 use coldpress_session::state;
+use coldpress_writer::{Metadata, Output, Source, Summary};
 
 use super::{Press, rival};
 use crate::recording;

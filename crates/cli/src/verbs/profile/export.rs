@@ -3,7 +3,6 @@
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use coldpress_build::Output;
 use coldpress_format::BlockSize;
 use coldpress_layout::{Dialect, Plan, PlanItem, SortFile, Tree, plan};
 use coldpress_report::text::{plural, quoted_bytes};
@@ -11,6 +10,7 @@ use coldpress_session::exit::Exit;
 use coldpress_session::ui::Ui;
 use coldpress_trace::export::{self, Format};
 use coldpress_trace::{Profile, WorkingSet};
+use coldpress_writer::Output;
 
 use crate::resolve;
 use crate::steps;

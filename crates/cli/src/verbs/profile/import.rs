@@ -6,7 +6,6 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{self, Path, PathBuf};
 
 use anyhow::{Context as _, anyhow};
-use coldpress_build::Output;
 use coldpress_image::{Image, MetadataMap};
 use coldpress_layout::{Dialect, SortFile, SortFlag, Tree};
 use coldpress_report::failure::hint;
@@ -15,6 +14,7 @@ use coldpress_session::exit::Exit;
 use coldpress_session::ui::Ui;
 use coldpress_trace::import::{self, Device, Format, Imported, Inodes, PATH_BYTES_MAX, Settled};
 use coldpress_trace::{Header, PAGE_SIZE_BYTES, Trace};
+use coldpress_writer::Output;
 
 use super::recording::{Recorder, Recording};
 use super::settle::settle;

@@ -1,10 +1,10 @@
 //! `coldpress profile merge`.
 
-use coldpress_build::Output;
 use coldpress_report::text::{escaped_path, plural};
 use coldpress_session::exit::Exit;
 use coldpress_session::ui::Ui;
 use coldpress_trace::{Profile, WorkingSet};
+use coldpress_writer::Output;
 
 use crate::verbs::profile::args::ProfileMergeArgs;
 use crate::{profiles, resolve, steps};

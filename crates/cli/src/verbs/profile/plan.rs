@@ -2,9 +2,9 @@
 
 use std::slice;
 
-use coldpress_build::Output;
 use coldpress_session::exit::Exit;
 use coldpress_session::ui::Ui;
+use coldpress_writer::Output;
 
 use crate::containers;
 use crate::flags::container::ContainerArgs;

@@ -5,12 +5,12 @@ use std::ffi::OsStr;
 use std::path::{Path, absolute};
 
 use anyhow::{Context as _, anyhow};
-use coldpress_build::Output;
 use coldpress_report::failure::hint;
 use coldpress_report::systemd::escaped;
 use coldpress_report::text::quoted;
 use coldpress_session::exit::Exit;
 use coldpress_session::ui::Ui;
+use coldpress_writer::Output;
 
 use crate::steps;
 use crate::verbs::record::args::RecordArgs;

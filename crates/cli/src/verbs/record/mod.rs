@@ -9,13 +9,13 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use coldpress_build::Output;
 use coldpress_host::{Command, Janitor};
 use coldpress_report::text::plural;
 use coldpress_session::exit::Exit;
 use coldpress_session::ui::Ui;
 use coldpress_session::work_dir::{self, WorkDir};
 use coldpress_trace::{Trace, WorkingSet};
+use coldpress_writer::Output;
 
 use self::in_common::in_common;
 use self::numbered::Numbered;

@@ -6,9 +6,9 @@ use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
-use coldpress_build::Output;
 use coldpress_report::failure::hint;
 use coldpress_report::text::quoted;
+use coldpress_writer::Output;
 
 /// Stands for the number of the recording in the name of its file.
 const NUMBER: &[u8] = b"{}";
@@ -52,7 +52,7 @@ impl Numbered {
     /// # Errors
     ///
     /// If a file cannot be written there.
-    pub(super) fn create(&self) -> Result<Vec<Output>, coldpress_build::Error> {
+    pub(super) fn create(&self) -> Result<Vec<Output>, coldpress_writer::Error> {
         self.paths.iter().map(|path| Output::create(path)).collect()
     }
 }

@@ -8,7 +8,6 @@ use std::path::Path;
 
 use anyhow::{Context as _, anyhow};
 use coldpress_bench::{FileSizes, Proof, Report, Waterfall, report_html};
-use coldpress_build::Output;
 use coldpress_history::{Origin, Study, read_studies};
 use coldpress_report::failure::hint;
 use coldpress_report::text::{plural, quoted};
@@ -16,6 +15,7 @@ use coldpress_report::units;
 use coldpress_session::exit::Exit;
 use coldpress_session::state;
 use coldpress_session::ui::Ui;
+use coldpress_writer::Output;
 
 use super::history;
 use crate::verbs::report::args::ReportArgs;

@@ -4,13 +4,13 @@ use std::env;
 use std::path::Path;
 
 use anyhow::Context as _;
-use coldpress_build::{Identity, Input, Tool};
 use coldpress_dialects::remake::{self, squashfs_tools_ng};
 use coldpress_host::{Janitor, Scratch};
 use coldpress_image::{Image, ImageOffset, ReadAt as _};
 use coldpress_report::text::quoted;
 use coldpress_session::peer;
 use coldpress_session::ui::Ui;
+use coldpress_writer::{Identity, Input, Tool};
 use serde::Serialize;
 
 use super::{rules, write};

@@ -6,7 +6,6 @@ use std::io::BufWriter;
 use std::path::Path;
 
 use anyhow::{Context as _, anyhow};
-use coldpress_build::{Identity, Input, Progress, SourceOptions};
 use coldpress_dialects::remake;
 use coldpress_host::{memory, threads};
 use coldpress_image::{ExtractOptions, Image, ReadLimits, TarOptions, write_tar};
@@ -15,6 +14,7 @@ use coldpress_report::failure::without_os_number;
 use coldpress_report::text::{plural, printable, quoted};
 use coldpress_session::peer;
 use coldpress_session::ui::Ui;
+use coldpress_writer::{Identity, Input, Progress, SourceOptions};
 
 /// Writes what an image holds as coldpress does without a plan, with every block compressed anew.
 ///
@@ -35,7 +35,7 @@ pub(super) fn again(
         ..SourceOptions::default()
     };
     let mut source =
-        coldpress_build::gather(&[input], &source_options, &mut |_| ui.interrupt.poll())?;
+        coldpress_writer::gather(&[input], &source_options, &mut |_| ui.interrupt.poll())?;
     if options.deduplicated {
         let tails = (options.tails == Tails::All).then_some(options.block_size);
         source.find_duplicates(tails, threads, &mut |_: Progress| ui.interrupt.poll())?;
@@ -46,7 +46,7 @@ pub(super) fn again(
     let file = File::create_new(output);
     let file = file.with_context(|| format!("cannot create {}", quoted(output)))?;
     let mut step = ui.step("making it again", source.content_bytes());
-    coldpress_build::write(&source, &order, &file, &options, &mut |progress| {
+    coldpress_writer::write(&source, &order, &file, &options, &mut |progress| {
         step.set_total(progress.total_bytes);
         step.set(progress.done_bytes);
         ui.interrupt.poll()

@@ -9,13 +9,13 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::anyhow;
-use coldpress_build::Output;
 use coldpress_image::{Archived, Error, Image, LeftOut, TarOptions, write_tar};
 use coldpress_report::failure::hint;
 use coldpress_report::text::{escaped_path, image_path, plural, quoted, quoted_bytes};
 use coldpress_report::units;
 use coldpress_session::exit::Exit;
 use coldpress_session::ui::Ui;
+use coldpress_writer::Output;
 
 use crate::image_file::open_image_at;
 use crate::resolve;

@@ -45,9 +45,9 @@ fn path_word(path: &Path) -> String {
 
 #[cfg(test)]
 mod tests {
-    use coldpress_build::Uncompressed;
     use coldpress_codec::Settings;
     use coldpress_format::{BlockSize, Compressor};
+    use coldpress_writer::Uncompressed;
 
     use super::*;
 

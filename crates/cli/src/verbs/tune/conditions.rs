@@ -1,7 +1,6 @@
 //! What a choice depends on: flags to values.
 
 use anyhow::{anyhow, bail};
-use coldpress_build::Source;
 use coldpress_codec::{Choice as _, Choices, Filter};
 use coldpress_doctor::reader::{COMPRESSORS, Known, Reader};
 use coldpress_doctor::targets;
@@ -9,6 +8,7 @@ use coldpress_format::{BlockSize, Compressor};
 use coldpress_report::failure::hint;
 use coldpress_session::ui::Ui;
 use coldpress_tune::{Effort, FieldOptions, Limits, filters};
+use coldpress_writer::Source;
 
 use crate::device::Target;
 use crate::flags::image::CompressorName;

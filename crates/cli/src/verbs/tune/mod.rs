@@ -15,12 +15,12 @@ mod why;
 use std::path::{Path, PathBuf};
 
 use coldpress_bench::report_html;
-use coldpress_build::Output;
 use coldpress_report::text::quoted;
 use coldpress_session::exit::Exit;
 use coldpress_session::failure::unless_stdout_closed;
 use coldpress_session::ui::Ui;
 use coldpress_tune::{Budget, Equivalent, equivalents};
+use coldpress_writer::Output;
 
 use crate::containers;
 use crate::resolve::{self, ImageSettings};

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use coldpress_build::Source;
 use coldpress_host::{Command, Janitor};
 use coldpress_session::ui::Ui;
 use coldpress_session::work_dir::WorkDir;
+use coldpress_writer::Source;
 
 use crate::profiles::OrderingProfile;
 use crate::recording::{self, Recorder, Stage};

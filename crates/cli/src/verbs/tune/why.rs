@@ -99,11 +99,11 @@ fn change_of(chosen_bytes: u64, other_bytes: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use coldpress_build::Uncompressed;
     use coldpress_codec::Settings;
     use coldpress_format::{BlockSize, Compressor};
     use coldpress_layout::{Group, Tails};
     use coldpress_tune::{Candidate, OrderBy};
+    use coldpress_writer::Uncompressed;
 
     use super::*;
 

@@ -3,7 +3,6 @@
 use std::cell::RefCell;
 
 use anyhow::{anyhow, bail};
-use coldpress_build::Progress;
 use coldpress_dialects::unsquashfs::{
     Request, Selection, Work, change, choice, created, is_filled, kept_xattrs, read_limits,
 };
@@ -13,6 +12,7 @@ use coldpress_report::failure::{sentence, without_os_number};
 use coldpress_session::exit::Exit;
 use coldpress_session::failure;
 use coldpress_session::ui::Ui;
+use coldpress_writer::Progress;
 use rustix::process::geteuid;
 
 use super::run::list;

@@ -5,12 +5,12 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use anyhow::Context as _;
-use coldpress_build::Output;
 use coldpress_dialects::unsquashfs::{PseudoDump, Request, Selection};
 use coldpress_image::Image;
 use coldpress_report::text::quoted;
 use coldpress_session::exit::Exit;
 use coldpress_session::ui::Ui;
+use coldpress_writer::Output;
 
 use crate::verbs::pace::{Pace, Shown};
 

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use anyhow::Context as _;
 use coldpress_bench::{BootChart, boot_chart_svg};
-use coldpress_build::Output;
 use coldpress_report::text::quoted;
+use coldpress_writer::Output;
 
 use crate::steps;
 

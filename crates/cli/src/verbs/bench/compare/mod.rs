@@ -12,13 +12,13 @@ use std::path::Path;
 
 use anyhow::{Context as _, anyhow, bail};
 use coldpress_bench::{Difference, differences, unmatched};
-use coldpress_build::Output;
 use coldpress_history::{Study, StudyId, read_studies};
 use coldpress_report::failure::hint;
 use coldpress_report::text::{escaped, plural, quoted};
 use coldpress_session::exit::Exit;
 use coldpress_session::ui::Ui;
 use coldpress_session::{failure, state};
+use coldpress_writer::Output;
 use serde::Serialize;
 
 use crate::steps;

@@ -2,13 +2,13 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
-use coldpress_build::{
-    Digest, Error, Input, Layer, LayerDefect, LayersInput, LazyImage, Source, SourceOptions,
-    TarDefaults, gather,
-};
 use coldpress_format::Compressor;
 use coldpress_image::ReadAt as _;
 use coldpress_layout::{NodeId, Plan};
+use coldpress_writer::{
+    Digest, Error, Input, Layer, LayerDefect, LayersInput, LazyImage, Source, SourceOptions,
+    TarDefaults, gather,
+};
 
 use crate::tar::archive::Archive;
 use crate::tar::compressed::compressed;

@@ -2,8 +2,8 @@ use std::fs;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use coldpress_build::{Input, Overrides, Source, SourceOptions, Xattrs, gather};
 use coldpress_layout::Plan;
+use coldpress_writer::{Input, Overrides, Source, SourceOptions, Xattrs, gather};
 
 use super::trees::{built, options};
 

@@ -2,11 +2,11 @@ use std::fs;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use coldpress_build::{
-    Error, Input, Source, SourceOptions, TarDefaults, TarInput, TarOrigin, Warning, gather,
-};
 use coldpress_format::Compressor;
 use coldpress_layout::{Kind, Plan};
+use coldpress_writer::{
+    Error, Input, Source, SourceOptions, TarDefaults, TarInput, TarOrigin, Warning, gather,
+};
 
 use crate::trees::{build_while, built, differences, options};
 

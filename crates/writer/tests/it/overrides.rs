@@ -5,11 +5,11 @@ use std::ops::ControlFlow;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::time::{Duration, UNIX_EPOCH};
 
-use coldpress_build::{
+use coldpress_layout::Node;
+use coldpress_writer::{
     Error, FileContexts, Input, Mode, Overrides, Owners, Source, SourceOptions, Time, Times,
     Xattrs, gather,
 };
-use coldpress_layout::Node;
 
 /// A directory `d` (mode 2755, time 300), a file `d/f` (640, 200), a link `l`; the root has 700 and
 /// 100.

@@ -1,8 +1,8 @@
 use std::fs;
 use std::io::Write as _;
 
-use coldpress_build::{Error, is_tar};
 use coldpress_layout::Plan;
+use coldpress_writer::{Error, is_tar};
 
 use super::archive::Archive;
 use super::{source, source_of};

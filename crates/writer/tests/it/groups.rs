@@ -3,9 +3,9 @@ use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use coldpress_build::{Error, Options, Source};
 use coldpress_format::{BlockSize, Compressor};
 use coldpress_layout::{Grouping, Plan, Sketches, Tails, order_grouped};
+use coldpress_writer::{Error, Options, Source};
 
 use crate::trees::{build_in_order, content, differences, options, scanned};
 

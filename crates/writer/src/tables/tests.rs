@@ -1,5 +1,5 @@
 //! Speed and memory of large tables. Slow: run with
-//! `cargo test --release -p coldpress-build --lib -- --ignored --nocapture`.
+//! `cargo test --release -p coldpress-writer --lib -- --ignored --nocapture`.
 
 use std::fs;
 use std::num::NonZeroUsize;

@@ -5,10 +5,10 @@ use std::ops::ControlFlow;
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 
-use coldpress_build::{Options, Source, Summary, Warning};
 use coldpress_format::Compressor;
 use coldpress_image::{FileBlock, Image};
 use coldpress_layout::{Plan, Tails};
+use coldpress_writer::{Options, Source, Summary, Warning};
 
 use crate::trees::{build_while, content, differences_but, options, scanned_for, try_build};
 

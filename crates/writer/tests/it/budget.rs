@@ -1,12 +1,12 @@
 use std::fs;
 use std::path::Path;
 
-use coldpress_build::Source;
 use coldpress_format::{Body, Compressor};
 use coldpress_image::Image;
 use coldpress_layout::{
     BlockEncoding, BlockGain, EncodingGain, EncodingRule, Plan, PlanItem, assign,
 };
+use coldpress_writer::Source;
 
 use crate::trees::{content, differences, options, scanned, try_build};
 

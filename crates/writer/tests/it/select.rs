@@ -5,10 +5,10 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
 
-use coldpress_build::{
+use coldpress_layout::NodeId;
+use coldpress_writer::{
     Exclusions, Input, Matching, Rules, Selection, Source, SourceOptions, gather,
 };
-use coldpress_layout::NodeId;
 
 /// A directory with these files; paths that end with a slash are directories.
 fn tree(paths: &[&str]) -> tempfile::TempDir {

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use coldpress_assemble::Table;
-use coldpress_build::{
-    Error, Estimate, Options, SampleMeans, SampleOptions, Sampling, Source, Uncompressed,
-};
 use coldpress_codec::{Settings, Work, WorkObserver};
 use coldpress_format::{BlockSize, Compressor};
 use coldpress_layout::{Item, Plan, Tails, order};
+use coldpress_writer::{
+    Error, Estimate, Options, SampleMeans, SampleOptions, Sampling, Source, Uncompressed,
+};
 
 use crate::trees::{Entry, built, make, options, scanned};
 

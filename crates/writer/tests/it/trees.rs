@@ -7,14 +7,14 @@ use std::ops::ControlFlow;
 use std::os::unix::fs::{FileExt, symlink};
 use std::path::Path;
 
-use coldpress_build::{
-    Error, Input, Metadata, Options, Progress, Source, SourceOptions, Summary, Uncompressed,
-    Warning, gather, write,
-};
 use coldpress_codec::Settings;
 use coldpress_format::{BlockSize, Compressor};
 use coldpress_image::{Image, Severity};
 use coldpress_layout::{Group, NodeId, Order, Plan, Tails, order};
+use coldpress_writer::{
+    Error, Input, Metadata, Options, Progress, Source, SourceOptions, Summary, Uncompressed,
+    Warning, gather, write,
+};
 
 /// What a generated tree has in one place.
 #[derive(Clone, Debug)]
@@ -178,7 +178,7 @@ pub(crate) fn differences_but(
         .filter(|problem| problem.severity == Severity::Error);
     assert_eq!(errors.map(ToString::to_string).collect::<Vec<_>>(), [""; 0]);
     let differences =
-        coldpress_build::verify(&image, source, changed, &mut |_| ControlFlow::Continue(()))
+        coldpress_writer::verify(&image, source, changed, &mut |_| ControlFlow::Continue(()))
             .unwrap();
     differences.iter().map(ToString::to_string).collect()
 }

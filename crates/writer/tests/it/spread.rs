@@ -1,9 +1,9 @@
 use std::collections::HashMap;
 
-use coldpress_build::Metadata;
 use coldpress_format::Compressor;
 use coldpress_image::{Image, MetadataKind, MetadataMap};
 use coldpress_layout::Plan;
+use coldpress_writer::Metadata;
 
 use crate::trees::{Entry, built, differences, make, options, scanned};
 

@@ -15,13 +15,13 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use coldpress_build::{
-    Estimate, Input, Metadata, Options, SampleMeans, SampleOptions, Sampling, Source,
-    SourceOptions, Summary, Uncompressed, gather, write,
-};
 use coldpress_codec::Settings;
 use coldpress_format::{BlockSize, Compressor};
 use coldpress_layout::{Group, Plan, Tails, order};
+use coldpress_writer::{
+    Estimate, Input, Metadata, Options, SampleMeans, SampleOptions, Sampling, Source,
+    SourceOptions, Summary, Uncompressed, gather, write,
+};
 use rustix::time::{ClockId, clock_gettime};
 
 /// What is asked for.
@@ -118,7 +118,7 @@ fn candidate(word: &str) -> Result<Options, Box<dyn Error>> {
     })
 }
 
-fn source(request: &Request) -> Result<Source, coldpress_build::Error> {
+fn source(request: &Request) -> Result<Source, coldpress_writer::Error> {
     let go_on = &mut |_| ControlFlow::Continue(());
     let inputs = Input::from_paths(std::slice::from_ref(&request.directory))?;
     let mut source = gather(&inputs, &SourceOptions::default(), go_on)?;

@@ -2,9 +2,9 @@ use std::fs::{self, File, OpenOptions};
 use std::ops::ControlFlow;
 use std::os::unix::fs::symlink;
 
-use coldpress_build::{Error, Input, Output, SourceOptions, gather, write};
 use coldpress_format::Compressor;
 use coldpress_layout::{Plan, Tails, order};
+use coldpress_writer::{Error, Input, Output, SourceOptions, gather, write};
 
 use crate::trees::{Entry, built, differences, make, options, scanned};
 

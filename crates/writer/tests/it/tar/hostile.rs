@@ -1,5 +1,5 @@
-use coldpress_build::{Error, TarDefect};
 use coldpress_layout::Plan;
+use coldpress_writer::{Error, TarDefect};
 use proptest::prelude::*;
 
 use super::archive::{Archive, header, octal, pax, set_checksum};

@@ -2,10 +2,10 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 use std::process::Command;
 
-use coldpress_build::Uncompressed;
 use coldpress_format::{Compressor, Flags, MetadataHeader};
 use coldpress_image::Image;
 use coldpress_layout::Plan;
+use coldpress_writer::Uncompressed;
 use proptest::prelude::*;
 
 use crate::trees::{Entry, built, differences, make, options, scanned};

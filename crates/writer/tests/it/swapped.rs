@@ -4,11 +4,11 @@ use std::ops::ControlFlow;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use coldpress_build::pack_file::PackFile;
-use coldpress_build::{Input, Source, SourceOptions, gather};
 use coldpress_format::Body;
 use coldpress_image::Image;
 use coldpress_layout::Plan;
+use coldpress_writer::pack_file::PackFile;
+use coldpress_writer::{Input, Source, SourceOptions, gather};
 
 use crate::trees::{differences_but, options, try_build};
 
@@ -58,7 +58,7 @@ fn gathered(input: Input, options: &SourceOptions) -> Source {
 /// swapped is empty and told, and that the rest is whole.
 fn judge(source: &Source, swapped: &[&str]) {
     for threads in [1, 3] {
-        let options = coldpress_build::Options {
+        let options = coldpress_writer::Options {
             threads: NonZeroUsize::new(threads).unwrap(),
             ..options(None, 4096)
         };
