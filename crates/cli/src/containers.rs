@@ -51,7 +51,7 @@ pub(crate) fn find(
     };
     let image = opened(&reference?, text, args, spool_directory, ui)?;
     let input = LayersInput {
-        layers: image.layers()?,
+        layers: image.layers(),
         spool_directory: spool_directory.to_path_buf(),
         defaults: TarDefaults::default(),
         follows_symlinks: args.follow_symlinks,

@@ -7,12 +7,13 @@ use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context as _, anyhow};
 use coldpress_container::{
-    ContainerImage, CredentialFiles, Fetched, RegistryMeans, RegistryReference, Wanted, pull,
+    Artifact, ContainerImage, CredentialFiles, Fetched, Pushed, RegistryMeans, RegistryReference,
+    Wanted, Watch, pull, push,
 };
 use coldpress_report::failure::hint;
-use coldpress_session::ui::Ui;
+use coldpress_session::ui::{Step, Ui};
 
-use crate::flags::container::ContainerArgs;
+use crate::flags::container::{ContainerArgs, RegistryArgs};
 
 /// Gets an image of a registry, as far as it is not in the cache.
 ///
@@ -24,32 +25,64 @@ pub(crate) fn fetch(
     args: &ContainerArgs,
     ui: &Ui,
 ) -> anyhow::Result<ContainerImage> {
-    let means = RegistryMeans {
-        credentials: credentials(args),
-        plain_http: args.plain_http,
-        cache: cache_directory(args.cache.clone())?,
-        proxy_from_environment: true,
-    };
+    let means = means(&args.registry, args.cache.clone())?;
     let wanted = Wanted {
         platform: args.platform.clone(),
         ..Wanted::default()
     };
-    let step = Mutex::new(
-        ui.step("pulling", 0)
-            .about("layers that are not in the cache"),
-    );
+    let step = ui.step("pulling", 0);
+    let step = step.about("layers that are not in the cache");
+    watched(step, ui, |watch| {
+        pull(reference, &wanted, &means, watch).context("cannot pull the image")
+    })
+}
+
+/// Sends an image to a registry.
+///
+/// # Errors
+///
+/// If the registry does not take it, or the user interrupts.
+pub(crate) fn send(
+    artifact: &Artifact,
+    reference: &RegistryReference,
+    args: &RegistryArgs,
+    ui: &Ui,
+) -> anyhow::Result<Pushed> {
+    let means = means(args, None)?;
+    watched(ui.step("pushing", artifact.size_bytes()), ui, |watch| {
+        push(reference, artifact, &means, watch).context("cannot push the image")
+    })
+}
+
+/// Shows how much has come or gone.
+fn watched<T>(
+    step: Step,
+    ui: &Ui,
+    work: impl FnOnce(Watch) -> anyhow::Result<T>,
+) -> anyhow::Result<T> {
+    let step = Mutex::new(step);
     let watch = |fetched: Fetched| -> ControlFlow<()> {
         let mut step = step.lock().unwrap_or_else(PoisonError::into_inner);
-        step.set_total(fetched.total_bytes);
-        step.set(fetched.done_bytes);
+        if fetched.total_bytes > 0 {
+            step.set_total(fetched.total_bytes);
+            step.set(fetched.done_bytes);
+        }
         drop(step);
         ui.interrupt.poll()
     };
-    let image = pull(reference, &wanted, &means, &watch).context("cannot pull the image")?;
-    step.into_inner()
-        .unwrap_or_else(PoisonError::into_inner)
-        .finish("");
-    Ok(image)
+    let done = work(&watch)?;
+    let step = step.into_inner().unwrap_or_else(PoisonError::into_inner);
+    step.finish("");
+    Ok(done)
+}
+
+fn means(args: &RegistryArgs, cache: Option<PathBuf>) -> anyhow::Result<RegistryMeans> {
+    Ok(RegistryMeans {
+        credentials: credentials(args),
+        plain_http: args.plain_http,
+        cache: cache_directory(cache)?,
+        proxy_from_environment: true,
+    })
 }
 
 /// Where blobs are kept.
@@ -74,7 +107,7 @@ pub(crate) fn cache_directory(chosen: Option<PathBuf>) -> anyhow::Result<PathBuf
 }
 
 /// The files of Podman, Docker and enroot.
-fn credentials(args: &ContainerArgs) -> CredentialFiles {
+fn credentials(args: &RegistryArgs) -> CredentialFiles {
     let asked = args.authfile.clone().or_else(|| path("REGISTRY_AUTH_FILE"));
     let is_first_required = asked.is_some();
     let config = path("XDG_CONFIG_HOME").or_else(|| Some(home()?.join(".config")));

@@ -39,6 +39,7 @@ mod predict;
 mod prefetch;
 mod press;
 mod profile;
+mod push;
 mod record;
 mod renamed;
 mod report;
@@ -99,6 +100,7 @@ use predict::args::PredictArgs;
 use prefetch::args::PrefetchArgs;
 use press::args::PressArgs;
 use profile::args::ProfileArgs;
+use push::args::PushArgs;
 use record::args::RecordArgs;
 use report::args::ReportArgs;
 use resquash::args::ResquashArgs;
@@ -189,6 +191,7 @@ pub(crate) enum Verb {
     Diff(DiffArgs),
     Identify(IdentifyArgs),
     Inspect(InspectArgs),
+    Push(PushArgs),
     #[cfg(feature = "http")]
     Cache(CacheArgs),
     Resquash(ResquashArgs),
@@ -263,6 +266,7 @@ fn act(verb: &Verb, ui: &Ui) -> anyhow::Result<Exit> {
         #[cfg(feature = "http")]
         Verb::Cache(args) => cache::run(args, ui),
         Verb::Inspect(args) => inspect::run(args, ui),
+        Verb::Push(args) => push::run(args, ui),
         Verb::Resquash(args) => resquash::run(args, ui),
         Verb::Bench(args) => bench::run(args, ui),
         Verb::Calibrate(args) => calibrate::run(args, ui),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::document::null_is_empty;
@@ -34,29 +34,57 @@ pub struct RootFs {
 }
 
 /// How an image is run.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct RunConfig {
     /// `NAME=VALUE`.
-    #[serde(default, deserialize_with = "null_is_empty")]
+    #[serde(
+        default,
+        skip_serializing_if = "Vec::is_empty",
+        deserialize_with = "null_is_empty"
+    )]
     pub env: Vec<String>,
     /// The program, and its first arguments.
-    #[serde(default, deserialize_with = "null_is_empty")]
+    #[serde(
+        default,
+        skip_serializing_if = "Vec::is_empty",
+        deserialize_with = "null_is_empty"
+    )]
     pub entrypoint: Vec<String>,
     /// Its further arguments, or the program if there is no entrypoint.
-    #[serde(default, deserialize_with = "null_is_empty")]
+    #[serde(
+        default,
+        skip_serializing_if = "Vec::is_empty",
+        deserialize_with = "null_is_empty"
+    )]
     pub cmd: Vec<String>,
     /// Where it is run.
-    #[serde(default, deserialize_with = "null_is_empty")]
+    #[serde(
+        default,
+        skip_serializing_if = "String::is_empty",
+        deserialize_with = "null_is_empty"
+    )]
     pub working_dir: String,
     /// Who runs it: a name or number, and after a colon the group.
-    #[serde(default, deserialize_with = "null_is_empty")]
+    #[serde(
+        default,
+        skip_serializing_if = "String::is_empty",
+        deserialize_with = "null_is_empty"
+    )]
     pub user: String,
     /// Directories that are to outlive it.
-    #[serde(default, deserialize_with = "null_is_empty")]
+    #[serde(
+        default,
+        skip_serializing_if = "BTreeMap::is_empty",
+        deserialize_with = "null_is_empty"
+    )]
     pub volumes: BTreeMap<String, Value>,
     /// Free texts.
-    #[serde(default, deserialize_with = "null_is_empty")]
+    #[serde(
+        default,
+        skip_serializing_if = "BTreeMap::is_empty",
+        deserialize_with = "null_is_empty"
+    )]
     pub labels: BTreeMap<String, String>,
 }
 

@@ -1,5 +1,6 @@
 //! What `docker save` and `podman save` write: `manifest.json`, and paths of layers.
 
+use coldpress_writer::LayerKind;
 use serde::Deserialize;
 
 use crate::archive::Archive;
@@ -8,7 +9,6 @@ use crate::config::Config;
 use crate::document::{ENTRIES_MAX, LAYERS_MAX, null_is_empty, parse};
 use crate::error::Error;
 use crate::image::{ContainerImage, ImageLayer, diff_ids};
-use crate::media_type::LayerKind;
 use crate::resolve::{Wanted, is_name};
 
 /// One image of `manifest.json`.

@@ -6,7 +6,7 @@
 use std::fmt::Write as _;
 
 use coldpress_image::{write_tar_end, write_tar_file};
-use coldpress_writer::{Digest, Layer};
+use coldpress_writer::{Digest, Layer, LayerKind};
 
 use crate::image::ContainerImage;
 
@@ -55,6 +55,7 @@ impl ContainerImage {
         }
         write_tar_end(&mut archive).expect("memory takes all that is written");
         Layer {
+            kind: LayerKind::Tar,
             name: format!("{}, what enroot adds", self.name).into(),
             size_bytes: archive.len() as u64,
             digest: Some(Digest::sha256_of(&archive)),

@@ -2,12 +2,11 @@
 
 use std::path::PathBuf;
 
-use coldpress_writer::{Digest, Layer};
+use coldpress_writer::{Digest, Layer, LayerKind};
 
 use crate::blobs::Blob;
 use crate::config::Config;
 use crate::error::Error;
-use crate::media_type::LayerKind;
 use crate::platform::Platform;
 
 /// An image whose parts are at hand.
@@ -46,33 +45,21 @@ pub struct ImageLayer {
 
 impl ContainerImage {
     /// The layers as an image is built from them.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Rule`] if one is no archive.
-    pub fn layers(&self) -> Result<Vec<Layer>, Error> {
+    pub fn layers(&self) -> Vec<Layer> {
         let count = self.layers.len();
         let layer = |(layer, number): (&ImageLayer, usize)| {
             let digest = layer.digest.or(layer.diff_id);
             let digest = digest.map_or_else(String::new, |digest| format!(" ({digest})"));
             let what = format!("layer {number} of {count}{digest}");
-            if layer.kind == LayerKind::SquashFs {
-                return Err(Error::Rule {
-                    image: self.name.clone(),
-                    what,
-                    rule: "is a SquashFS image, which cannot be merged with other layers; copy \
-                           the blob out and give it as a source itself"
-                        .to_owned(),
-                });
-            }
-            Ok(Layer {
+            Layer {
+                kind: layer.kind,
                 name: PathBuf::from(format!("{}, {what}", self.name)),
                 bytes: layer.blob.bytes.clone(),
                 size_bytes: layer.size_bytes,
                 digest: layer.digest,
                 diff_id: layer.diff_id,
                 file: layer.blob.file.clone(),
-            })
+            }
         };
         self.layers.iter().zip(1..).map(layer).collect()
     }

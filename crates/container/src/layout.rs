@@ -1,5 +1,7 @@
 //! OCI layouts: a directory with `index.json` and `blobs/ALGORITHM/HEX`.
 
+pub(crate) mod write;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -59,3 +61,6 @@ fn open(path: &Path) -> Result<std::fs::File, Error> {
         error,
     })
 }
+
+#[cfg(test)]
+mod tests;

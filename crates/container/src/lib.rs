@@ -5,6 +5,7 @@
 //! blobs       where manifests, configurations and layers are                  layout.rs, archive.rs
 //! resolve     from an index to the one manifest that is meant                 resolve.rs, platform.rs
 //! image       its configuration and its layers                                image.rs, config.rs
+//! artifact    a SquashFS image as registries and layouts keep it              artifact.rs, layout/write.rs
 //! ```
 //!
 //! With the feature `http`, images are also pulled from registries (registry.rs).
@@ -14,6 +15,7 @@
 //! Layers are checked when they are read (`coldpress_writer::LayersInput`).
 
 mod archive;
+mod artifact;
 mod blobs;
 mod config;
 mod daemon;
@@ -31,15 +33,18 @@ mod reference;
 mod registry;
 mod resolve;
 
+pub use artifact::{Artifact, ArtifactForm, ArtifactSettings};
 pub use blobs::{Blob, Blobs};
 pub use config::{Config, RunConfig};
 pub use document::Descriptor;
 pub use error::Error;
 pub use image::{ContainerImage, ImageLayer};
-pub use media_type::LayerKind;
+pub use layout::write::push_to_layout;
 pub use open::{Means, open};
 pub use platform::Platform;
 pub use reference::{Daemon, Place, Reference, RegistryReference};
 #[cfg(feature = "http")]
-pub use registry::{Cache, CachedBlob, CredentialFiles, Fetched, RegistryMeans, Watch, pull};
+pub use registry::{
+    Cache, CachedBlob, CredentialFiles, Fetched, Pushed, RegistryMeans, Watch, pull, push,
+};
 pub use resolve::Wanted;

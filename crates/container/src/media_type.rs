@@ -1,13 +1,6 @@
 //! What a layer is by what its manifest calls it.
 
-/// How a layer describes files.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LayerKind {
-    /// A tar archive, plain or compressed in a way that its first bytes tell.
-    Tar,
-    /// A SquashFS image.
-    SquashFs,
-}
+use coldpress_writer::LayerKind;
 
 /// A tar archive, by the specifications of OCI and Docker, without the compression. Those that
 /// may not be distributed are in some registries all the same.
@@ -19,10 +12,18 @@ const TAR: [&str; 4] = [
 ];
 /// What stacker, `SingularityCE` and uenv call a layer that is an image.
 const SQUASHFS: [&str; 3] = [
-    "application/vnd.stacker.image.layer.squashfs",
+    STACKER_LAYER,
     "application/vnd.sylabs.image.layer.v1.squashfs",
-    "application/x-squashfs",
+    UENV_LAYER,
 ];
+pub(crate) const STACKER_LAYER: &str = "application/vnd.stacker.image.layer.squashfs";
+pub(crate) const UENV_LAYER: &str = "application/x-squashfs";
+
+pub(crate) const MANIFEST: &str = "application/vnd.oci.image.manifest.v1+json";
+pub(crate) const CONFIG: &str = "application/vnd.oci.image.config.v1+json";
+/// The configuration of artifacts that have none (image specification 1.1, "Guidance for an empty
+/// descriptor").
+pub(crate) const EMPTY: &str = "application/vnd.oci.empty.v1+json";
 
 /// Indexes of images.
 pub(crate) const INDEXES: [&str; 2] = [
@@ -34,7 +35,7 @@ pub(crate) const INDEXES: [&str; 2] = [
 pub(crate) const MANIFESTS: [&str; 4] = [
     INDEXES[0],
     INDEXES[1],
-    "application/vnd.oci.image.manifest.v1+json",
+    MANIFEST,
     "application/vnd.docker.distribution.manifest.v2+json",
 ];
 
@@ -44,38 +45,36 @@ pub(crate) fn is_manifest(media_type: &str) -> bool {
     MANIFESTS.contains(&media_type)
 }
 
-impl LayerKind {
-    /// The kind of a media type.
-    ///
-    /// # Errors
-    ///
-    /// What to say about one that cannot be a layer.
-    pub(crate) fn of(media_type: &str) -> Result<Self, &'static str> {
-        // `docker save` states none.
-        if media_type.is_empty() {
-            return Ok(Self::Tar);
-        }
-        let (kind, rest) = match media_type.find(['+', ';']) {
-            Some(at) => media_type.split_at(at),
-            None => (media_type, ""),
-        };
-        if rest.contains("encrypted") {
-            return Err(
-                "is encrypted; decrypt the image first, as `skopeo copy --decryption-key` does",
-            );
-        }
-        // Docker writes the compression with a dot.
-        let kind = [".gzip", ".zstd"]
-            .iter()
-            .find_map(|suffix| kind.strip_suffix(suffix))
-            .unwrap_or(kind);
-        if TAR.contains(&kind) {
-            Ok(Self::Tar)
-        } else if SQUASHFS.contains(&kind) {
-            Ok(Self::SquashFs)
-        } else {
-            Err("is of a media type that is no layer of files")
-        }
+/// What a layer is by its media type.
+///
+/// # Errors
+///
+/// What to say about one that cannot be a layer.
+pub(crate) fn layer_kind(media_type: &str) -> Result<LayerKind, &'static str> {
+    // `docker save` states none.
+    if media_type.is_empty() {
+        return Ok(LayerKind::Tar);
+    }
+    let (kind, rest) = match media_type.find(['+', ';']) {
+        Some(at) => media_type.split_at(at),
+        None => (media_type, ""),
+    };
+    if rest.contains("encrypted") {
+        return Err(
+            "is encrypted; decrypt the image first, as `skopeo copy --decryption-key` does",
+        );
+    }
+    // Docker writes the compression with a dot.
+    let kind = [".gzip", ".zstd"]
+        .iter()
+        .find_map(|suffix| kind.strip_suffix(suffix))
+        .unwrap_or(kind);
+    if TAR.contains(&kind) {
+        Ok(LayerKind::Tar)
+    } else if SQUASHFS.contains(&kind) {
+        Ok(LayerKind::SquashFs)
+    } else {
+        Err("is of a media type that is no layer of files")
     }
 }
 
@@ -106,10 +105,10 @@ mod tests {
             ("application/vnd.in-toto+json".to_owned(), None),
             ("text/plain".to_owned(), None),
         ] {
-            assert_eq!(LayerKind::of(&media_type).ok(), kind, "{media_type}");
+            assert_eq!(layer_kind(&media_type).ok(), kind, "{media_type}");
         }
         assert!(
-            LayerKind::of(&format!("{oci}+encrypted"))
+            layer_kind(&format!("{oci}+encrypted"))
                 .unwrap_err()
                 .contains("encrypted")
         );

@@ -5,6 +5,7 @@
 //! authenticate  who one is, as a registry asks for it         client/authenticate.rs, challenge.rs
 //! credentials   the files and programs that keep them         credentials.rs
 //! download      blobs, several at once, resumed               download.rs
+//! upload        an image of ours                              upload.rs
 //! cache         what was fetched and checked                  cache.rs
 //! ```
 
@@ -13,6 +14,7 @@ mod challenge;
 mod client;
 mod credentials;
 mod download;
+mod upload;
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -32,6 +34,7 @@ use crate::resolve::{self, Wanted};
 pub use cache::{Cache, CachedBlob};
 use client::Client;
 pub use credentials::CredentialFiles;
+pub use upload::{Pushed, push};
 
 /// What images are pulled with.
 #[derive(Clone, Debug)]
@@ -46,10 +49,10 @@ pub struct RegistryMeans {
     pub proxy_from_environment: bool,
 }
 
-/// How much has come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// How much has come or gone; nothing before that is known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Fetched {
-    /// Bytes of layers that are there.
+    /// Bytes of layers that are where they are to be.
     pub done_bytes: u64,
     /// Bytes of all layers.
     pub total_bytes: u64,
@@ -61,7 +64,7 @@ pub type Watch<'a> = &'a (dyn Fn(Fetched) -> ControlFlow<()> + Sync);
 /// Blobs of a repository, by way of the cache.
 struct Pull<'a> {
     name: String,
-    client: Client,
+    client: Client<'a>,
     cache: Cache,
     watch: Watch<'a>,
 }
@@ -83,7 +86,7 @@ pub fn pull(
 ) -> Result<ContainerImage, Error> {
     let pull = Pull {
         name: reference.to_string(),
-        client: Client::new(reference, means)?,
+        client: Client::new(reference, means, "pull", watch)?,
         cache: Cache::open(&means.cache)?,
         watch,
     };
@@ -104,6 +107,10 @@ struct Typed {
     manifests: Option<serde::de::IgnoredAny>,
     #[serde(default)]
     schema_version: u64,
+}
+
+fn interrupted() -> Error {
+    Error::Archive(coldpress_writer::Error::Interrupted)
 }
 
 impl Pull<'_> {

@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use coldpress_container::{Means, Reference, open};
 use coldpress_format::BlockSize;
-use coldpress_writer::{Digest, Input, Layer, LayersInput, SourceOptions, TarDefaults, gather};
+use coldpress_writer::{
+    Digest, Input, Layer, LayerKind, LayersInput, SourceOptions, TarDefaults, gather,
+};
 
 use crate::built::build;
 
@@ -54,7 +56,7 @@ pub(crate) fn container(data: &[u8]) {
         &means,
         &mut |_| ControlFlow::Continue(()),
     );
-    if let Ok(layers) = image.and_then(|image| image.layers()) {
+    if let Ok(layers) = image.map(|image| image.layers()) {
         merge(&layers);
     }
 }
@@ -62,6 +64,11 @@ pub(crate) fn container(data: &[u8]) {
 /// Puts layers on top of each other, and builds an image of them.
 pub(crate) fn layers(data: &[u8]) {
     let layer = |part: &[u8]| Layer {
+        kind: if part.starts_with(b"hsqs") {
+            LayerKind::SquashFs
+        } else {
+            LayerKind::Tar
+        },
         name: "layer".into(),
         size_bytes: part.len() as u64,
         digest: None,

@@ -100,6 +100,11 @@ impl Draft {
         self.names.get_mut(&directory)?.remove(name)
     }
 
+    /// Takes all names of a directory away.
+    pub(crate) fn unlink_all(&mut self, directory: NodeId) {
+        self.names.remove(&directory);
+    }
+
     /// The node of this name in a directory.
     pub(crate) fn child(&self, directory: NodeId, name: &[u8]) -> Option<NodeId> {
         self.names.get(&directory)?.get(name).copied()
@@ -186,6 +191,10 @@ impl Draft {
 
     pub(crate) fn image(&self, place: u32) -> &Image {
         &self.images[place as usize].image
+    }
+
+    pub(crate) fn source_image(&self, place: u32) -> &SourceImage {
+        &self.images[place as usize]
     }
 
     pub(crate) fn warn(&mut self, warning: Warning) {

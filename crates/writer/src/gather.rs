@@ -15,7 +15,7 @@ use coldpress_layout::NodeId;
 
 use crate::draft::Draft;
 use crate::error::{self, Error};
-use crate::image_input;
+use crate::image_input::{self, Role};
 use crate::layers::{self, LayersInput};
 use crate::overrides::Overrides;
 use crate::pack_file::{self, PackFile};
@@ -212,7 +212,8 @@ pub fn gather(
                 is_copied,
             } => {
                 let image = image_input::open(path, *offset_bytes, *is_copied)?;
-                Some(image_input::read(&mut draft, image, options, progress)?)
+                let root = image_input::read(&mut draft, image, Role::Input, options, progress);
+                Some(root?)
             }
             Input::Tar(input) => {
                 if index == 0 && !synthetic_root.replaces_archive_root {

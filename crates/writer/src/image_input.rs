@@ -18,6 +18,8 @@ use crate::content::Content;
 use crate::draft::Draft;
 use crate::error::{self, Error};
 use crate::gather::SourceOptions;
+use crate::layers::LayerDefect;
+use crate::layers::squashfs::{Marks, is_whiteout};
 use crate::shared_xattrs::XattrSet;
 use crate::source::SourceImage;
 
@@ -47,10 +49,20 @@ pub(crate) fn open(path: &Path, offset_bytes: u64, is_copied: bool) -> Result<So
     }
 }
 
+/// What an image is among the others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// An input. Directories of earlier ones keep their metadata.
+    Input,
+    /// A layer of a container image, which may hide what lower ones have.
+    Layer,
+}
+
 /// Adds what an image holds to the root; returns its root directory.
 pub(crate) fn read(
     draft: &mut Draft,
     image: SourceImage,
+    role: Role,
     options: &SourceOptions,
     progress: &mut dyn FnMut(u64) -> ControlFlow<()>,
 ) -> Result<Node, Error> {
@@ -63,6 +75,7 @@ pub(crate) fn read(
     let mut reader = Reader {
         draft,
         place,
+        role,
         options,
         inodes: HashMap::new(),
         xattrs: HashMap::new(),
@@ -85,8 +98,14 @@ pub(crate) fn read(
         let is_directory = matches!(inode.body, Body::Directory(_));
         let node = match above.last() {
             None => {
-                root = Some(reader.node(&inode).map_err(failed)?);
+                let (node, marks) = reader.node(&inode).map_err(failed)?;
+                reader.obey(NodeId::ROOT, b"/", marks)?;
+                root = Some(node);
                 NodeId::ROOT
+            }
+            Some(directory) if role == Role::Layer && is_whiteout(&inode) => {
+                reader.draft.unlink(*directory, &name.name);
+                continue;
             }
             Some(directory) => reader.add(*directory, name, &inode, &failed)?,
         };
@@ -124,11 +143,12 @@ fn names(image: &Image) -> Result<Vec<Named>, coldpress_image::Error> {
 struct Reader<'a> {
     draft: &'a mut Draft,
     place: u32,
+    role: Role,
     options: &'a SourceOptions,
     /// Nodes by where their inode lies: several names of one inode are hard links.
     inodes: HashMap<InodeRef, NodeId>,
-    /// The xattr sets that were read, by index.
-    xattrs: HashMap<u32, Arc<XattrSet>>,
+    /// The xattr sets that were read, by index, and what was taken out of them.
+    xattrs: HashMap<u32, (Arc<XattrSet>, Marks)>,
     budget: XattrBudget,
 }
 
@@ -146,19 +166,39 @@ impl Reader<'_> {
             return Ok(*node);
         }
         let is_directory = matches!(inode.body, Body::Directory(_));
-        // An earlier input's directory is added to.
+        let (node, marks) = self.node(inode).map_err(failed)?;
+        // A directory that is there already is added to.
         let former = self.draft.child(directory, &name);
         if let Some(former) = former.filter(|node| is_directory && self.draft.is_directory(*node)) {
+            if self.role == Role::Layer {
+                self.draft.nodes[former.index()] = node;
+            }
+            self.obey(former, &name, marks)?;
             return Ok(former);
         }
-        let node = self.node(inode).map_err(failed)?;
         let content = self.content(at, inode).map_err(failed)?;
         let node = self.draft.add(node, content)?;
+        self.obey(node, &name, marks)?;
         self.draft.link(directory, name, node);
         if !is_directory {
             self.inodes.insert(at, node);
         }
         Ok(node)
+    }
+
+    /// Does what the marks of an overlay say of a node.
+    fn obey(&mut self, node: NodeId, name: &[u8], marks: Marks) -> Result<(), Error> {
+        if let Some(xattr) = marks.elsewhere {
+            let name = name.to_vec();
+            return Err(Error::Layer {
+                layer: self.draft.source_image(self.place).path.clone(),
+                defect: Box::new(LayerDefect::Elsewhere { name, xattr }),
+            });
+        }
+        if marks.is_opaque {
+            self.draft.unlink_all(node);
+        }
+        Ok(())
     }
 
     fn content(&self, at: InodeRef, head: &Inode) -> Result<Content, coldpress_image::Error> {
@@ -175,37 +215,48 @@ impl Reader<'_> {
         })
     }
 
-    fn node(&mut self, inode: &Inode) -> Result<Node, coldpress_image::Error> {
+    fn node(&mut self, inode: &Inode) -> Result<(Node, Marks), coldpress_image::Error> {
         let image = self.draft.image(self.place);
         let (uid, gid) = image.owner(inode)?;
         let latest_s = self.options.latest_time_s.unwrap_or(u32::MAX);
-        Ok(Node {
+        let (xattrs, marks) = self.xattrs(inode)?;
+        let node = Node {
             kind: kind(&inode.body),
             mode: inode.mode,
             uid,
             gid,
             mtime_s: inode.mtime_s.min(latest_s),
-            xattrs: self.xattrs(inode)?,
-        })
+            xattrs,
+        };
+        Ok((node, marks))
     }
 
     /// The xattrs of an inode, each set read once: an image may give the same to any number.
-    fn xattrs(&mut self, inode: &Inode) -> Result<Arc<XattrSet>, coldpress_image::Error> {
-        let Some(index) = inode.xattr.filter(|_| self.options.xattrs) else {
-            return Ok(Arc::default());
+    fn xattrs(&mut self, inode: &Inode) -> Result<(Arc<XattrSet>, Marks), coldpress_image::Error> {
+        // The marks of a layer are no xattrs of the merged tree.
+        let is_wanted = self.options.xattrs || self.role == Role::Layer;
+        let Some(index) = inode.xattr.filter(|_| is_wanted) else {
+            return Ok((Arc::default(), Marks::default()));
         };
         if let Some(known) = self.xattrs.get(&index) {
-            return Ok(Arc::clone(known));
+            return Ok(known.clone());
         }
         let image = self.draft.image(self.place);
         let mut set = image.xattrs(inode)?;
         self.budget.take(image, &set)?;
+        let mut marks = Marks::default();
+        if self.role == Role::Layer {
+            marks = Marks::take(Arc::make_mut(&mut set));
+        }
+        if !self.options.xattrs {
+            set = Arc::default();
+        }
         if !set.is_sorted() {
             Arc::make_mut(&mut set).sort();
         }
         self.draft.xattrs.share(&mut set);
-        self.xattrs.insert(index, Arc::clone(&set));
-        Ok(set)
+        self.xattrs.insert(index, (Arc::clone(&set), marks.clone()));
+        Ok((set, marks))
     }
 }
 

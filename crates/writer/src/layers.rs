@@ -4,6 +4,8 @@
 //! layer -> thread (decompress, check) -> stream -> entries -> unpack, upper, place -> draft
 //!                   |
 //!                   +--> store: the plain layer at any position    gzip.rs, packed.rs, paged.rs
+//!
+//! layer that is a SquashFS image -> image_input -> draft               squashfs.rs
 //! ```
 //!
 //! The lowest layer comes first, because a hard link is one to what its path means at that moment.
@@ -21,6 +23,7 @@ mod packed;
 mod paged;
 mod pages;
 mod place;
+pub(crate) mod squashfs;
 pub(crate) mod upper;
 
 use std::fmt;
@@ -66,9 +69,20 @@ pub struct LayersInput {
     pub follows_symlinks: bool,
 }
 
+/// How a layer describes files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LayerKind {
+    /// A tar archive, plain or compressed in a way that its first bytes tell.
+    Tar,
+    /// A SquashFS image, which says as an overlay of Linux does what it hides.
+    SquashFs,
+}
+
 /// A layer, plain or compressed.
 #[derive(Clone)]
 pub struct Layer {
+    /// How it describes files.
+    pub kind: LayerKind,
     /// Its name, for messages.
     pub name: PathBuf,
     /// The bytes as they are stored.
@@ -126,6 +140,19 @@ pub enum LayerDefect {
         /// That of the bytes.
         found: Digest,
     },
+    /// A part of it is elsewhere in a way that only an overlay of Linux follows.
+    #[error(
+        "`{}` has the xattr {}: where its content is, only an overlay of Linux knows; copy the \
+         tree of its mount",
+        name.escape_ascii(),
+        xattr.escape_ascii()
+    )]
+    Elsewhere {
+        /// The last component of its path.
+        name: Vec<u8>,
+        /// `trusted.overlay.redirect`, `trusted.overlay.metacopy`.
+        xattr: Vec<u8>,
+    },
 }
 
 /// Adds what layers hold to a draft; returns what they say about the root, if they do.
@@ -133,7 +160,8 @@ pub enum LayerDefect {
 /// # Errors
 ///
 /// [`Error::Tar`] where a layer is damaged, [`Error::Layer`] if it is not the one that is named,
-/// [`Error::Source`] if it cannot be read or decompressed, [`Error::Unstorable`].
+/// [`Error::Source`] if it cannot be read or decompressed, [`Error::SourceImage`] of a SquashFS
+/// image, [`Error::Unstorable`].
 pub(crate) fn read(
     draft: &mut Draft,
     input: &LayersInput,
@@ -150,34 +178,58 @@ pub(crate) fn read(
     };
     let mut root = None;
     for (layer, number) in input.layers.iter().zip(0..) {
-        let (pump, outcome) = opened::open(layer, number, &means);
-        let store = match &layer.file {
-            Some(file) => {
-                let metadata = file
-                    .metadata()
-                    .map_err(error::source("read", &layer.name))?;
-                draft.keep_watched(Arc::clone(file), layer.name.clone(), &metadata)
-            }
-            None => draft.keep(Arc::clone(&layer.bytes), layer.name.clone()),
-        };
-        let stream = Stream::of_pump(pump, layer.name.clone(), progress);
-        let mut entries = Entries::new(stream, false);
-        let mut unpacker = Unpacker::new(draft, options, input.defaults, layer.name.clone());
-        unpacker.upper = Some(Upper::new(input.follows_symlinks));
-        unpack_all(
-            &mut entries,
-            &mut unpacker,
-            &mut Keeper::InPlace { store, start: 0 },
-        )?;
-        root = unpacker.root.or(root);
-        let outcome = Arc::into_inner(outcome).and_then(std::sync::OnceLock::into_inner);
-        let outcome = outcome.expect("the thread that sets it has ended");
-        if let Some(defect) = outcome.defect {
-            let layer = layer.name.clone();
-            let defect = Box::new(defect);
-            return Err(Error::Layer { layer, defect });
+        root = match layer.kind {
+            LayerKind::Tar => archive(draft, layer, number, input, options, &means, progress)?,
+            LayerKind::SquashFs => Some(squashfs::read(draft, layer, options, progress)?),
         }
-        draft.set_store(store, outcome.plain);
+        .or(root);
     }
     Ok(root)
+}
+
+/// Adds what an archive holds.
+fn archive(
+    draft: &mut Draft,
+    layer: &Layer,
+    number: u32,
+    input: &LayersInput,
+    options: &SourceOptions,
+    means: &Means,
+    progress: &mut dyn FnMut(u64) -> ControlFlow<()>,
+) -> Result<Option<Node>, Error> {
+    let (pump, outcome) = opened::open(layer, number, means);
+    let store = match &layer.file {
+        Some(file) => {
+            let metadata = file
+                .metadata()
+                .map_err(error::source("read", &layer.name))?;
+            draft.keep_watched(Arc::clone(file), layer.name.clone(), &metadata)
+        }
+        None => draft.keep(Arc::clone(&layer.bytes), layer.name.clone()),
+    };
+    let stream = Stream::of_pump(pump, layer.name.clone(), progress);
+    let mut entries = Entries::new(stream, false);
+    let mut unpacker = Unpacker::new(draft, options, input.defaults, layer.name.clone());
+    unpacker.upper = Some(Upper::new(input.follows_symlinks));
+    unpack_all(
+        &mut entries,
+        &mut unpacker,
+        &mut Keeper::InPlace { store, start: 0 },
+    )?;
+    let root = unpacker.root;
+    let outcome = Arc::into_inner(outcome).and_then(std::sync::OnceLock::into_inner);
+    let outcome = outcome.expect("the thread that sets it has ended");
+    demand(layer, outcome.defect)?;
+    draft.set_store(store, outcome.plain);
+    Ok(root)
+}
+
+fn demand(layer: &Layer, defect: Option<LayerDefect>) -> Result<(), Error> {
+    match defect {
+        None => Ok(()),
+        Some(defect) => Err(Error::Layer {
+            layer: layer.name.clone(),
+            defect: Box::new(defect),
+        }),
+    }
 }

@@ -13,21 +13,14 @@ pub(crate) struct ContainerArgs {
     #[arg(long, value_name = "OS/ARCH", value_parser = platform, hide_short_help = true)]
     pub(crate) platform: Option<Platform>,
 
-    /// Credentials for registries [default: those of podman, docker and enroot]
-    ///
-    /// A file as `podman login` and `docker login` write it. `REGISTRY_AUTH_FILE` names one too.
-    #[arg(long, value_name = "FILE", hide_short_help = true)]
-    pub(crate) authfile: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) registry: RegistryArgs,
 
     /// Directory for what comes from registries [default: coldpress/containers in the user's cache]
     ///
     /// `coldpress cache` lists what it holds, and removes it.
     #[arg(long = "blob-cache", value_name = "DIR", hide_short_help = true)]
     pub(crate) cache: Option<PathBuf>,
-
-    /// Ask registries without TLS, as those on this machine always are
-    #[arg(long, hide_short_help = true)]
-    pub(crate) plain_http: bool,
 
     /// Follow links of lower layers to directories
     ///
@@ -38,6 +31,20 @@ pub(crate) struct ContainerArgs {
     pub(crate) follow_symlinks: bool,
 }
 
+/// How registries are asked.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct RegistryArgs {
+    /// Credentials for registries [default: those of podman, docker and enroot]
+    ///
+    /// A file as `podman login` and `docker login` write it. `REGISTRY_AUTH_FILE` names one too.
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
+    pub(crate) authfile: Option<PathBuf>,
+
+    /// Ask registries without TLS, as those on this machine always are
+    #[arg(long, hide_short_help = true)]
+    pub(crate) plain_http: bool,
+}
+
 /// What an image is for, if it needs files of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum TargetName {
@@ -45,7 +52,7 @@ pub(crate) enum TargetName {
     Enroot,
 }
 
-fn platform(text: &str) -> Result<Platform, String> {
+pub(crate) fn platform(text: &str) -> Result<Platform, String> {
     text.parse()
         .map_err(|_| "must be like `linux/amd64` or `linux/arm/v7`".to_owned())
 }

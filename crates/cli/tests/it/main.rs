@@ -55,6 +55,7 @@ mod run;
 mod select;
 mod skip;
 mod sqlite;
+mod squashfs_layers;
 mod tar;
 mod timings;
 mod tune;

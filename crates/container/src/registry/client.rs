@@ -2,16 +2,16 @@
 
 mod authenticate;
 
-use std::io::Read as _;
+use std::io::{self, Read};
 use std::sync::{Mutex, PoisonError};
 use std::thread::sleep;
 use std::time::Duration;
 
-use ureq::http::{HeaderMap, Response, StatusCode, Uri, header};
-use ureq::{Agent, Body};
+use ureq::http::{HeaderMap, Method, Request, Response, StatusCode, Uri, header, request};
+use ureq::{Agent, Body, SendBody};
 
-use super::RegistryMeans;
 use super::credentials::{Credentials, find};
+use super::{Fetched, RegistryMeans, Watch, interrupted};
 use crate::document::DOCUMENT_MAX_BYTES;
 use crate::error::Error;
 use crate::media_type::MANIFESTS;
@@ -29,8 +29,11 @@ pub(super) const FIRST_PAUSE: Duration = Duration::from_millis(250);
 /// The longest pause that a registry is granted.
 pub(super) const PAUSE_MAX: Duration = Duration::from_mins(2);
 
+/// How long a pause lasts until it is asked whether to go on.
+pub(super) const PATIENCE: Duration = Duration::from_millis(100);
+
 /// A repository of a registry.
-pub(super) struct Client {
+pub(super) struct Client<'a> {
     agent: Agent,
     name: String,
     /// `https://host/v2/repository`
@@ -40,6 +43,7 @@ pub(super) struct Client {
     plain_http: bool,
     /// What the last authentication gave, as the value of `Authorization`.
     authorization: Mutex<Option<String>>,
+    watch: Watch<'a>,
 }
 
 /// Why a request failed.
@@ -49,8 +53,26 @@ pub(super) enum Failure {
     Final(Error),
 }
 
-impl Client {
-    pub(super) fn new(reference: &RegistryReference, means: &RegistryMeans) -> Result<Self, Error> {
+/// What a request sends. It may be sent again, to where the registry leads.
+pub(super) enum Payload<'a> {
+    Nothing,
+    Document(&'a [u8]),
+    Content(&'a mut dyn Content),
+}
+
+/// Bytes that can be read again from their beginning.
+pub(super) trait Content: Read {
+    fn rewind(&mut self) -> io::Result<()>;
+}
+
+impl<'a> Client<'a> {
+    /// * `actions`: what is to be done in the repository, as token servers name it: `pull`.
+    pub(super) fn new(
+        reference: &RegistryReference,
+        means: &RegistryMeans,
+        actions: &str,
+        watch: Watch<'a>,
+    ) -> Result<Self, Error> {
         let mut config = Agent::config_builder()
             .http_status_as_error(false)
             .accept_encoding("identity")
@@ -73,16 +95,17 @@ impl Client {
                 reference.host(),
                 reference.repository
             ),
-            scope: format!("repository:{}:pull", reference.repository),
+            scope: format!("repository:{}:{actions}", reference.repository),
             credentials: find(&means.credentials, reference)?,
             plain_http,
             authorization: Mutex::new(None),
+            watch,
         })
     }
 
     /// A manifest or index by its digest or tag, and what the registry calls it.
     pub(super) fn manifest(&self, name: &str) -> Result<(Vec<u8>, String), Error> {
-        let url = format!("{}/manifests/{name}", self.base);
+        let url = self.url(&format!("manifests/{name}"));
         self.repeated(|| {
             let mut response = self.get(&url, &[("Accept", &MANIFESTS.join(", "))])?;
             let content_type = text(response.headers(), header::CONTENT_TYPE.as_str());
@@ -99,9 +122,9 @@ impl Client {
         })
     }
 
-    /// Where a blob is.
-    pub(super) fn blob_url(&self, digest: &str) -> String {
-        format!("{}/blobs/{digest}", self.base)
+    /// A URL of the repository: `blobs/DIGEST`.
+    pub(super) fn url(&self, path: &str) -> String {
+        format!("{}/{path}", self.base)
     }
 
     /// Tries a request again that fails for a reason that may pass.
@@ -114,7 +137,7 @@ impl Client {
             match request() {
                 Ok(answer) => return Ok(answer),
                 Err(Failure::Final(error)) => return Err(error),
-                Err(Failure::Passing(_, asked)) => sleep(asked.unwrap_or(pause).min(PAUSE_MAX)),
+                Err(Failure::Passing(_, asked)) => self.wait(asked.unwrap_or(pause))?,
             }
             pause *= 2;
         }
@@ -124,21 +147,51 @@ impl Client {
         })
     }
 
-    /// Asks for a URL of the registry, authenticates if it asks who one is, and follows where it
-    /// leads. The answer is good.
+    /// Waits; an error if the work is to stop meanwhile.
+    fn wait(&self, pause: Duration) -> Result<(), Error> {
+        let mut left = pause.min(PAUSE_MAX);
+        while !left.is_zero() {
+            if (self.watch)(Fetched::default()).is_break() {
+                return Err(interrupted());
+            }
+            let step = left.min(PATIENCE);
+            sleep(step);
+            left -= step;
+        }
+        Ok(())
+    }
+
+    /// Asks for a URL of the registry. The answer is good.
     pub(super) fn get(
         &self,
         url: &str,
         headers: &[(&str, &str)],
     ) -> Result<Response<Body>, Failure> {
+        let response = self.ask(&Method::GET, url, headers, Payload::Nothing)?;
+        if response.status().is_success() {
+            Ok(response)
+        } else {
+            Err(self.refused(response.status(), response.headers()))
+        }
+    }
+
+    /// Sends a request to the registry, authenticates if it asks who one is, and follows where it
+    /// leads. The answer may be a refusal.
+    pub(super) fn ask(
+        &self,
+        method: &Method,
+        url: &str,
+        headers: &[(&str, &str)],
+        mut payload: Payload,
+    ) -> Result<Response<Body>, Failure> {
         let mut url = url.to_owned();
-        let mut is_registry = url.starts_with(&self.base);
+        let mut is_registry = self.is_registry(&url);
         let mut own: Option<String> = None;
         for _ in 0..REDIRECTS_MAX {
             let uri: Uri = url
                 .parse()
                 .map_err(|_| self.wrong("it leads to what is no URL"))?;
-            let mut request = self.agent.get(&uri);
+            let mut request = Request::builder().method(method).uri(&uri);
             for (name, value) in headers {
                 request = request.header(*name, *value);
             }
@@ -146,7 +199,7 @@ impl Client {
             if let Some(authorization) = known.as_ref().filter(|_| is_registry) {
                 request = request.header(header::AUTHORIZATION, authorization);
             }
-            let response = request.call().map_err(|error| self.no_answer(&error))?;
+            let response = self.run(request, &mut payload)?;
             let status = response.status();
             if let Some(own) = own.as_ref().filter(|_| status != StatusCode::UNAUTHORIZED) {
                 *self.authorization() = Some(own.clone());
@@ -167,11 +220,39 @@ impl Client {
                     is_registry &= is_same_place(&uri, &next);
                     url = next.to_string();
                 }
-                status if status.is_success() => return Ok(response),
-                _ => return Err(self.refused(status, response.headers())),
+                _ => return Ok(response),
             }
         }
         Err(self.wrong("it leads on and on"))
+    }
+
+    /// Sends one request.
+    fn run(
+        &self,
+        request: request::Builder,
+        payload: &mut Payload,
+    ) -> Result<Response<Body>, Failure> {
+        let no_request = |_| self.wrong("it leads to what is no URL");
+        let answer = match payload {
+            Payload::Nothing => self.agent.run(request.body(()).map_err(no_request)?),
+            Payload::Document(bytes) => self.agent.run(request.body(*bytes).map_err(no_request)?),
+            Payload::Content(content) => {
+                let rewound = content.rewind();
+                rewound.map_err(|error| self.wrong(&format!("the image is gone: {error}")))?;
+                let body = SendBody::from_reader(*content);
+                self.agent.run(request.body(body).map_err(no_request)?)
+            }
+        };
+        answer.map_err(|error| self.no_answer(&error))
+    }
+
+    /// Whether a URL is one of the registry, which may know who one is.
+    fn is_registry(&self, url: &str) -> bool {
+        let parsed = |url: &str| url.parse::<Uri>().ok();
+        match (parsed(&self.base), parsed(url)) {
+            (Some(base), Some(url)) => is_same_place(&base, &url),
+            _ => false,
+        }
     }
 
     fn authorization(&self) -> std::sync::MutexGuard<'_, Option<String>> {
@@ -181,7 +262,7 @@ impl Client {
     }
 
     /// Where a redirection leads.
-    fn followed(&self, from: &Uri, location: &str) -> Result<Uri, Failure> {
+    pub(super) fn followed(&self, from: &Uri, location: &str) -> Result<Uri, Failure> {
         let scheme = from.scheme_str().unwrap_or("https");
         let authority = from.authority().map_or("", |authority| authority.as_str());
         let url = if location.starts_with("//") {
@@ -209,7 +290,7 @@ impl Client {
         }
     }
 
-    fn refused(&self, status: StatusCode, headers: &HeaderMap) -> Failure {
+    pub(super) fn refused(&self, status: StatusCode, headers: &HeaderMap) -> Failure {
         let asked = text(headers, header::RETRY_AFTER.as_str());
         let asked = asked.trim().parse().ok().map(Duration::from_secs);
         match status {

@@ -11,15 +11,13 @@ use std::time::Duration;
 use ureq::http::StatusCode;
 
 use super::cache::{Partial, Slot};
-use super::client::{FIRST_PAUSE, Failure, PAUSE_MAX, TRIES, text};
-use super::{Fetched, Pull};
+use super::client::{FIRST_PAUSE, Failure, PATIENCE, PAUSE_MAX, TRIES, text};
+use super::{Fetched, Pull, interrupted};
 use crate::document::Descriptor;
 use crate::error::Error;
 
 /// Connections: as many as Docker opens.
 const CONNECTIONS: NonZeroUsize = NonZeroUsize::new(4).expect("4 is not 0");
-/// How long a pause lasts until it is asked whether to go on.
-const PATIENCE: Duration = Duration::from_millis(100);
 /// Bytes that are taken at once.
 const READ_BYTES: usize = 1 << 16;
 
@@ -71,10 +69,6 @@ pub(super) fn all(pull: &Pull, descriptors: &[&Descriptor]) -> Result<(), Error>
         None if downloads.is_stopped() => Err(interrupted()),
         None => Ok(()),
     }
-}
-
-fn interrupted() -> Error {
-    Error::Archive(coldpress_writer::Error::Interrupted)
 }
 
 impl Downloads<'_> {
@@ -138,7 +132,7 @@ impl Downloads<'_> {
     /// Fetches what is missing of a blob, in as many requests as it takes.
     fn rest(&self, descriptor: &Descriptor, partial: &mut Partial) -> Result<(), Error> {
         let client = &self.pull.client;
-        let mut urls = vec![client.blob_url(&descriptor.digest.to_string())];
+        let mut urls = vec![client.url(&format!("blobs/{}", descriptor.digest))];
         urls.extend(
             descriptor
                 .urls

@@ -1,3 +1,4 @@
+mod pushing;
 mod server;
 
 use std::collections::HashMap;

@@ -1,12 +1,14 @@
 //! From a manifest to the parts of its image.
 
+use coldpress_writer::LayerKind;
+
 use super::Wanted;
 use crate::blobs::{Blobs, document};
 use crate::config::Config;
 use crate::document::{Descriptor, LAYERS_MAX, Manifest, parse};
 use crate::error::Error;
 use crate::image::{ContainerImage, ImageLayer, diff_ids};
-use crate::media_type::LayerKind;
+use crate::media_type::layer_kind;
 use crate::platform::Platform;
 
 /// Opens the parts of an image.
@@ -28,7 +30,7 @@ pub(super) fn open(
         });
     }
     let kinds = manifest.layers.iter().zip(1..).map(|(layer, number)| {
-        LayerKind::of(&layer.media_type).map_err(|rule| Error::Rule {
+        layer_kind(&layer.media_type).map_err(|rule| Error::Rule {
             image: name.to_owned(),
             what: format!("layer {number} (`{}`)", layer.media_type.escape_debug()),
             rule: rule.to_owned(),

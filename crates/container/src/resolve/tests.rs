@@ -5,7 +5,6 @@ use std::sync::Arc;
 use super::*;
 use crate::blobs::Blob;
 use crate::document::LAYERS_MAX;
-use crate::media_type::LayerKind;
 
 /// Blobs in memory.
 #[derive(Default)]
@@ -262,5 +261,8 @@ fn layers_that_cannot_be_merged_are_named() {
         "{error}"
     );
     let artifact = with("application/x-squashfs").unwrap();
-    assert_eq!(artifact.layers[0].kind, LayerKind::SquashFs);
+    assert_eq!(
+        artifact.layers[0].kind,
+        coldpress_writer::LayerKind::SquashFs
+    );
 }

@@ -11,7 +11,7 @@ use crate::content::Content;
 use crate::draft::Draft;
 use crate::error::{self, Error};
 use crate::gather::SourceOptions;
-use crate::image_input;
+use crate::image_input::{self, Role};
 use crate::source::{Source, SourceImage};
 use crate::synthetic_root::SyntheticRoot;
 
@@ -46,7 +46,13 @@ impl Source {
             is_copied: false,
         };
         let mut draft = Draft::new(SyntheticRoot::default().node());
-        draft.nodes[0] = image_input::read(&mut draft, image, &SourceOptions::default(), progress)?;
+        draft.nodes[0] = image_input::read(
+            &mut draft,
+            image,
+            Role::Input,
+            &SourceOptions::default(),
+            progress,
+        )?;
         self.keep(draft.finish(), root_becomes)
     }
 

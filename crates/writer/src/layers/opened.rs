@@ -49,16 +49,7 @@ pub(super) fn open(layer: &Layer, number: u32, means: &Means) -> (Pump, Arc<Once
 }
 
 fn read(layer: &Layer, number: u32, means: &Means, chunks: &Chunks) -> io::Result<Outcome> {
-    let mut stream = Hashed {
-        inner: Positioned {
-            bytes: &*layer.bytes,
-            next: 0,
-        },
-        hasher: layer.digest.as_ref().map(Hasher::like),
-        len_bytes: 0,
-        // A byte more than there should be shows that there are too many.
-        left_bytes: layer.size_bytes.saturating_add(1),
-    };
+    let mut stream = Hashed::new(layer);
     let mut head = [0; MAGIC_BYTES];
     let len = layer.bytes.fill_at(&mut head, 0)?;
     let mut plain = Counted {
@@ -115,7 +106,7 @@ fn no_room(directory: &Path, error: &io::Error) -> io::Error {
 }
 
 /// The layer as it is stored.
-struct Hashed<'a> {
+pub(super) struct Hashed<'a> {
     inner: Positioned<'a>,
     hasher: Option<Hasher>,
     len_bytes: u64,
@@ -135,8 +126,21 @@ impl Read for Hashed<'_> {
     }
 }
 
-impl Hashed<'_> {
-    fn defect(self, layer: &Layer) -> Option<LayerDefect> {
+impl<'a> Hashed<'a> {
+    pub(super) fn new(layer: &'a Layer) -> Self {
+        Self {
+            inner: Positioned {
+                bytes: &*layer.bytes,
+                next: 0,
+            },
+            hasher: layer.digest.as_ref().map(Hasher::like),
+            len_bytes: 0,
+            // A byte more than there should be shows that there are too many.
+            left_bytes: layer.size_bytes.saturating_add(1),
+        }
+    }
+
+    pub(super) fn defect(self, layer: &Layer) -> Option<LayerDefect> {
         if self.len_bytes != layer.size_bytes {
             return Some(LayerDefect::Size {
                 expected_bytes: layer.size_bytes,

@@ -5,14 +5,14 @@ pub(crate) mod args;
 use std::io::Write as _;
 
 use anyhow::anyhow;
-use coldpress_container::{ContainerImage, ImageLayer, LayerKind, RunConfig};
+use coldpress_container::{ContainerImage, ImageLayer, RunConfig};
 use coldpress_layout::Kind;
 use coldpress_report::failure::hint;
 use coldpress_report::text::{escaped, plural, quoted};
 use coldpress_report::units;
 use coldpress_session::exit::Exit;
 use coldpress_session::ui::Ui;
-use coldpress_writer::{Input, Source};
+use coldpress_writer::{Input, LayerKind, Source};
 use serde::Serialize;
 
 use crate::containers;

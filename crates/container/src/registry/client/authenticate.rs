@@ -19,7 +19,7 @@ struct Token {
     access_token: Option<String>,
 }
 
-impl Client {
+impl Client<'_> {
     /// Gets what requests prove with who one is.
     pub(super) fn authenticate(&self, header: &str) -> Result<String, Failure> {
         let basic = self.credentials.as_ref().and_then(Credentials::basic);

@@ -1,7 +1,7 @@
 //! A registry in this process, that does wrong what a test asks for.
 
 use std::collections::HashMap;
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -24,6 +24,10 @@ pub(super) struct Served {
     pub(super) blobs_at: Option<String>,
     pub(super) knows_ranges: bool,
     pub(super) tokens: Mutex<HashMap<String, usize>>,
+    /// What was sent, by its path below `/v2/app/`.
+    pub(super) taken: Mutex<HashMap<String, Vec<u8>>>,
+    /// Payloads that are read to their middle first, then the connection ends.
+    pub(super) cut_payloads: AtomicUsize,
     /// Path, range and authorization of each request.
     pub(super) asked: Mutex<Vec<(String, String, String)>>,
 }
@@ -81,8 +85,26 @@ impl Served {
             let header = format!("Location: http://{other}{}\r\n", request.path);
             return send(stream, "307 Temporary Redirect", &header, b"");
         }
+        if request.method == "POST" {
+            let header = "Location: /v2/app/blobs/uploads/1?state=x\r\n";
+            return send(stream, "202 Accepted", header, b"");
+        }
+        if request.method == "PUT" {
+            if self
+                .cut_payloads
+                .fetch_update(order, order, one_less)
+                .is_ok()
+            {
+                let _ = stream.shutdown(std::net::Shutdown::Both);
+                return false;
+            }
+            let name = name.replace("uploads/1?state=x&digest=", "");
+            self.taken.lock().unwrap().insert(name, request.payload);
+            return send(stream, "201 Created", "", b"");
+        }
         match self.parts.get(name) {
             None => send(stream, "404 Not Found", "", b""),
+            Some(_) if request.method == "HEAD" => send(stream, "200 OK", "", b""),
             Some(bytes) => self.send_part(stream, &request.range, bytes, is_blob),
         }
     }
@@ -130,7 +152,9 @@ impl Served {
 /// What a client asks for.
 #[derive(Clone, Default)]
 struct Request {
+    method: String,
     path: String,
+    payload: Vec<u8>,
     range: String,
     authorization: String,
 }
@@ -139,15 +163,19 @@ impl Request {
     /// The next request; nothing at the end of a connection.
     fn read(stream: &TcpStream) -> Option<Self> {
         let mut request = Self::default();
-        // Byte by byte would be enough: nothing follows a request.
-        for (line, at) in BufReader::new(stream).lines().zip(0..) {
+        let mut payload_bytes = 0;
+        // Nothing follows a request, so what is read beyond it is its payload.
+        let mut reader = BufReader::new(stream);
+        for (line, at) in reader.by_ref().lines().zip(0..) {
             let line = line.ok()?;
             if at == 0 {
-                let path = line.split(' ').nth(1).unwrap_or_default();
-                path.clone_into(&mut request.path);
+                let mut words = line.split(' ');
+                words.next()?.clone_into(&mut request.method);
+                words.next()?.clone_into(&mut request.path);
             }
             if let Some((name, value)) = line.split_once(": ") {
                 match &*name.to_ascii_lowercase() {
+                    "content-length" => payload_bytes = value.parse().ok()?,
                     "range" => value.clone_into(&mut request.range),
                     "authorization" => value.clone_into(&mut request.authorization),
                     _ => {}
@@ -157,6 +185,8 @@ impl Request {
                 break;
             }
         }
+        request.payload = vec![0; payload_bytes];
+        reader.read_exact(&mut request.payload).ok()?;
         (!request.path.is_empty()).then_some(request)
     }
 }
