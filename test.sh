@@ -33,8 +33,8 @@ tests --no-run
 
 # Tests that need the caches of the machine for themselves wait for each other and for the disk. They
 # run beside the others. A module that is missing here makes the tests take longer, nothing else.
-alone=(bench_build::ended:: bench_launch:: calibrate:: explain:: image_run:: mount:: only_recorded::
-    predict:: prefetch:: press:: real:: record:: record_fuse:: recorders:: tune::)
+alone=(bench_build::ended:: bench_launch:: calibrate:: container_start:: explain:: image_run:: mount::
+    only_recorded:: predict:: prefetch:: press:: real:: record:: record_fuse:: recorders:: tune::)
 tests --tests -- "${alone[@]}" >"$scratch/alone" 2>&1 &
 failed=
 RUSTDOCFLAGS="-D warnings" cargo doc --quiet --workspace --no-deps || failed=yes

@@ -4,7 +4,7 @@ use std::env;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use coldpress_container::{ContainerImage, Means, Reference, RegistryReference};
+use coldpress_container::{ContainerImage, Means, Reference, RegistryReference, RunConfig};
 use coldpress_host::threads;
 use coldpress_session::ui::Ui;
 use coldpress_writer::{
@@ -113,10 +113,25 @@ pub(crate) fn add_for(target: TargetName, container: &mut Container) {
 ///
 /// As [`find`] and [`Input::from_paths`].
 pub(crate) fn inputs(source: &Path, args: &ContainerArgs, ui: &Ui) -> anyhow::Result<Vec<Input>> {
-    let found = find(source, args, &spool_directory(), ui)?;
-    Ok(match found {
-        Some(container) => vec![Input::Layers(container.input)],
-        None => Input::from_paths(&[source.to_path_buf()])?,
+    Ok(started(source, args, ui)?.0)
+}
+
+/// The same, and how it is run if it says so.
+///
+/// # Errors
+///
+/// As [`inputs`].
+pub(crate) fn started(
+    source: &Path,
+    args: &ContainerArgs,
+    ui: &Ui,
+) -> anyhow::Result<(Vec<Input>, Option<RunConfig>)> {
+    Ok(match find(source, args, &spool_directory(), ui)? {
+        Some(container) => {
+            let config = container.image.config.config;
+            (vec![Input::Layers(container.input)], Some(config))
+        }
+        None => (Input::from_paths(&[source.to_path_buf()])?, None),
     })
 }
 

@@ -5,19 +5,29 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 
+use anyhow::anyhow;
+use coldpress_container::RunConfig;
 use coldpress_host::{Command, Ready};
+use coldpress_report::failure::hint;
 
+use crate::containers;
 use crate::flags::command::CommandArgs;
 
 /// What stands for the mounted image in arguments.
 const ROOT: &str = "{root}";
 
+/// The PATH of Docker for images that have none.
+const CONTAINER_PATH: &str = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
 /// The command as it is started from an image of `source`.
 ///
 /// # Errors
 ///
-/// If the condition of its readiness is none.
+/// If the condition of its readiness is none, or there is no command.
 pub(crate) fn resolve(args: &CommandArgs, source: &Path) -> anyhow::Result<Command> {
+    if !containers::is_container(source) {
+        demand(args)?;
+    }
     let source = source
         .canonicalize()
         .unwrap_or_else(|_| source.to_path_buf());
@@ -33,9 +43,64 @@ pub(crate) fn resolve(args: &CommandArgs, source: &Path) -> anyhow::Result<Comma
     Ok(Command {
         args: rewritten.collect(),
         chroot: args.chroot,
+        environment: Vec::new(),
+        working_directory: None,
         timeout_s: args.timeout.get(),
         ready: ready(args)?,
     })
+}
+
+/// Whether a program runs inside the image: it is asked for, or the image names the program itself.
+pub(crate) fn is_inside(args: &CommandArgs, source: &Path) -> bool {
+    args.chroot || (args.command.is_empty() && containers::is_container(source))
+}
+
+/// Lets a container image say what is not asked for: without a command it is the image's own, and
+/// inside the image environment and working directory are too.
+///
+/// # Errors
+///
+/// If neither the user nor the image names a command.
+pub(crate) fn complete(
+    command: &mut Command,
+    args: &CommandArgs,
+    config: Option<&RunConfig>,
+) -> anyhow::Result<()> {
+    let Some(config) = config else {
+        return demand(args);
+    };
+    if args.command.is_empty() {
+        let own = config.command();
+        if own.is_empty() {
+            let error = anyhow!("the container image has no command of its own");
+            return Err(hint(error, "write the command at the end, after `--`"));
+        }
+        command.args = own.into_iter().map(OsString::from).collect();
+        command.chroot = true;
+    }
+    if !command.chroot {
+        return Ok(());
+    }
+    let pairs = [CONTAINER_PATH].into_iter();
+    let pairs = pairs.chain(config.env.iter().map(String::as_str));
+    let pairs = pairs.filter_map(|pair| pair.split_once('='));
+    // Others the system does not take.
+    let pairs = pairs.filter(|(name, value)| !name.is_empty() && !value.contains('\0'));
+    command.environment = pairs
+        .map(|(name, value)| (name.into(), value.into()))
+        .collect();
+    if config.working_dir.starts_with('/') {
+        command.working_directory = Some(PathBuf::from(&config.working_dir));
+    }
+    Ok(())
+}
+
+fn demand(args: &CommandArgs) -> anyhow::Result<()> {
+    if args.command.is_empty() {
+        let error = anyhow!("there is no command to start");
+        return Err(hint(error, "write it at the end, after `--`"));
+    }
+    Ok(())
 }
 
 /// What ends the start.
@@ -56,6 +121,8 @@ pub(crate) fn of_image(args: &CommandArgs) -> anyhow::Result<Command> {
     Ok(Command {
         args: args.command.clone(),
         chroot: args.chroot,
+        environment: Vec::new(),
+        working_directory: None,
         timeout_s: args.timeout.get(),
         ready: ready(args)?,
     })
@@ -159,6 +226,45 @@ mod tests {
             });
             assert_eq!(rewrite(&arg, &source), expected, "{}", arg.display());
         }
+    }
+
+    #[test]
+    fn a_container_image_says_what_is_not_asked_for() {
+        let args = |chroot: bool, command: &[&str]| CommandArgs {
+            chroot,
+            timeout: NonZeroU64::MIN,
+            ready: "exit".into(),
+            command: command.iter().map(OsString::from).collect(),
+        };
+        let config = RunConfig {
+            entrypoint: vec!["/bin/app".to_owned()],
+            cmd: vec!["--now".to_owned()],
+            env: vec![
+                "PATH=/opt/bin".to_owned(),
+                "A=1=2".to_owned(),
+                "=".to_owned(),
+            ],
+            working_dir: "/srv".to_owned(),
+            ..RunConfig::default()
+        };
+        let completed = |args: &CommandArgs, config: &RunConfig| {
+            let mut command = of_image(args).unwrap();
+            complete(&mut command, args, Some(config)).map(|()| command)
+        };
+        let own = completed(&args(false, &[]), &config).unwrap();
+        assert_eq!(own.args, ["/bin/app", "--now"]);
+        assert!(own.chroot);
+        assert_eq!(own.working_directory, Some("/srv".into()));
+        assert_eq!(own.environment.last(), Some(&("A".into(), "1=2".into())));
+        let asked = completed(&args(true, &["sh"]), &config).unwrap();
+        assert_eq!(asked.args, ["sh"]);
+        assert_eq!(asked.environment, own.environment);
+        let outside = completed(&args(false, &["sh"]), &config).unwrap();
+        assert_eq!(
+            (outside.environment, outside.working_directory),
+            (vec![], None)
+        );
+        assert!(completed(&args(false, &[]), &RunConfig::default()).is_err());
     }
 
     #[test]

@@ -40,6 +40,8 @@ impl FuseMount {
         let command = Command {
             args,
             chroot: false,
+            environment: Vec::new(),
+            working_directory: None,
             timeout_s: PATIENCE_S,
             ready: Ready::MountPoint(at.to_owned()),
         };

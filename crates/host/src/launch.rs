@@ -15,7 +15,7 @@ mod running;
 use std::ffi::OsString;
 use std::io::Read;
 use std::os::fd::OwnedFd;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{self, Child, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -40,8 +40,12 @@ pub struct Command {
     pub args: Vec<OsString>,
     /// Whether the program runs inside the image: its root is the image, with the `/proc` and
     /// `/dev` of the machine and an empty `/tmp` (and `/run`, `/var/tmp` where the image has
-    /// them); it starts in `/` with `HOME=/tmp`. Else it starts where this process is.
+    /// them); its `HOME` is `/tmp` unless `environment` says otherwise. Else it starts where this process is.
     pub chroot: bool,
+    /// Variables that it gets beside those of this process, whose values they replace.
+    pub environment: Vec<(OsString, OsString)>,
+    /// Where a program inside the image starts; `/` if nothing is named.
+    pub working_directory: Option<PathBuf>,
     /// Seconds after which it is killed; 0 is never.
     pub timeout_s: u64,
     /// What ends the start. A program that goes on then is ended.
@@ -205,6 +209,8 @@ pub fn wait_until(
     let nothing = Command {
         args: Vec::new(),
         chroot: false,
+        environment: Vec::new(),
+        working_directory: None,
         timeout_s: 0,
         ready: Ready::Exit,
     };

@@ -35,6 +35,8 @@ pub fn run(args: Vec<OsString>, ui: &Ui) -> anyhow::Result<Outcome> {
     let command = Command {
         args,
         chroot: false,
+        environment: Vec::new(),
+        working_directory: None,
         timeout_s: 0,
         ready: Ready::Exit,
     };

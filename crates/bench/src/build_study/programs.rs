@@ -113,6 +113,8 @@ impl Programs<'_> {
         let command = Command {
             args,
             chroot: false,
+            environment: Vec::new(),
+            working_directory: None,
             timeout_s: self.timeout_s,
             ready: Ready::Exit,
         };

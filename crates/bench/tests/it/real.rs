@@ -19,6 +19,8 @@ fn scenario(script: &str, device: &str, runs: u32) -> Scenario {
         command: Command {
             args: args.iter().map(Into::into).collect(),
             chroot: false,
+            environment: Vec::new(),
+            working_directory: None,
             timeout_s: 60,
             ready: Ready::Exit,
         },

@@ -14,7 +14,7 @@ use crate::run::{Ran, Stage, command, program};
 use crate::skip::{without_peer, without_root};
 
 /// Keeps a blob in the OCI layout `layout`; returns its descriptor.
-fn put(stage: &Stage, media_type: &str, bytes: &[u8]) -> String {
+pub(crate) fn put(stage: &Stage, media_type: &str, bytes: &[u8]) -> String {
     let digest = Digest::sha256_of(bytes);
     let blobs = stage.at("layout/blobs/sha256");
     fs::create_dir_all(&blobs).unwrap();
@@ -23,7 +23,7 @@ fn put(stage: &Stage, media_type: &str, bytes: &[u8]) -> String {
     format!(r#"{{"mediaType":"{media_type}","digest":"{digest}","size":{size}}}"#)
 }
 
-fn tar(directory: &Path) -> Vec<u8> {
+pub(crate) fn tar(directory: &Path) -> Vec<u8> {
     let mut tar = Command::new("tar");
     tar.args([
         "--sort=name",

@@ -29,6 +29,7 @@ pub(crate) const VERBS: &[&str] = &[
     "diff",
     "identify",
     "inspect",
+    "push",
     "cache",
     "resquash",
     "bench",

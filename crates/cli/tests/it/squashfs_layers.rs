@@ -75,13 +75,7 @@ fn layers_that_are_images_hide_as_an_overlay_does() {
     let words = ["-q", "build", "upper", "upper.sqfs", "-c", "zstd"];
     stage.done(words.into_iter().chain(marks));
     layout_of(&stage, &["lower.sqfs", "upper.sqfs"]);
-    stage.done([
-        "-q",
-        "build",
-        "oci:layout",
-        "image.sqfs",
-        "--verify",
-    ]);
+    stage.done(["-q", "build", "oci:layout", "image.sqfs", "--verify"]);
     demand_same(&stage, "image.sqfs", "merged");
     demand_same(&stage, "oci:layout", "merged");
     // Marks of the overlay do not stay, xattrs of files do.

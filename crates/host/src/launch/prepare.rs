@@ -60,6 +60,8 @@ pub(crate) enum Step {
     },
     /// The image as root and working directory.
     Enter(CString),
+    /// Another working directory.
+    WorkIn(CString),
     /// To keep this descriptor, by its number.
     Inherit(OwnedFd),
     /// To have the system calls of a filter told to whoever reads from the other end of the socket.
@@ -154,6 +156,7 @@ impl Step {
                 chroot(root.as_c_str())?;
                 chdir(c"/")
             }
+            Self::WorkIn(directory) => chdir(directory.as_c_str()),
             Self::Protect { directory, flags } => {
                 let directory = directory.as_c_str();
                 mount_bind_recursive(directory, directory)?;
@@ -184,6 +187,7 @@ impl Step {
             Self::Bind { .. } => "bind /proc and /dev into the image",
             Self::Empty { .. } => "mount an empty /tmp, /run or /var/tmp in the image",
             Self::Enter(_) => "enter the image (chroot needs root)",
+            Self::WorkIn(_) => "go to the working directory of the program inside the image",
             Self::Protect { .. } => "protect the source from the program",
             Self::Inherit(_) => "keep a descriptor open",
             Self::Tell { .. } => "observe the program's system calls (seccomp, Linux 5.5 or later)",
@@ -243,6 +247,12 @@ pub(super) fn prepare(
         process.env("HOME", "/tmp");
         steps.extend(furnish(root)?);
         steps.push(Step::Enter(c_path(root)?));
+        if let Some(directory) = &command.working_directory {
+            steps.push(Step::WorkIn(c_path(directory)?));
+        }
+    }
+    for (name, value) in &command.environment {
+        process.env(name, value);
     }
     if let Some(Told { filter, socket }) = told {
         steps.push(Step::Tell { filter, socket });

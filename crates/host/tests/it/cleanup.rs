@@ -113,6 +113,8 @@ fn victim() {
             .map(OsString::from)
             .to_vec(),
         chroot: false,
+        environment: Vec::new(),
+        working_directory: None,
         timeout_s: 600,
         ready: Ready::Exit,
     };

@@ -15,6 +15,8 @@ fn command(args: &[&str], chroot: bool) -> Command {
     Command {
         args: args.iter().map(OsString::from).collect(),
         chroot,
+        environment: Vec::new(),
+        working_directory: None,
         timeout_s: 20,
         ready: Ready::Exit,
     }

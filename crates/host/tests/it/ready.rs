@@ -27,6 +27,8 @@ pub(crate) fn command(args: &[&str], ready: Ready) -> Command {
     Command {
         args: args.iter().map(OsString::from).collect(),
         chroot: false,
+        environment: Vec::new(),
+        working_directory: None,
         timeout_s: 30,
         ready,
     }

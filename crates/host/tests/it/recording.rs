@@ -13,6 +13,8 @@ fn run(stage: &Stage, args: &[&str]) {
     let command = Command {
         args: args.iter().map(OsString::from).collect(),
         chroot: false,
+        environment: Vec::new(),
+        working_directory: None,
         timeout_s: 60,
         ready: Ready::Exit,
     };

@@ -26,6 +26,8 @@ fn read_throttled(stage: &Stage, number: (u32, u32), device: &str, name: &str) -
     let command = Command {
         args: ["cat", "{root}/data"].map(OsString::from).to_vec(),
         chroot: false,
+        environment: Vec::new(),
+        working_directory: None,
         timeout_s: 60,
         ready: Ready::Exit,
     };

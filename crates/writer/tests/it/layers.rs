@@ -21,6 +21,7 @@ mod model;
 /// A layer whose manifest is right.
 pub(crate) fn layer(number: usize, bytes: Vec<u8>) -> Layer {
     Layer {
+        kind: coldpress_writer::LayerKind::Tar,
         name: format!("image, layer {number}").into(),
         size_bytes: bytes.len() as u64,
         digest: Some(Digest::sha256_of(&bytes)),

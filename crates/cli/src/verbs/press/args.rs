@@ -22,11 +22,17 @@ use crate::flags::source::SourceArgs;
 ///
 /// Measuring needs root. Without root, press records what it can (--recorder), builds and verifies
 /// IMAGE, says what is missing, and ends with exit status 1.
+///
+/// If SOURCE is a container image and there is no COMMAND, starts the image's own inside it.
 #[derive(Debug, Args)]
-#[command(after_long_help = "\
+#[command(
+    mut_arg("command", |arg| arg.required(false)),
+    after_long_help = "\
 Example:
   coldpress press rootfs -o rootfs.sqfs --device usb2 --report report.html --chroot \\
-    -- /usr/bin/python3 -c 'import json, email, sqlite3'")]
+    -- /usr/bin/python3 -c 'import json, email, sqlite3'
+  coldpress press oci:layout:app -o app.sqfs"
+)]
 pub(crate) struct PressArgs {
     /// The directory or container image to press
     #[arg(value_name = "SOURCE")]

@@ -40,7 +40,8 @@ pub(super) fn run(args: &PressArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let settings = ImageSettings::resolve(&args.image_options, &args.source_options, sources)?;
     let device = Device::parse(&args.device)?;
     let target = Target::resolve(&args.device, ui)?;
-    resolve::check_source(&args.source, args.command.chroot)?;
+    let is_inside = program::is_inside(&args.command, &args.source);
+    resolve::check_source(&args.source, is_inside)?;
     let command = program::resolve(&args.command, &args.source)?;
     check_paths(args)?;
     let given = args.plan.as_deref().map(steps::read_plan).transpose()?;
@@ -48,7 +49,7 @@ pub(super) fn run(args: &PressArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let privileged = privileges::ask(ui)?;
     let asked = args.recorder.recorder;
     let recorder = match (&given, &profile) {
-        (None, None) => Some(recording::choose(asked, command.chroot, &args.source, ui)?),
+        (None, None) => Some(recording::choose(asked, is_inside, &args.source, ui)?),
         _ => None,
     };
     let _hold = ui.interrupt.hold();
@@ -73,9 +74,10 @@ pub(super) fn run(args: &PressArgs, ui: &Ui) -> anyhow::Result<Exit> {
         janitor: &janitor,
         ui,
     };
-    let inputs = containers::inputs(&args.source, &args.container, ui)?;
+    let (inputs, config) = containers::started(&args.source, &args.container, ui)?;
+    program::complete(&mut press.command, &args.command, config.as_ref())?;
     let mut source = steps::gather(&inputs, &press.settings, ui)?;
-    resolve::check_tree(&args.source, &source.tree, args.command.chroot)?;
+    resolve::check_tree(&args.source, &source.tree, is_inside)?;
     let start = match (profile, recorder) {
         (Some(profile), _) => Some(Start::Profile(profile.fresh(&source, ui)?.profile)),
         (None, Some(recorder)) => {

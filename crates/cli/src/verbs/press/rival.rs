@@ -14,6 +14,7 @@ use coldpress_tune::mksquashfs_words;
 
 use super::Press;
 use super::prove::RIVAL_IMAGE;
+use crate::containers;
 use crate::resolve::ImageSettings;
 
 const PROGRAM: &str = "mksquashfs";
@@ -35,6 +36,9 @@ pub(super) fn build(press: &Press) -> anyhow::Result<Result<Rival, &'static str>
     }
     if !press.settings.selection.is_everything() {
         return Ok(Err("not compared, as it would store what was excluded"));
+    }
+    if containers::is_container(&press.args.source) {
+        return Ok(Err("not compared, as it takes no container image"));
     }
     let image = press.work_dir.file(RIVAL_IMAGE);
     let options = options(&press.settings);

@@ -13,7 +13,7 @@ use crate::flags::container::{RegistryArgs, platform};
 /// `docker://HOST/NAME:TAG` or `oci:DIRECTORY[:NAME]`; see docs/containers.md.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-Examples:
+Example:
   coldpress push app.sqfs docker://localhost:5000/app:1
   coldpress push app.sqfs oci:layout:app --as stacker --config-of docker://localhost:5000/app:1")]
 pub(crate) struct PushArgs {

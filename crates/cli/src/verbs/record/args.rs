@@ -17,12 +17,14 @@ use crate::flags::recorder::RecorderArgs;
 /// or looked up, in order. Without root, records from a mount in user space, or, if that is not
 /// possible, from SOURCE itself and without pages; see --recorder.
 ///
+/// If SOURCE is a container image and there is no COMMAND, starts the image's own inside it.
+///
 /// With --mounted, records what a running system reads from a SquashFS that is already mounted,
 /// until COMMAND ends, --for has passed, or a signal arrives. --boot writes systemd units that do
 /// so from early in the boot.
 #[derive(Debug, Args)]
 #[command(
-    mut_arg("command", |arg| arg.required(false).required_unless_present("mounted")),
+    mut_arg("command", |arg| arg.required(false)),
     after_long_help = "\
 Example:
   coldpress record rootfs -o start.trace --chroot -- /usr/bin/python3 -c 'import json'

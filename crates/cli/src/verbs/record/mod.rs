@@ -42,22 +42,24 @@ pub(super) fn run(args: &RecordArgs, ui: &Ui) -> anyhow::Result<Exit> {
 
 fn record_source(source: &Path, args: &RecordArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let mut settings = ImageSettings::for_recording()?;
-    resolve::check_source(source, args.command.chroot)?;
-    let command = resolve_command(args, source)?;
+    let is_inside = program::is_inside(&args.command, source);
+    resolve::check_source(source, is_inside)?;
+    let mut command = resolve_command(args, source)?;
     let outputs = Numbered::resolve(args.output.as_deref(), args.runs)?;
     let paths: Vec<&Path> = outputs.paths.iter().map(PathBuf::as_path).collect();
     let name = source.to_path_buf();
     resolve::check_outputs(&paths, std::slice::from_ref(&name))?;
-    let recorder = recording::choose(args.recorder.recorder, args.command.chroot, source, ui)?;
+    let recorder = recording::choose(args.recorder.recorder, is_inside, source, ui)?;
     // Files are compared for an image only.
     settings.deduplicated = recorder.builds_image();
     let _hold = ui.interrupt.hold();
     // A wrong place is told before the recording.
     let outputs = outputs.create()?;
     let janitor = Janitor::start()?;
-    let inputs = containers::inputs(&name, &args.container, ui)?;
+    let (inputs, config) = containers::started(&name, &args.container, ui)?;
+    program::complete(&mut command, &args.command, config.as_ref())?;
     let source = steps::gather(&inputs, &settings, ui)?;
-    resolve::check_tree(&name, &source.tree, args.command.chroot)?;
+    resolve::check_tree(&name, &source.tree, is_inside)?;
     let parent = outputs.first().map_or(Path::new(WORK_PARENT), |output| {
         work_dir::parent(output.path())
     });
