@@ -242,24 +242,6 @@ pub(crate) fn verify(
     ))
 }
 
-/// `311 MiB, 0.341 of 911 MiB`, as every summary states a size.
-pub(crate) fn size_and_ratio(image_bytes: u64, content_bytes: u64) -> String {
-    let size = units::bytes(image_bytes);
-    match ratio(image_bytes, content_bytes) {
-        Some(ratio) => {
-            let content = units::bytes(content_bytes);
-            format!("{size}, {} of {content}", units::ratio(ratio))
-        }
-        None => size,
-    }
-}
-
-/// Bytes of the image for each byte of content; `None` without content.
-pub(crate) fn ratio(image_bytes: u64, content_bytes: u64) -> Option<f64> {
-    #[expect(clippy::cast_precision_loss, reason = "three digits are shown of it")]
-    (content_bytes > 0).then(|| image_bytes as f64 / content_bytes as f64)
-}
-
 /// Shows progress; breaks if the user interrupts.
 pub(crate) fn advance(step: &mut Step, progress: Progress, ui: &Ui) -> ControlFlow<()> {
     step.set_total(progress.total_bytes);

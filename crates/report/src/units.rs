@@ -121,6 +121,20 @@ pub fn as_f64(count: u64) -> f64 {
     count as f64
 }
 
+/// `311 MiB, 0.341 of 911 MiB`, as every summary states the size of an image.
+pub fn size_and_ratio(image_bytes: u64, content_bytes: u64) -> String {
+    let size = bytes(image_bytes);
+    match share(image_bytes, content_bytes) {
+        Some(share) => format!("{size}, {} of {}", ratio(share), bytes(content_bytes)),
+        None => size,
+    }
+}
+
+/// A part for each byte of the whole; `None` without a whole.
+pub fn share(part_bytes: u64, whole_bytes: u64) -> Option<f64> {
+    (whole_bytes > 0).then(|| as_f64(part_bytes) / as_f64(whole_bytes))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

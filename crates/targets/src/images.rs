@@ -7,12 +7,14 @@ use coldpress_format::{
 };
 use coldpress_image::{Error, FileBlock, Image, MetadataMap, check, walk};
 
+use crate::descriptions::describe;
+
 /// Bytes that are read of each file.
 const READ_BYTES: u64 = 1 << 20;
 /// Paths that are visited: a name more is no news.
 const VISITS: usize = 2000;
 
-/// Opens an image, walks, reads, and checks it.
+/// Opens an image, walks, reads, checks and describes it.
 pub(crate) fn image(data: &[u8]) {
     let Ok(image) = Image::new(Box::new(data.to_vec())) else {
         return;
@@ -40,6 +42,7 @@ pub(crate) fn image(data: &[u8]) {
         return;
     }
     let _ = MetadataMap::new(&image);
+    describe(&image, data);
     let problems = check(&image, &mut |_| ControlFlow::Continue(())).expect("nobody interrupts");
     for problem in &problems {
         assert!(!problem.to_string().is_empty(), "a problem has a text");

@@ -9,6 +9,7 @@
 
 mod built;
 mod containers;
+mod descriptions;
 mod images;
 mod lists;
 mod programs;

@@ -87,7 +87,7 @@ pub(super) fn run(args: &BuildArgs, ui: &Ui) -> anyhow::Result<Exit> {
         image: path.display().to_string(),
         image_bytes: summary.image_bytes,
         content_bytes: summary.data_bytes,
-        ratio: steps::ratio(summary.image_bytes, summary.data_bytes),
+        ratio: units::share(summary.image_bytes, summary.data_bytes),
         inodes: summary.inode_count,
         fragment_blocks: summary.fragment_count,
         data_stored_bytes: summary.stored_bytes,
@@ -167,7 +167,7 @@ fn refuse(args: &BuildArgs, warning: Option<&Warning>) -> anyhow::Result<()> {
 
 /// `rootfs.sqfs: 311 MiB, 0.341 of 911 MiB; 20,517 inodes; 35.1 s, 26.0 MiB/s; verified`
 fn summary_line(image: &str, args: &BuildArgs, summary: &Summary, time: Duration) -> String {
-    let size = steps::size_and_ratio(summary.image_bytes, summary.data_bytes);
+    let size = units::size_and_ratio(summary.image_bytes, summary.data_bytes);
     let inodes = plural(summary.inode_count.into(), "inode", "inodes");
     let seconds = units::seconds(time.as_secs_f64());
     let bytes_per_s = u128::from(summary.data_bytes) * 1000 / time.as_millis().max(1);

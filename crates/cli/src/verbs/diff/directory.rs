@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use coldpress_describe::difference::DifferenceLine;
 use coldpress_host::threads;
 use coldpress_image::Side;
 use coldpress_report::text::{escaped, iso_utc};
 use coldpress_session::ui::Ui;
 use coldpress_writer::{Difference, Input, Progress, SourceOptions, What, verify};
 
-use super::tree::{bare, both, one, only_in};
-use super::{KEPT_MAX, Report, Row};
+use super::{KEPT_MAX, Report};
 use crate::flags::place::PlaceArgs;
 use crate::image_file::open_image_at;
 use crate::verbs::diff::args::DiffArgs;
@@ -83,7 +83,7 @@ fn is_asked(args: &DiffArgs, what: &What) -> bool {
     !is_left_out
 }
 
-fn row(difference: &Difference, is_swapped: bool) -> Row {
+fn row(difference: &Difference, is_swapped: bool) -> DifferenceLine {
     let name = escaped(&difference.path);
     let side = |is_image: bool| {
         if is_image == is_swapped {
@@ -93,9 +93,9 @@ fn row(difference: &Difference, is_swapped: bool) -> Row {
         }
     };
     match &difference.what {
-        What::Missing => only_in(name, side(false)),
-        What::Unexpected => only_in(name, side(true)),
-        What::Type => bare(name, "other type or device number"),
+        What::Missing => DifferenceLine::only_in(name, side(false)),
+        What::Unexpected => DifferenceLine::only_in(name, side(true)),
+        What::Type => DifferenceLine::bare(name, "other type or device number"),
         What::Metadata {
             field,
             expected,
@@ -108,25 +108,27 @@ fn row(difference: &Difference, is_swapped: bool) -> Row {
             };
             number(name, field, first, second)
         }
-        What::Target => bare(name, "other target"),
-        What::Xattrs => bare(name, "other xattrs"),
-        What::HardLink => bare(name, "linked to other names"),
-        What::Content { offset } => one(name, "other content in the block at byte", offset),
-        _ => bare(name, "differs"),
+        What::Target => DifferenceLine::bare(name, "other target"),
+        What::Xattrs => DifferenceLine::bare(name, "other xattrs"),
+        What::HardLink => DifferenceLine::bare(name, "linked to other names"),
+        What::Content { offset } => {
+            DifferenceLine::one(name, "other content in the block at byte", offset)
+        }
+        _ => DifferenceLine::bare(name, "differs"),
     }
 }
 
-fn number(name: String, field: &'static str, first: u64, second: u64) -> Row {
+fn number(name: String, field: &'static str, first: u64, second: u64) -> DifferenceLine {
     let time = |seconds: u64| iso_utc(u32::try_from(seconds).unwrap_or(u32::MAX));
     match field {
-        "mode" => both(
+        "mode" => DifferenceLine::both(
             name,
             "mode",
             format!("{first:04o}"),
             format!("{second:04o}"),
         ),
-        "modification time" => both(name, "modified", time(first), time(second)),
-        "size" => both(name, "length in bytes", first, second),
-        _ => both(name, field, first, second),
+        "modification time" => DifferenceLine::both(name, "modified", time(first), time(second)),
+        "size" => DifferenceLine::both(name, "length in bytes", first, second),
+        _ => DifferenceLine::both(name, field, first, second),
     }
 }

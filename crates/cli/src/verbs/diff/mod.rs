@@ -3,14 +3,12 @@
 pub(crate) mod args;
 mod directory;
 mod extract;
-mod layout;
-mod superblock;
-mod tree;
 
 use std::io::Write as _;
 use std::path::Path;
 
 use anyhow::{anyhow, bail};
+use coldpress_describe::difference::{self, DifferenceLine};
 use coldpress_image::{Comparison, DiffError, DiffOptions, Image, diff, first_difference};
 use coldpress_report::failure::hint;
 use coldpress_report::text::{escaped, plural, quoted};
@@ -27,20 +25,6 @@ use extract::Differing;
 /// Differences of the trees that are kept unless all are asked for.
 const KEPT_MAX: usize = 100;
 
-/// A difference on one line.
-#[derive(Debug, Serialize)]
-struct Row {
-    /// The path, or the field of the superblock.
-    name: String,
-    /// What of it differs.
-    #[serde(skip_serializing_if = "str::is_empty")]
-    what: &'static str,
-    /// As it is in the first; `null` where there is nothing to show.
-    first: Option<String>,
-    /// As it is in the second.
-    second: Option<String>,
-}
-
 /// Everything that differs.
 #[derive(Debug, Default, Serialize)]
 struct Report {
@@ -51,8 +35,8 @@ struct Report {
     first_different_byte: Option<u64>,
     /// Differences of the trees, which may be more than are listed.
     tree_differences: u64,
-    tree: Vec<Row>,
-    superblock: Vec<Row>,
+    tree: Vec<DifferenceLine>,
+    superblock: Vec<DifferenceLine>,
     layout: Vec<String>,
 }
 
@@ -129,12 +113,12 @@ pub(super) fn explain(
         return Ok(None);
     }
     report.tree.truncate(NAMED_MAX);
-    let mut lines: Vec<String> = report.tree.iter().map(line).collect();
+    let mut lines: Vec<String> = report.tree.iter().map(ToString::to_string).collect();
     let more = report.tree_differences.saturating_sub(lines.len() as u64);
     if more > 0 {
         lines.push(format!("and {more} more differences of the trees"));
     }
-    lines.extend(report.superblock.iter().map(line));
+    lines.extend(report.superblock.iter().map(ToString::to_string));
     lines.extend(report.layout);
     Ok(Some(lines))
 }
@@ -148,7 +132,7 @@ fn compare_images(args: &DiffArgs, report: &mut Report, ui: &Ui) -> anyhow::Resu
     let right = open(&args.second, args.second_offset)?.image;
     let is_all = !args.tree && !args.content_only;
     if is_all {
-        report.superblock = superblock::rows(&left, &right);
+        report.superblock = difference::of_superblocks(&left, &right);
     }
     if args.superblock {
         return Ok(());
@@ -170,10 +154,10 @@ fn compare_images(args: &DiffArgs, report: &mut Report, ui: &Ui) -> anyhow::Resu
         differing.extract((&left, &right), directory, ui)?;
     }
     if is_all {
-        report.layout = layout::causes(&left, &right, &comparison);
+        report.layout = difference::of_layouts(&left, &right, &comparison);
         if report.tree_differences == 0 && report.superblock.is_empty() && report.layout.is_empty()
         {
-            report.layout.push(layout::unexplained(&left, byte));
+            report.layout.push(difference::unexplained(&left, byte));
         }
     }
     Ok(())
@@ -198,7 +182,7 @@ fn compare_trees(
                 differing.note(&difference);
             }
             if rows.len() < kept_max {
-                rows.push(tree::row(difference));
+                rows.push(DifferenceLine::of_trees(difference));
             }
         },
         &mut |done_bytes| {
@@ -245,8 +229,12 @@ fn print(args: &DiffArgs, report: &Report, ui: &Ui) -> anyhow::Result<()> {
     }
     let mut out = ui.out();
     let mut groups = [("tree", Vec::new()), ("superblock", Vec::new())];
-    groups[0].1.extend(report.tree.iter().map(line));
-    groups[1].1.extend(report.superblock.iter().map(line));
+    groups[0]
+        .1
+        .extend(report.tree.iter().map(ToString::to_string));
+    groups[1]
+        .1
+        .extend(report.superblock.iter().map(ToString::to_string));
     let more = report
         .tree_differences
         .saturating_sub(report.tree.len() as u64);
@@ -266,19 +254,6 @@ fn print(args: &DiffArgs, report: &Report, ui: &Ui) -> anyhow::Result<()> {
     }
     out.flush()?;
     Ok(())
-}
-
-/// `/etc/passwd: mode 0644 -> 0600`.
-fn line(row: &Row) -> String {
-    let mut text = format!("{}:", row.name);
-    if !row.what.is_empty() {
-        text = format!("{text} {}", row.what);
-    }
-    match (&row.first, &row.second) {
-        (Some(first), Some(second)) => format!("{text} {first} -> {second}"),
-        (Some(one), None) | (None, Some(one)) => format!("{text} {one}"),
-        (None, None) => text,
-    }
 }
 
 /// In a sentence, what is the same and why the rest is not.

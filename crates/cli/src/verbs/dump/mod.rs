@@ -1,13 +1,12 @@
 //! `coldpress dump`.
 
 pub(crate) mod args;
-mod json;
-mod lines;
 
 use std::io::Write as _;
 use std::ops::ControlFlow;
 
 use anyhow::anyhow;
+use coldpress_describe::{dump_json, dump_lines};
 use coldpress_image::{DumpOptions, DumpRange, Error, dump};
 use coldpress_report::failure::sentence;
 use coldpress_report::text::{image_path, plural, quoted, quoted_bytes};
@@ -75,9 +74,9 @@ impl Printer {
     fn print(&mut self, range: &DumpRange) -> ControlFlow<()> {
         self.damaged += u64::from(range.damage.is_some());
         let printed = if self.json {
-            json::print(&mut self.out, range)
+            dump_json(&mut self.out, range)
         } else {
-            lines::print(&mut self.out, range)
+            dump_lines(&mut self.out, range)
         };
         match printed {
             Ok(()) => ControlFlow::Continue(()),

@@ -6,16 +6,15 @@ mod tests_of;
 use std::io::Write as _;
 
 use anyhow::bail;
+use coldpress_describe::{FileFacts, Listing};
 use coldpress_image::image_path::{Found, resolve_as_listed};
 use coldpress_image::{Image, Visited, Walker};
 use coldpress_report::failure::sentence;
 use coldpress_report::text::{image_path, quoted_bytes};
 use coldpress_session::exit::Exit;
 use coldpress_session::failure;
-use coldpress_session::ui::Ui;
+use coldpress_session::ui::{Stdout, Ui};
 
-use super::ls::printer::Printer;
-use super::ls::row::Row;
 use crate::image_file::open_image_at;
 use crate::verbs::find::args::FindArgs;
 
@@ -33,7 +32,7 @@ pub(super) fn run(args: &FindArgs, ui: &Ui) -> anyhow::Result<Exit> {
         tests,
         needs_rows: args.long || args.json,
         is_raw: args.null,
-        printer: Printer {
+        listing: Listing {
             out: ui.out(),
             json: args.json,
             long: args.long,
@@ -52,7 +51,7 @@ pub(super) fn run(args: &FindArgs, ui: &Ui) -> anyhow::Result<Exit> {
             wrong = true;
         }
     }
-    search.printer.finish()?;
+    search.listing.finish()?;
     Ok(Exit::wrong_if(wrong))
 }
 
@@ -64,7 +63,7 @@ struct Search<'a> {
     needs_rows: bool,
     /// Whether paths are printed as they are, with a zero byte behind.
     is_raw: bool,
-    printer: Printer,
+    listing: Listing<Stdout>,
 }
 
 impl Search<'_> {
@@ -91,16 +90,16 @@ impl Search<'_> {
                 at: visited.at,
                 inode: visited.inode.clone(),
             };
-            let row = Row::new(self.image, &found, self.printer.json)?;
-            return self.printer.print(&row);
+            let file = FileFacts::new(self.image, &found, self.listing.json)?;
+            return Ok(self.listing.write(&file)?);
         }
         if self.is_raw {
-            self.printer.out.write_all(visited.path)?;
-            self.printer.out.write_all(b"\0")?;
+            self.listing.out.write_all(visited.path)?;
+            self.listing.out.write_all(b"\0")?;
             return Ok(());
         }
         writeln!(
-            self.printer.out,
+            self.listing.out,
             "{}",
             coldpress_report::text::escaped(visited.path)
         )?;

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt as _;
 
 use anyhow::{Context as _, anyhow};
+use coldpress_describe::size_bytes;
 use coldpress_format::{Body, InodeKind};
 use coldpress_host::names;
 use coldpress_image::{Image, Visited};
@@ -11,7 +12,6 @@ use coldpress_report::text::base_name;
 use coldpress_writer::{Pattern, parse_time};
 
 use crate::verbs::find::args::{Amount, ModeTest, TestArgs, TypeLetter};
-use crate::verbs::ls::row::size_bytes;
 
 /// Tests, of which all must hold.
 pub(super) struct Tests {

@@ -1,13 +1,11 @@
 //! `coldpress ls`.
 
-pub(super) mod printer;
-pub(super) mod row;
-
 pub(crate) mod args;
 
 use std::collections::HashSet;
 
 use anyhow::{anyhow, bail};
+use coldpress_describe::{FileFacts, Listing};
 use coldpress_format::{Body, Directory, InodeRef};
 use coldpress_image::Image;
 use coldpress_image::image_path::{Found, child, resolve_as_listed};
@@ -15,13 +13,10 @@ use coldpress_report::failure::sentence;
 use coldpress_report::text::{image_path, quoted_bytes};
 use coldpress_session::exit::Exit;
 use coldpress_session::failure;
-use coldpress_session::ui::Ui;
+use coldpress_session::ui::{Stdout, Ui};
 
 use crate::image_file::open_image_at;
 use crate::verbs::ls::args::LsArgs;
-
-use printer::Printer;
-use row::Row;
 
 pub(super) fn run(args: &LsArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let image = open_image_at(&args.image, &args.place)?;
@@ -30,21 +25,21 @@ pub(super) fn run(args: &LsArgs, ui: &Ui) -> anyhow::Result<Exit> {
         paths.push(b"/".to_vec());
     }
     let full_paths = args.recursive || paths.len() > 1;
-    let printer = Printer {
+    let listing = Listing {
         out: ui.out(),
         json: args.json,
         long: args.long,
         full_paths,
         count: 0,
     };
-    let mut listing = Listing {
+    let mut search = Search {
         image: &image,
-        printer,
+        listing,
         recursive: args.recursive,
     };
     let mut wrong = false;
     for path in &paths {
-        if let Err(error) = listing.path(path) {
+        if let Err(error) = search.path(path) {
             if failure::stdout_failure(&error).is_some() {
                 return Err(error);
             }
@@ -53,18 +48,18 @@ pub(super) fn run(args: &LsArgs, ui: &Ui) -> anyhow::Result<Exit> {
             wrong = true;
         }
     }
-    listing.printer.finish()?;
+    search.listing.finish()?;
     Ok(Exit::wrong_if(wrong))
 }
 
-/// A listing under way.
-struct Listing<'a> {
+/// A search for what is to be listed.
+struct Search<'a> {
     image: &'a Image,
-    printer: Printer,
+    listing: Listing<Stdout>,
     recursive: bool,
 }
 
-impl Listing<'_> {
+impl Search<'_> {
     /// Lists what is in a directory, or the one file that is none.
     fn path(&mut self, path: &[u8]) -> anyhow::Result<()> {
         let Some(found) = resolve_as_listed(self.image, path)? else {
@@ -77,8 +72,8 @@ impl Listing<'_> {
     }
 
     fn print(&mut self, found: &Found) -> anyhow::Result<()> {
-        let row = Row::new(self.image, found, self.printer.json)?;
-        self.printer.print(&row)
+        let file = FileFacts::new(self.image, found, self.listing.json)?;
+        Ok(self.listing.write(&file)?)
     }
 
     /// Lists a directory and, if asked, all below it: depth first, names in byte order.

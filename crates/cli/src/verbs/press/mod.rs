@@ -14,7 +14,7 @@ use coldpress_host::{Command, Device, Janitor};
 use coldpress_layout::{Plan, Tails};
 use coldpress_report::failure::hint;
 use coldpress_report::text::{escaped_path, quoted};
-use coldpress_report::units::seconds;
+use coldpress_report::units::{seconds, size_and_ratio};
 use coldpress_session::exit::Exit;
 use coldpress_session::privileges;
 use coldpress_session::ui::Ui;
@@ -255,7 +255,7 @@ impl Press<'_> {
         let built = steps::write("pressing", source, &order, &output, &options, ui)?;
         steps::verify(&output, source, &built, 0, ui)?;
         steps::commit(output, ui)?;
-        let size = steps::size_and_ratio(built.image_bytes, built.data_bytes);
+        let size = size_and_ratio(built.image_bytes, built.data_bytes);
         let output = escaped_path(&args.output);
         ui.say(&format!("{output}: {size}; verified"));
         Ok(built)

@@ -1,13 +1,11 @@
 //! `coldpress stat`.
 
 pub(crate) mod args;
-mod data;
-mod facts;
-mod lines;
 
 use std::io::Write as _;
 
 use anyhow::bail;
+use coldpress_describe::Stat;
 use coldpress_image::Image;
 use coldpress_image::image_path::resolve;
 use coldpress_report::failure::sentence;
@@ -18,8 +16,6 @@ use coldpress_session::ui::{Stdout, Ui};
 
 use crate::image_file::open_image_at;
 use crate::verbs::stat::args::StatArgs;
-
-use facts::Facts;
 
 pub(super) fn run(args: &StatArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let image = open_image_at(&args.image, &args.place)?;
@@ -60,18 +56,18 @@ impl Printer {
         let Some(found) = resolve(image, path, follow)? else {
             bail!("the image has no such file");
         };
-        let facts = Facts::of(image, &found, self.blocks)?;
+        let stat = Stat::of(image, &found, self.blocks)?;
         let is_first = self.count == 0;
         self.count += 1;
         if self.json {
             self.out.write_all(if is_first { b"[\n" } else { b",\n" })?;
-            serde_json::to_writer_pretty(&mut self.out, &facts).map_err(std::io::Error::from)?;
+            serde_json::to_writer_pretty(&mut self.out, &stat).map_err(std::io::Error::from)?;
             return Ok(());
         }
         if !is_first {
             self.out.write_all(b"\n")?;
         }
-        lines::print(&mut self.out, &facts)
+        Ok(stat.write(&mut self.out)?)
     }
 
     fn finish(mut self) -> anyhow::Result<()> {

@@ -8,7 +8,7 @@ const BOUNDS_BYTES: [u64; 6] = [1, 1 << 10, 16 << 10, 128 << 10, 1 << 20, 16 << 
 
 /// Files by length.
 #[derive(Debug, Default)]
-pub(super) struct Sizes {
+pub(crate) struct Sizes {
     classes: [Class; BOUNDS_BYTES.len() + 1],
 }
 
@@ -22,7 +22,7 @@ struct Class {
 }
 
 impl Sizes {
-    pub(super) fn add(&mut self, size_bytes: u64) {
+    pub(crate) fn add(&mut self, size_bytes: u64) {
         let index = BOUNDS_BYTES.partition_point(|bound| *bound <= size_bytes);
         if let Some(class) = self.classes.get_mut(index) {
             class.files += 1;
@@ -42,7 +42,7 @@ impl Sizes {
     }
 
     /// The table for people.
-    pub(super) fn lines(&self) -> impl Iterator<Item = String> {
+    pub(crate) fn lines(&self) -> impl Iterator<Item = String> {
         let title = "\nlength of files          files       content\n".to_owned();
         let lines = self.classes().map(|class| {
             let name = match class.below_bytes {

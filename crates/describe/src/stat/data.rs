@@ -5,62 +5,63 @@ use coldpress_image::Image;
 use serde::{Serialize, Serializer};
 
 /// The content of a regular file.
-#[derive(Serialize)]
-pub(super) struct Data<'a> {
-    pub(super) block_count: u64,
-    pub(super) compressed_count: u64,
-    pub(super) stored_count: u64,
-    pub(super) sparse_count: u64,
+#[derive(Debug, Serialize)]
+pub(crate) struct Data<'a> {
+    pub(crate) block_count: u64,
+    pub(crate) compressed_count: u64,
+    pub(crate) stored_count: u64,
+    pub(crate) sparse_count: u64,
     /// What the inode says that sparse blocks save.
-    pub(super) sparse_bytes: u64,
+    pub(crate) sparse_bytes: u64,
     /// The image bytes of all data blocks, which follow each other; `None` if none takes bytes.
-    pub(super) extent: Option<Extent>,
-    pub(super) tail: Option<Tail>,
+    pub(crate) extent: Option<Extent>,
+    pub(crate) tail: Option<Tail>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) blocks: Option<Blocks<'a>>,
+    pub(crate) blocks: Option<Blocks<'a>>,
 }
 
 /// A range of image bytes.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub(super) struct Extent {
-    pub(super) start: u64,
-    pub(super) size_bytes: u64,
+pub(crate) struct Extent {
+    pub(crate) start: u64,
+    pub(crate) size_bytes: u64,
 }
 
 /// A tail end in a fragment block.
 #[derive(Debug, Serialize)]
-pub(super) struct Tail {
-    pub(super) fragment: u32,
+pub(crate) struct Tail {
+    pub(crate) fragment: u32,
     /// Byte of the fragment block, after decompression.
-    pub(super) offset: u32,
-    pub(super) len_bytes: u32,
+    pub(crate) offset: u32,
+    pub(crate) len_bytes: u32,
     /// The fragment block; `None` if the image does not have it.
-    pub(super) block: Option<Extent>,
-    pub(super) block_is_compressed: Option<bool>,
+    pub(crate) block: Option<Extent>,
+    pub(crate) block_is_compressed: Option<bool>,
 }
 
 /// The data blocks of a file, listed when they are printed: there may be millions.
-pub(super) struct Blocks<'a> {
+#[derive(Debug)]
+pub(crate) struct Blocks<'a> {
     image: &'a Image,
     file: &'a File,
 }
 
 /// A data block.
 #[derive(Debug, Serialize)]
-pub(super) struct Block {
+pub(crate) struct Block {
     /// Byte of the file.
-    pub(super) offset: u64,
+    pub(crate) offset: u64,
     /// Image byte.
-    pub(super) start: u64,
+    pub(crate) start: u64,
     /// Bytes in the image.
-    pub(super) size_bytes: u32,
-    pub(super) len_bytes: u32,
-    pub(super) kind: &'static str,
+    pub(crate) size_bytes: u32,
+    pub(crate) len_bytes: u32,
+    pub(crate) kind: &'static str,
 }
 
 impl<'a> Data<'a> {
     /// * `lists_blocks`: whether each data block is listed.
-    pub(super) fn of(image: &'a Image, file: &'a File, lists_blocks: bool) -> Self {
+    pub(crate) fn of(image: &'a Image, file: &'a File, lists_blocks: bool) -> Self {
         let (mut compressed, mut stored, mut sparse, mut size_bytes) = (0, 0, 0, 0_u64);
         for word in &file.blocks {
             size_bytes = size_bytes.saturating_add(word.size_bytes().into());
@@ -103,7 +104,7 @@ impl Tail {
 
 impl<'a> Blocks<'a> {
     /// In order.
-    pub(super) fn iter(&self) -> impl Iterator<Item = Block> + use<'a> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Block> + use<'a> {
         let block_bytes = u64::from(self.image.superblock().block_size.bytes());
         let blocks = self.image.stored_blocks(self.file).zip(0_u64..);
         blocks.map(move |(block, index)| Block {

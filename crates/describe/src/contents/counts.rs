@@ -6,7 +6,7 @@ use serde::Serialize;
 
 /// The files of an image. A file with several names counts once.
 #[derive(Debug, Default, Serialize)]
-pub(super) struct Counts {
+pub(crate) struct Counts {
     directories: u64,
     files: u64,
     symlinks: u64,
@@ -15,21 +15,21 @@ pub(super) struct Counts {
     fifos: u64,
     sockets: u64,
     /// Names beyond the first.
-    pub(super) hard_links: u64,
+    pub(crate) hard_links: u64,
     /// Files of which at least the tail end is in a fragment block.
     files_with_fragment: u64,
     data_blocks: u64,
     sparse_blocks: u64,
     inodes_with_xattrs: u64,
     /// Bytes of all regular files.
-    pub(super) content_bytes: u64,
+    pub(crate) content_bytes: u64,
 }
 
 impl Counts {
     /// Counts an inode.
     ///
     /// * `file`: what it is, with its block list, if a regular file.
-    pub(super) fn add(&mut self, inode: &Inode, file: Option<&File>) {
+    pub(crate) fn add(&mut self, inode: &Inode, file: Option<&File>) {
         self.inodes_with_xattrs += u64::from(inode.xattr.is_some());
         self.add_body(&inode.body);
         let blocks = file.map_or(&[][..], |file| &file.blocks);
@@ -55,7 +55,7 @@ impl Counts {
     }
 
     /// What there is at least one of, and files and directories in any case.
-    pub(super) fn rows(&self) -> Vec<(&'static str, String)> {
+    pub(crate) fn rows(&self) -> Vec<(&'static str, String)> {
         let rows = [
             ("  symbolic links", self.symlinks),
             ("  block devices", self.block_devices),

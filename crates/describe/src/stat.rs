@@ -1,5 +1,9 @@
 //! All that an image says of a path.
 
+mod data;
+mod lines;
+
+use std::io::{self, Write};
 use std::sync::Arc;
 
 use coldpress_format::{Body, Directory};
@@ -7,64 +11,64 @@ use coldpress_image::image_path::Found;
 use coldpress_image::{Image, MetadataPlace, Xattr};
 use serde::Serialize;
 
-use super::data::Data;
-use crate::verbs::ls::row::Row;
+use crate::file::FileFacts;
+use data::Data;
 
 /// What is known of a path, as `--json` prints it.
-#[derive(Serialize)]
-pub(super) struct Facts<'a> {
+#[derive(Debug, Serialize)]
+pub struct Stat<'a> {
     /// As `ls --json`.
     #[serde(flatten)]
-    pub(super) row: Row,
+    pub(crate) file: FileFacts,
     /// `basic` or `extended`.
-    pub(super) form: &'static str,
+    pub(crate) form: &'static str,
     /// The inode reference, as the format has it: the metadata block's start from the inode table's,
     /// shifted by 16, and the byte in it.
-    pub(super) inode_reference: u64,
-    pub(super) inode_place: Place,
-    pub(super) xattr_index: Option<u32>,
+    pub(crate) inode_reference: u64,
+    pub(crate) inode_place: Place,
+    pub(crate) xattr_index: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) data: Option<Data<'a>>,
+    pub(crate) data: Option<Data<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) listing: Option<Listing>,
-    /// Names and values; in `row` for JSON.
+    pub(crate) listing: Option<Listing>,
+    /// Names and values; in `file` for JSON.
     #[serde(skip)]
-    pub(super) xattrs: Arc<Vec<Xattr>>,
+    pub(crate) xattrs: Arc<Vec<Xattr>>,
 }
 
 /// Where metadata lies.
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct Place {
+pub(crate) struct Place {
     /// Image byte of the metadata block in which it begins.
-    pub(super) block_start: u64,
+    pub(crate) block_start: u64,
     /// Byte of that block, after decompression.
-    pub(super) offset: u16,
+    pub(crate) offset: u16,
     /// Image bytes to be read for it.
-    pub(super) start: u64,
-    pub(super) size_bytes: u64,
-    pub(super) is_compressed: bool,
+    pub(crate) start: u64,
+    pub(crate) size_bytes: u64,
+    pub(crate) is_compressed: bool,
 }
 
 /// The listing of a directory.
 #[derive(Debug, Serialize)]
-pub(super) struct Listing {
-    pub(super) entries: u64,
-    pub(super) len_bytes: u32,
+pub(crate) struct Listing {
+    pub(crate) entries: u64,
+    pub(crate) len_bytes: u32,
     /// Inode number of the parent directory.
-    pub(super) parent: u32,
+    pub(crate) parent: u32,
     /// `None` if it is empty.
-    pub(super) place: Option<Place>,
+    pub(crate) place: Option<Place>,
     /// Entries of the directory index.
-    pub(super) index_entries: u64,
+    pub(crate) index_entries: u64,
 }
 
-impl<'a> Facts<'a> {
+impl<'a> Stat<'a> {
     /// * `lists_blocks`: whether each data block is listed.
     ///
     /// # Errors
     ///
     /// If the image is damaged where something is looked up.
-    pub(super) fn of(
+    pub fn of(
         image: &'a Image,
         found: &'a Found,
         lists_blocks: bool,
@@ -77,7 +81,7 @@ impl<'a> Facts<'a> {
             _ => {}
         }
         Ok(Self {
-            row: Row::new(image, found, true)?,
+            file: FileFacts::new(image, found, true)?,
             form: if is_extended { "extended" } else { "basic" },
             inode_reference: found.at.word(),
             inode_place: Place::of(image.inode_place(found.at)?),
@@ -86,6 +90,15 @@ impl<'a> Facts<'a> {
             listing,
             xattrs: image.xattrs(&found.inode)?,
         })
+    }
+
+    /// Writes it as lines for people.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be written.
+    pub fn write(&self, out: &mut impl Write) -> io::Result<()> {
+        lines::write(out, self)
     }
 }
 

@@ -6,12 +6,12 @@ use serde::Serialize;
 
 /// A range of image bytes with one purpose.
 #[derive(Debug, Serialize)]
-pub(super) struct Part {
-    pub(super) name: &'static str,
-    pub(super) start: u64,
-    pub(super) size_bytes: u64,
+pub(crate) struct Part {
+    pub(crate) name: &'static str,
+    pub(crate) start: u64,
+    pub(crate) size_bytes: u64,
     /// Of the bytes used; `None` for the padding behind them.
-    pub(super) share: Option<f64>,
+    pub(crate) share: Option<f64>,
 }
 
 /// The parts of an image.
@@ -20,7 +20,7 @@ pub(super) struct Part {
 /// blocks lie before, and the first word of the index says where. For xattrs that word is the
 /// start of the names and values. A word that cannot be true is not followed: then the blocks are
 /// counted to the part before.
-pub(super) fn of(superblock: &Superblock, bytes: &dyn ReadAt) -> Vec<Part> {
+pub(crate) fn of(superblock: &Superblock, bytes: &dyn ReadAt) -> Vec<Part> {
     let options_start = SUPERBLOCK_SIZE as u64;
     let mut starts = vec![("superblock", 0)];
     let mut data_start = options_start;
@@ -67,7 +67,7 @@ pub(super) fn of(superblock: &Superblock, bytes: &dyn ReadAt) -> Vec<Part> {
                 name,
                 start,
                 size_bytes,
-                share: crate::steps::ratio(size_bytes, superblock.bytes_used),
+                share: coldpress_report::units::share(size_bytes, superblock.bytes_used),
             }
         })
         .collect();

@@ -25,7 +25,7 @@ struct Tally {
 
 /// Files by extension and class.
 #[derive(Debug, Default)]
-pub(super) struct Kinds {
+pub(crate) struct Kinds {
     /// Places in `tallies` by extension and class.
     index: HashMap<(String, &'static str), usize>,
     tallies: Vec<(String, &'static str, Tally)>,
@@ -33,7 +33,7 @@ pub(super) struct Kinds {
 
 impl Kinds {
     /// Counts a file; returns its kind, for [`Kinds::add_image_bytes`].
-    pub(super) fn add(
+    pub(crate) fn add(
         &mut self,
         path: &[u8],
         mode: u16,
@@ -63,7 +63,7 @@ impl Kinds {
     }
 
     /// Adds what more a file of a kind takes.
-    pub(super) fn add_image_bytes(&mut self, kind: usize, image_bytes: f64) {
+    pub(crate) fn add_image_bytes(&mut self, kind: usize, image_bytes: f64) {
         if let Some((_, _, tally)) = self.tallies.get_mut(kind) {
             tally.image_bytes += image_bytes;
         }
@@ -95,7 +95,7 @@ impl Kinds {
     }
 
     /// The tables for people.
-    pub(super) fn lines(&self) -> Vec<String> {
+    pub(crate) fn lines(&self) -> Vec<String> {
         let title =
             |name| format!("\n{name:<18}       files       content         image   ratio\n");
         let mut lines = vec![title("kind, by name")];

@@ -8,7 +8,7 @@ use coldpress_report::text::base_name;
 use serde::Serialize;
 
 use super::{Counts, Print};
-use crate::verbs::ls::row::{hex_unless_utf8, lossy, size_bytes, type_name};
+use crate::file::{hex_unless_utf8, lossy, size_bytes, type_name};
 
 /// A file without its contents.
 #[derive(Debug, Serialize)]
@@ -58,7 +58,7 @@ impl Node {
 }
 
 /// Prints `{"tree": {.., "contents": [..]}, "directories": N, "files": N}`.
-pub(super) struct JsonTree<'a, W> {
+pub(crate) struct JsonTree<'a, W> {
     out: &'a mut W,
     /// Directories whose contents are being written.
     open: usize,
@@ -67,7 +67,7 @@ pub(super) struct JsonTree<'a, W> {
 }
 
 impl<'a, W: Write> JsonTree<'a, W> {
-    pub(super) fn new(out: &'a mut W) -> Self {
+    pub(crate) fn new(out: &'a mut W) -> Self {
         Self {
             out,
             open: 0,

@@ -1,34 +1,39 @@
 //! What is known of a path, as lines.
 
-use std::io::Write;
+use std::io::{self, Write};
 
 use coldpress_report::text::{escaped, iso_utc, permissions};
 use coldpress_report::units::count;
 
 use super::data::{Data, Extent};
-use super::facts::{Facts, Listing, Place};
+use super::{Listing, Place, Stat};
 
-pub(super) fn print(out: &mut impl Write, facts: &Facts) -> anyhow::Result<()> {
-    let row = &facts.row;
+pub(super) fn write(out: &mut impl Write, facts: &Stat) -> io::Result<()> {
+    let file = &facts.file;
     let mut rows = vec![
-        ("path", escaped(&row.path_bytes)),
-        ("type", row.r#type.replace('-', " ")),
+        ("path", escaped(&file.path_bytes)),
+        ("type", file.r#type.replace('-', " ")),
         (
             "mode",
-            format!("{} {}{}", row.mode, row.letter, permissions(row.mode_bits)),
+            format!(
+                "{} {}{}",
+                file.mode,
+                file.letter,
+                permissions(file.mode_bits)
+            ),
         ),
-        ("owner, group", format!("{}, {}", row.uid, row.gid)),
-        ("size", format!("{} bytes", row.size)),
-        ("modified", iso_utc(row.mtime)),
-        ("links", row.links.to_string()),
-        ("inode", format!("{}, {}", row.inode, facts.form)),
+        ("owner, group", format!("{}, {}", file.uid, file.gid)),
+        ("size", format!("{} bytes", file.size)),
+        ("modified", iso_utc(file.mtime)),
+        ("links", file.links.to_string()),
+        ("inode", format!("{}, {}", file.inode, facts.form)),
         ("  reference", format!("{:#x}", facts.inode_reference)),
         ("  place", place(&facts.inode_place)),
     ];
-    if let Some(target) = &row.target_bytes {
+    if let Some(target) = &file.target_bytes {
         rows.push(("target", escaped(target)));
     }
-    if let Some((major, minor)) = row.device {
+    if let Some((major, minor)) = file.device {
         rows.push(("device", format!("{major},{minor}")));
     }
     if let Some(index) = facts.xattr_index {

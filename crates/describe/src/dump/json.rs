@@ -80,8 +80,12 @@ enum Value {
     List(Vec<u32>),
 }
 
-/// Prints a range as one line.
-pub(super) fn print(out: &mut impl Write, range: &DumpRange) -> io::Result<()> {
+/// Writes a range as a JSON object on one line.
+///
+/// # Errors
+///
+/// If it cannot be written.
+pub fn dump_json(out: &mut impl Write, range: &DumpRange) -> io::Result<()> {
     serde_json::to_writer(&mut *out, &Range::new(range))?;
     writeln!(out)
 }

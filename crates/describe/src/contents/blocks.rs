@@ -8,7 +8,7 @@ use super::survey::Shares;
 
 /// Blocks, each once.
 #[derive(Debug, Default, Serialize)]
-pub(super) struct Blocks {
+pub(crate) struct Blocks {
     compressed: u64,
     /// Those that did not become smaller.
     stored: u64,
@@ -32,7 +32,7 @@ pub(super) struct Blocks {
 
 impl Blocks {
     /// Returns the image bytes of data blocks that a file adds.
-    pub(super) fn add(&mut self, file: &File, block_size: BlockSize, shares: Shares) -> u64 {
+    pub(crate) fn add(&mut self, file: &File, block_size: BlockSize, shares: Shares) -> u64 {
         let has_blocks = file.blocks.iter().any(|word| !word.is_sparse());
         let is_duplicate = match (has_blocks, file.tail) {
             (true, Some(_)) => shares.blocks && shares.tail,
@@ -68,7 +68,7 @@ impl Blocks {
         size_bytes
     }
 
-    pub(super) fn add_fragments(&mut self, fragments: &[Fragment]) {
+    pub(crate) fn add_fragments(&mut self, fragments: &[Fragment]) {
         for fragment in fragments {
             self.fragments += 1;
             self.stored_fragments += u64::from(!fragment.size.is_compressed());
@@ -77,7 +77,7 @@ impl Blocks {
     }
 
     /// * `block_bytes`: the block size.
-    pub(super) fn rows(&self, block_bytes: u32) -> Vec<(&'static str, String)> {
+    pub(crate) fn rows(&self, block_bytes: u32) -> Vec<(&'static str, String)> {
         let mut rows = vec![
             (
                 "data blocks",

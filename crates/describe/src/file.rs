@@ -11,45 +11,45 @@ use serde::Serialize;
 
 /// A file, as `--json` prints it.
 #[derive(Debug, Serialize)]
-pub(in crate::verbs) struct Row {
+pub struct FileFacts {
     /// The path; bytes that are not UTF-8 are replaced.
     path: String,
     /// The path in hexadecimal, if it is not UTF-8.
     #[serde(skip_serializing_if = "Option::is_none")]
     path_bytes_hex: Option<String>,
-    pub(in crate::verbs) r#type: &'static str,
+    pub(crate) r#type: &'static str,
     /// Permissions, in octal: `0755`.
-    pub(in crate::verbs) mode: String,
-    pub(in crate::verbs) uid: u32,
-    pub(in crate::verbs) gid: u32,
+    pub(crate) mode: String,
+    pub(crate) uid: u32,
+    pub(crate) gid: u32,
     /// Bytes of a file's content, of a link's target, of a directory's listing.
-    pub(in crate::verbs) size: u64,
+    pub(crate) size: u64,
     /// Seconds since 1970.
-    pub(in crate::verbs) mtime: u32,
-    pub(in crate::verbs) links: u32,
-    pub(in crate::verbs) inode: u32,
+    pub(crate) mtime: u32,
+    pub(crate) links: u32,
+    pub(crate) inode: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     target: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     target_bytes_hex: Option<String>,
     /// Major and minor number.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(in crate::verbs) device: Option<(u32, u32)>,
+    pub(crate) device: Option<(u32, u32)>,
     /// Values by name, in hexadecimal.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     xattrs: BTreeMap<String, String>,
     #[serde(skip)]
-    pub(in crate::verbs) path_bytes: Vec<u8>,
+    pub(crate) path_bytes: Vec<u8>,
     #[serde(skip)]
-    pub(in crate::verbs) target_bytes: Option<Vec<u8>>,
+    pub(crate) target_bytes: Option<Vec<u8>>,
     #[serde(skip)]
-    pub(in crate::verbs) mode_bits: u16,
+    pub(crate) mode_bits: u16,
     /// The type as `ls -l` shows it.
     #[serde(skip)]
-    pub(in crate::verbs) letter: char,
+    pub(crate) letter: char,
 }
 
-impl Row {
+impl FileFacts {
     /// All that the image says of a file.
     ///
     /// * `with_xattrs`: whether they are printed; else they are not read.
@@ -57,7 +57,7 @@ impl Row {
     /// # Errors
     ///
     /// If its owners or xattrs cannot be read.
-    pub(in crate::verbs) fn new(
+    pub fn new(
         image: &Image,
         found: &Found,
         with_xattrs: bool,
@@ -103,18 +103,18 @@ impl Row {
     }
 
     /// The last component of the path.
-    pub(in crate::verbs) fn name(&self) -> &[u8] {
+    pub(crate) fn name(&self) -> &[u8] {
         base_name(&self.path_bytes)
     }
 }
 
 /// The type in a word.
-pub(in crate::verbs) const fn type_name(kind: InodeKind) -> &'static str {
+pub(crate) const fn type_name(kind: InodeKind) -> &'static str {
     names(kind).1
 }
 
 /// Bytes of a file's content, of a link's target, of a directory's listing.
-pub(in crate::verbs) fn size_bytes(body: &Body) -> u64 {
+pub fn size_bytes(body: &Body) -> u64 {
     match body {
         Body::Directory(directory) => directory.listing_bytes.into(),
         Body::File(file) => file.size_bytes,
@@ -135,10 +135,10 @@ const fn names(kind: InodeKind) -> (char, &'static str) {
     }
 }
 
-pub(in crate::verbs) fn lossy(bytes: &[u8]) -> String {
+pub(crate) fn lossy(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-pub(in crate::verbs) fn hex_unless_utf8(bytes: &[u8]) -> Option<String> {
+pub(crate) fn hex_unless_utf8(bytes: &[u8]) -> Option<String> {
     std::str::from_utf8(bytes).is_err().then(|| hex(bytes))
 }

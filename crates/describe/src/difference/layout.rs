@@ -5,7 +5,9 @@ use coldpress_image::{Comparison, Image};
 use coldpress_report::text::{plural, quoted_bytes};
 
 /// The causes that were found, one on each line.
-pub(super) fn causes(left: &Image, right: &Image, comparison: &Comparison) -> Vec<String> {
+///
+/// * `comparison`: of the two.
+pub fn causes(left: &Image, right: &Image, comparison: &Comparison) -> Vec<String> {
     let mut causes = Vec::new();
     let layout = &comparison.layout;
     for (what, path) in [
@@ -67,7 +69,7 @@ fn compression(left: &Image, right: &Image, comparison: &Comparison) -> Option<S
 }
 
 /// Where the first byte lies that differs, if nothing else was found.
-pub(super) fn unexplained(image: &Image, byte: u64) -> String {
+pub fn unexplained(image: &Image, byte: u64) -> String {
     let part = part_of(image.superblock(), byte);
     format!("the first byte that differs is {byte}, {part}")
 }

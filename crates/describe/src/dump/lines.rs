@@ -9,13 +9,17 @@ use coldpress_report::text::{hex, iso_utc, quoted_bytes};
 /// Bytes of a field that are printed in hexadecimal.
 const SHOWN_BYTES: usize = 16;
 
-/// Prints a range with its records.
-pub(super) fn print(out: &mut impl Write, range: &DumpRange) -> io::Result<()> {
+/// Writes a range with its records as lines.
+///
+/// # Errors
+///
+/// If it cannot be written.
+pub fn dump_lines(out: &mut impl Write, range: &DumpRange) -> io::Result<()> {
     writeln!(out, "{}", range_line(range))?;
     for record in &range.records {
         writeln!(out, "  {}", record_line(range, record))?;
         for field in &record.fields {
-            print_field(out, range, record, field)?;
+            write_field(out, range, record, field)?;
         }
     }
     Ok(())
@@ -103,7 +107,7 @@ fn record_line(range: &DumpRange, record: &DumpRecord) -> String {
     line
 }
 
-fn print_field(
+fn write_field(
     out: &mut impl Write,
     range: &DumpRange,
     record: &DumpRecord,

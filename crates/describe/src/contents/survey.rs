@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 
 use coldpress_format::{Body, File};
-use coldpress_image::{Image, walk};
+use coldpress_image::{Error, Image, walk};
 
 use super::blocks::Blocks;
 use super::counts::Counts;
@@ -15,11 +15,11 @@ use super::sizes::Sizes;
 
 /// Everything that is counted.
 #[derive(Debug, Default)]
-pub(super) struct Survey {
-    pub(super) counts: Counts,
-    pub(super) blocks: Blocks,
-    pub(super) kinds: Kinds,
-    pub(super) sizes: Sizes,
+pub struct Survey {
+    pub(crate) counts: Counts,
+    pub(crate) blocks: Blocks,
+    pub(crate) kinds: Kinds,
+    pub(crate) sizes: Sizes,
 }
 
 impl Survey {
@@ -28,7 +28,7 @@ impl Survey {
     /// # Errors
     ///
     /// The first damage met.
-    pub(super) fn of(image: &Image) -> anyhow::Result<Self> {
+    pub fn of(image: &Image) -> Result<Self, Error> {
         let mut survey = Self::default();
         let mut seen = HashSet::new();
         let mut data = SharedData::default();
@@ -67,11 +67,11 @@ impl Survey {
 
 /// What a file shares with one before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Shares {
+pub(crate) struct Shares {
     /// Its data blocks.
-    pub(super) blocks: bool,
+    pub(crate) blocks: bool,
     /// Its tail end.
-    pub(super) tail: bool,
+    pub(crate) tail: bool,
 }
 
 /// Where data lies that files before have.

@@ -4,15 +4,16 @@ use coldpress_format::{CompressorOptions, Superblock};
 use coldpress_image::Image;
 use coldpress_report::text::iso_utc;
 
-use super::Row;
-use super::tree::both;
+use super::DifferenceLine;
 
 /// The fields that differ, but for the positions of tables, which follow from the rest.
-pub(super) fn rows(left: &Image, right: &Image) -> Vec<Row> {
+pub fn rows(left: &Image, right: &Image) -> Vec<DifferenceLine> {
     let fields = fields(left).into_iter().zip(fields(right));
     fields
         .filter(|((_, first), (_, second))| first != second)
-        .map(|((name, first), (_, second))| both(name.to_owned(), "", first, second))
+        .map(|((name, first), (_, second))| {
+            DifferenceLine::both(name.to_owned(), "", first, second)
+        })
         .collect()
 }
 

@@ -1,0 +1,29 @@
+//! What there is to say of an image: values that serialize, and the same as text.
+//!
+//! ```text
+//! contents     counts, blocks, kinds of files, parts of the image     contents.rs
+//! listing      files, a line or a JSON object each                    listing.rs, file.rs
+//! tree         the same as tree(1) draws it                           tree.rs
+//! stat         a file, and where the image stores it                  stat.rs
+//! dump         what every byte means                                  dump.rs
+//! difference   what two images do not have in common                  difference.rs
+//! ```
+//!
+//! Images are hostile: whatever they say, memory is bounded by what the walk over the tree takes, and
+//! damage is an error of the crate `image`. Texts go to a writer of the caller's.
+#![forbid(unsafe_code)]
+
+mod contents;
+pub mod difference;
+mod dump;
+mod file;
+mod listing;
+mod stat;
+mod tree;
+
+pub use contents::{Contents, Survey};
+pub use dump::{dump_json, dump_lines};
+pub use file::{FileFacts, size_bytes};
+pub use listing::Listing;
+pub use stat::Stat;
+pub use tree::{tree_json, tree_text};
