@@ -20,7 +20,6 @@
 //! The facts are those of mksquashfs 4.5.1 and gensquashfs 1.2.0, tried and not only read.
 
 mod gensquashfs;
-mod glob;
 mod lint;
 mod locate;
 mod mksquashfs;

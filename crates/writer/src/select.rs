@@ -24,7 +24,6 @@ mod pattern;
 pub(crate) mod posix;
 pub(crate) mod prune;
 mod rules;
-mod set;
 mod wildcard;
 
 use std::fs::Metadata;

@@ -5,12 +5,12 @@ use std::fmt;
 
 use coldpress_trace::PathText;
 
-use super::glob::Glob;
 use super::locate::{Located, locate};
 use super::rank::Matcher;
 use super::{Dialect, SortEntry, SortFile};
 use crate::error::SortRule;
 use crate::tree::{Kind, NodeId, Tree};
+use coldpress_glob::Glob;
 
 /// A line, and what is wrong with it.
 #[derive(Clone, Debug, PartialEq, Eq)]

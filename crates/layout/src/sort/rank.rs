@@ -3,10 +3,10 @@
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-use super::glob::Glob;
 use super::locate::{Located, locate};
 use super::{Dialect, SortEntry, SortFile, SortFlag};
 use crate::tree::{NodeId, Tree};
+use coldpress_glob::{Glob, Options};
 
 /// A regular file in its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,7 +94,12 @@ impl<'a> Matcher<'a> {
         for (entry, place) in file.entries.iter().zip(0..) {
             match entry.is_glob() {
                 Some(by_component) => {
-                    let glob = Glob::new(&entry.path, by_component);
+                    let options = Options {
+                        crosses_slashes: !by_component,
+                        matches_leading_dots: true,
+                        has_literal_brackets: true,
+                    };
+                    let glob = Glob::new(&entry.path, options);
                     matcher.globs.push((place, glob));
                 }
                 None => {

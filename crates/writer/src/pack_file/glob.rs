@@ -13,7 +13,7 @@ use coldpress_layout::NodeId;
 
 use super::apply::{Packing, refused};
 use super::entry::{PackEntry, PackGlob};
-use super::pattern;
+use super::pattern::Matcher;
 use crate::error::{self, Error};
 use crate::held::{Held, Identity, Root};
 use crate::scan::{Scanner, names};
@@ -45,6 +45,7 @@ pub(super) fn glob(
         packing,
         entry,
         glob,
+        pattern: glob.pattern.as_ref().map(Matcher::new),
         root: Arc::new(root),
         linked: HashMap::new(),
     };
@@ -69,6 +70,8 @@ struct Globbing<'a, 'b> {
     packing: &'a mut Packing<'b>,
     entry: &'a PackEntry,
     glob: &'a PackGlob,
+    /// What names must look like.
+    pattern: Option<Matcher>,
     /// The location.
     root: Arc<Root>,
     /// Files with several names.
@@ -98,8 +101,8 @@ impl Globbing<'_, '_> {
         let types = &self.glob.types;
         let is_of_type = types.is_empty() || types.contains(&letter(metadata.file_type()));
         let node = if is_of_type {
-            let pattern = self.glob.pattern.as_ref();
-            if !pattern.is_none_or(|pattern| pattern::matches(pattern, &in_image)) {
+            let pattern = self.pattern.as_ref();
+            if !pattern.is_none_or(|pattern| pattern.matches(&in_image)) {
                 return Ok(None);
             }
             self.add(directory, &path, name, &held, found)?

@@ -1,10 +1,11 @@
 //! A pattern for a name or a whole path, in the dialect of who asks.
 
+use coldpress_glob::Glob;
 use regex::bytes::Regex;
 
 use super::exclusions::Matching;
 use super::posix;
-use super::wildcard::{Dialect, Wildcard};
+use super::wildcard;
 use crate::error::Error;
 
 /// A pattern for a name or a path.
@@ -13,21 +14,16 @@ pub struct Pattern(Kind);
 
 #[derive(Clone, Debug)]
 enum Kind {
-    Wildcard(Wildcard),
+    Wildcard(Glob),
     Regex(Regex),
 }
 
 impl Pattern {
     /// Wildcards `*`, `?` and `[...]` that must match the whole of a text; they match slashes and
-    /// leading dots, as those of `find -name` and `find -path`.
-    ///
-    /// # Errors
-    ///
-    /// None at present: everything means something, a bracket that is not closed that nothing
-    /// matches.
-    pub fn glob(pattern: &[u8]) -> Result<Self, Error> {
-        let wildcard = Wildcard::parse(pattern, Dialect::Git)?;
-        Ok(Self(Kind::Wildcard(wildcard)))
+    /// leading dots, as those of `find -name` and `find -path`. Nothing matches a bracket that is
+    /// not closed.
+    pub fn glob(pattern: &[u8]) -> Self {
+        Self(Kind::Wildcard(wildcard::git(pattern)))
     }
 
     /// An extended regular expression of POSIX that matches anywhere in a text.
@@ -48,7 +44,7 @@ impl Pattern {
     pub fn name(pattern: &[u8], matching: Matching) -> Result<Self, Error> {
         match matching {
             Matching::Wildcards => {
-                let wildcard = Wildcard::parse(pattern, Dialect::Mksquashfs)?;
+                let wildcard = wildcard::mksquashfs(pattern)?;
                 Ok(Self(Kind::Wildcard(wildcard)))
             }
             Matching::Regex => Self::regex(pattern),
@@ -59,8 +55,7 @@ impl Pattern {
     ///
     /// # Cost
     ///
-    /// Linear in the text; for wildcards times the length of the pattern, and wildcard groups
-    /// within others multiply by the former again.
+    /// Linear in the text; for wildcards that of [`Glob::matches`].
     pub fn matches(&self, text: &[u8]) -> bool {
         match &self.0 {
             Kind::Wildcard(wildcard) => wildcard.matches(text),
@@ -83,7 +78,7 @@ mod tests {
             ("^.usr.*so$", "/usr/lib/libc.so", false, true),
             ("[a-c]?", "b\n", true, true),
         ] {
-            let glob = Pattern::glob(pattern.as_bytes()).unwrap();
+            let glob = Pattern::glob(pattern.as_bytes());
             assert_eq!(glob.matches(text.as_bytes()), by_glob, "{pattern} {text}");
             let regex = Pattern::regex(pattern.as_bytes()).unwrap();
             assert_eq!(regex.matches(text.as_bytes()), by_regex, "{pattern} {text}");

@@ -6,12 +6,12 @@
 //! one is itself. Back references, an extension of glibc, are refused: they cannot be matched in
 //! linear time.
 
+use coldpress_glob::{BracketSyntax, ByteSet, parse_bracket};
 use std::fmt::Write as _;
 
 use regex::bytes::{Regex, RegexBuilder};
 
 use super::check_length;
-use super::set::{BracketSyntax, ByteSet, parse_bracket};
 use crate::error::{Error, shown};
 
 /// Compiles an extended regular expression, which matches anywhere in bytes.

@@ -9,8 +9,10 @@
 //!
 //! Source: gitignore(5), and git's `dir.c` for what it leaves open.
 
+use coldpress_glob::Glob;
+
 use super::check_length;
-use super::wildcard::{Dialect, Wildcard};
+use super::wildcard;
 use crate::error::Error;
 
 /// A list of patterns.
@@ -30,7 +32,7 @@ struct Rule {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Step {
     /// One name.
-    Name(Wildcard),
+    Name(Glob),
     /// `**`: any number of directories.
     Any,
 }
@@ -92,12 +94,12 @@ impl Rules {
                     steps.push(Step::Any);
                 }
             } else {
-                steps.push(Step::Name(Wildcard::parse(component, Dialect::Git)?));
+                steps.push(Step::Name(wildcard::git(component)));
             }
         }
         // What is below, not the directory itself.
         if steps.last() == Some(&Step::Any) {
-            steps.push(Step::Name(Wildcard::parse(b"*", Dialect::Git)?));
+            steps.push(Step::Name(wildcard::git(b"*")));
         }
         steps.shrink_to_fit();
         self.rules.push(Rule {

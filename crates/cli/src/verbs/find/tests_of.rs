@@ -39,16 +39,14 @@ impl Tests {
     pub(super) fn new(args: &TestArgs) -> anyhow::Result<Self> {
         let glob = |pattern: &Option<OsString>| {
             let pattern = pattern.as_deref();
-            pattern
-                .map(|glob| Pattern::glob(glob.as_bytes()))
-                .transpose()
+            pattern.map(|glob| Pattern::glob(glob.as_bytes()))
         };
         let time = |text: &Option<String>| text.as_deref().map(parse_time).transpose();
         let regex = args.regex.as_deref();
         let regex = regex.map(|regex| Pattern::regex(regex.as_bytes()));
         Ok(Self {
-            name: glob(&args.name)?,
-            path: glob(&args.path)?,
+            name: glob(&args.name),
+            path: glob(&args.path),
             regex: regex.transpose().context("--regex")?,
             kinds: args.r#type.iter().copied().map(kind).collect(),
             size: args.size,
@@ -58,7 +56,7 @@ impl Tests {
             gid: id(args.gid.as_deref(), "group", names::group)?,
             mode: args.mode,
             links: args.links,
-            xattr: glob(&args.xattr)?,
+            xattr: glob(&args.xattr),
             empty: args.empty,
             max_depth: args.max_depth,
             min_depth: args.min_depth.unwrap_or(0),

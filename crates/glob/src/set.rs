@@ -2,10 +2,11 @@
 
 /// A set of bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct ByteSet([u64; 4]);
+pub struct ByteSet([u64; 4]);
 
 impl ByteSet {
-    pub(super) fn contains(&self, byte: u8) -> bool {
+    /// Whether a byte is in it.
+    pub fn contains(&self, byte: u8) -> bool {
         self.0[usize::from(byte / 64)] >> (byte % 64) & 1 == 1
     }
 
@@ -20,11 +21,11 @@ impl ByteSet {
 
 /// What differs between brackets of wildcards and of regular expressions.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct BracketSyntax {
+pub struct BracketSyntax {
     /// Whether `!` after the bracket negates, as `^` does.
-    pub(super) exclamation_negates: bool,
+    pub exclamation_negates: bool,
     /// Whether a backslash takes the meaning from the byte that follows.
-    pub(super) escapes: bool,
+    pub escapes: bool,
 }
 
 /// Parses a bracket expression as in the C locale, where each byte is a character.
@@ -33,7 +34,7 @@ pub(super) struct BracketSyntax {
 ///
 /// Returns the set and the length up to and with the closing bracket; `None` if there is none, or
 /// something between is no class.
-pub(super) fn parse_bracket(text: &[u8], syntax: BracketSyntax) -> Option<(ByteSet, usize)> {
+pub fn parse_bracket(text: &[u8], syntax: BracketSyntax) -> Option<(ByteSet, usize)> {
     let is_negated = match text.first()? {
         b'^' => true,
         b'!' => syntax.exclamation_negates,
