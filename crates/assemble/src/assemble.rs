@@ -5,7 +5,7 @@ use coldpress_layout::{Order, Tree};
 
 use crate::data::DataArea;
 use crate::ids::Ids;
-use crate::inodes::{Contents, InodeTables, Metadata, Numbers};
+use crate::inodes::{Contents, InodeTables, MetadataLayout, Numbers};
 use crate::sink::{Table, TableSink};
 use crate::tables::{LookupTable, lookup};
 use crate::xattrs::Xattrs;
@@ -14,7 +14,7 @@ use crate::xattrs::Xattrs;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TableOptions {
     /// How inodes and listings lie.
-    pub metadata: Metadata,
+    pub metadata: MetadataLayout,
     /// Whether there is an export table.
     pub is_exportable: bool,
 }

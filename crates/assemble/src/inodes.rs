@@ -32,7 +32,7 @@ pub use spread::CONTENT_BYTES as SPREAD_CONTENT_BYTES;
 
 /// How inodes and listings lie in an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Metadata {
+pub enum MetadataLayout {
     /// In full metadata blocks.
     Dense,
     /// Each inode and each listing on pages of its own, uncompressed, so that reads at the block
@@ -118,13 +118,13 @@ impl<'a> Contents<'a> {
     /// Packs both tables, which lie in the image from byte `start` on.
     pub(crate) fn pack<S: TableSink>(
         mut self,
-        metadata: Metadata,
+        metadata: MetadataLayout,
         start: u64,
         sink: &mut S,
     ) -> Result<(InodeTables, Numbers), S::Error> {
         let tables = match metadata {
-            Metadata::Dense => dense::pack(&mut self, start, sink)?,
-            Metadata::Spread => spread::pack(&mut self, start, sink)?,
+            MetadataLayout::Dense => dense::pack(&mut self, start, sink)?,
+            MetadataLayout::Spread => spread::pack(&mut self, start, sink)?,
         };
         Ok((tables, self.numbers))
     }

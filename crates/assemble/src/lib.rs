@@ -37,7 +37,7 @@ mod xattrs;
 pub use assemble::{Assembled, TableOptions, assemble};
 pub use data::{DataArea, Duplicates, own_bytes, packed_tails};
 pub use error::TooMany;
-pub use inodes::{Metadata, Numbers, PlacedListing, SPREAD_CONTENT_BYTES, listed_entries};
+pub use inodes::{MetadataLayout, Numbers, PlacedListing, SPREAD_CONTENT_BYTES, listed_entries};
 pub use metadata::BlockStarts;
 pub use sink::{Run, Table, TableSink};
 pub use stated::{FileBlock, FragmentBlock, StatedBlocks};

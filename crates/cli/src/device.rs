@@ -71,7 +71,7 @@ impl Target {
     ///
     /// As [`Target::resolve`].
     pub(crate) fn of(text: &str, kept: Option<&Calibration>) -> anyhow::Result<Self> {
-        let (device, is_asked) = described(text)?;
+        let (device, is_asked) = parse(text)?;
         let disk = kept.and_then(|kept| kept.media.get(MEDIUM));
         if is_asked && disk.is_none() {
             let error = anyhow!("`{text}` is unknown: nothing was measured on this machine");
@@ -97,7 +97,7 @@ impl Target {
 }
 
 /// The device, and whether the calibrated disk is asked for by name.
-fn described(text: &str) -> anyhow::Result<(Device, bool)> {
+fn parse(text: &str) -> anyhow::Result<(Device, bool)> {
     let rest = text.strip_prefix(MEDIUM);
     let rest = rest.filter(|rest| rest.is_empty() || rest.starts_with(','));
     Ok(match rest {

@@ -5,11 +5,11 @@
 
 pub(crate) mod command;
 pub(crate) mod container;
-pub(crate) mod described;
 pub(crate) mod exclude;
 pub(crate) mod image;
 pub(crate) mod place;
 pub(crate) mod profile;
+pub(crate) mod pseudo_files;
 pub(crate) mod reading;
 pub(crate) mod recorder;
 pub(crate) mod source;

@@ -15,7 +15,7 @@ use coldpress_writer::{Input, LayersInput, TarDefaults, TarInput, TarOrigin, is_
 
 use crate::containers;
 use crate::flags::container::{ContainerArgs, TargetName};
-use crate::flags::described::DescribedArgs;
+use crate::flags::pseudo_files::PseudoFileArgs;
 use crate::flags::tar::TarArgs;
 
 /// A source that is not stored as it is.
@@ -40,11 +40,11 @@ const STDIN: &str = "-";
 pub(crate) fn inputs(
     sources: &[PathBuf],
     (args, container, target): (&TarArgs, &ContainerArgs, Option<TargetName>),
-    described: &DescribedArgs,
+    pseudo_files: &PseudoFileArgs,
     image: &Path,
     ui: &Ui,
 ) -> anyhow::Result<Vec<Input>> {
-    if sources == [PathBuf::from(STDIN)] && !described.is_empty() && !args.tar {
+    if sources == [PathBuf::from(STDIN)] && !pseudo_files.is_empty() && !args.tar {
         return Ok(Vec::new());
     }
     let spool_directory = match env::var_os("TMPDIR").filter(|path| !path.is_empty()) {

@@ -13,7 +13,6 @@
 
 mod calibration;
 mod containers;
-mod described;
 mod device;
 mod flags;
 mod image_file;
@@ -21,6 +20,7 @@ mod inputs;
 mod ordering;
 mod profiles;
 mod program;
+mod pseudo_files;
 mod recording;
 #[cfg(feature = "http")]
 mod registries;

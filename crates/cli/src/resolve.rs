@@ -20,14 +20,14 @@ use coldpress_layout::{Group, Tails, Tree};
 use coldpress_report::text;
 use coldpress_tune::Candidate;
 use coldpress_writer::{
-    Input, Metadata, Options, Overrides, Selection, SourceOptions, Uncompressed,
+    Input, MetadataLayout, Options, Overrides, Selection, SourceOptions, Uncompressed,
 };
 
-use crate::described::Described;
 use crate::flags::image::ImageArgs;
 use crate::flags::reading::ReadingArgs;
 use crate::flags::source::SourceArgs;
 use crate::image_file::open_image;
+use crate::pseudo_files::PseudoFiles;
 
 /// How an image is to be written, checked.
 #[derive(Debug)]
@@ -59,7 +59,7 @@ pub(crate) struct ImageSettings {
     /// What replaces the metadata of the sources.
     pub(crate) overrides: Overrides,
     /// Files that are described, not found.
-    pub(crate) described: Described,
+    pub(crate) pseudo_files: PseudoFiles,
 }
 
 impl ImageSettings {
@@ -94,7 +94,7 @@ impl ImageSettings {
             epoch_s,
             selection: source::selection(source_args, sources)?,
             overrides: source::overrides(&source_args.metadata, epoch_s)?,
-            described: Described::default(),
+            pseudo_files: PseudoFiles::default(),
         })
     }
 
@@ -152,7 +152,7 @@ impl ImageSettings {
             epoch_s: epoch_s()?,
             selection: Selection::default(),
             overrides: Overrides::default(),
-            described: Described::default(),
+            pseudo_files: PseudoFiles::default(),
         })
     }
 
@@ -193,8 +193,8 @@ impl ImageSettings {
             threads: self.threads,
             selection: self.selection.clone(),
             overrides: self.overrides.clone(),
-            pack_file: self.described.pack_file.clone(),
-            pseudo: self.described.pseudo.clone(),
+            pack_file: self.pseudo_files.pack_file.clone(),
+            pseudo: self.pseudo_files.pseudo.clone(),
             ..SourceOptions::default()
         }
     }
@@ -203,7 +203,7 @@ impl ImageSettings {
     ///
     /// The modification time of the image is what was asked for, `SOURCE_DATE_EPOCH`, or else the
     /// newest time in the tree: the clock would make two builds of the same tree differ.
-    pub(crate) fn build_options(&self, tree: &Tree, metadata: Metadata) -> Options {
+    pub(crate) fn build_options(&self, tree: &Tree, metadata: MetadataLayout) -> Options {
         Options {
             compression: self.compression,
             uncompressed: self.uncompressed,

@@ -1,6 +1,6 @@
 //! The steps that every verb that writes an image goes through.
 
-mod alike;
+mod dedup;
 mod inputs;
 
 use std::collections::BTreeSet;
@@ -19,11 +19,11 @@ use coldpress_writer::{
     Error as BuildError, Input, Options, Output, Progress, Reuse, Source, Summary, Warning,
 };
 
-use crate::described;
 use crate::image_file;
+use crate::pseudo_files;
 use crate::resolve::ImageSettings;
 
-pub(crate) use alike::{compare, find_duplicates, sketch};
+pub(crate) use dedup::{compare, find_duplicates, sketch};
 pub(crate) use inputs::{parse_profile, read_plan, read_profile, scan, scan_image};
 
 /// How many warnings are printed before the rest is only counted.
@@ -62,7 +62,7 @@ pub(crate) fn put_together(
     .map_err(|error| {
         // What the interruption ended may say so in its own way: a command fails.
         let is_interrupted = ui.interrupt.poll().is_break();
-        described::explain(if is_interrupted {
+        pseudo_files::explain(if is_interrupted {
             BuildError::Interrupted
         } else {
             error

@@ -12,7 +12,7 @@ use coldpress_tune::{
     Budget, Candidate, FieldOptions, Limits, Outcome, Rivals, Row, Sampled, Search, Unmet,
     defaults_today, field, front, recommend,
 };
-use coldpress_writer::{Metadata, Source};
+use coldpress_writer::{MetadataLayout, Source};
 
 use crate::device::Target;
 use crate::resolve::ImageSettings;
@@ -72,7 +72,9 @@ impl Question<'_> {
             target,
             ..
         } = self;
-        let options = self.settings.build_options(&source.tree, Metadata::Dense);
+        let options = self
+            .settings
+            .build_options(&source.tree, MetadataLayout::Dense);
         let plan = |block_size: BlockSize| match start {
             Some(start) => start.plan(source, block_size),
             None => Plan::default(),

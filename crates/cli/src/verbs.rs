@@ -14,8 +14,8 @@ mod cache;
 mod calibrate;
 mod called;
 mod cat;
+mod change_store;
 mod check;
-mod deed;
 mod defrag;
 mod diff;
 mod doctor;
@@ -29,10 +29,10 @@ mod history;
 mod identify;
 mod info;
 mod inspect;
-mod kept;
 mod ls;
 mod mksquashfs;
 mod mount;
+mod operation;
 mod pace;
 mod plan;
 mod predict;
@@ -75,6 +75,7 @@ use build::args::BuildArgs;
 use cache::args::CacheArgs;
 use calibrate::args::CalibrateArgs;
 use cat::args::CatArgs;
+use change_store::with_change;
 use check::args::CheckArgs;
 use defrag::args::DefragArgs;
 use diff::args::DiffArgs;
@@ -90,7 +91,6 @@ use history::args::HistoryArgs;
 use identify::args::IdentifyArgs;
 use info::args::InfoArgs;
 use inspect::args::InspectArgs;
-use kept::kept;
 use ls::args::LsArgs;
 use mksquashfs::args::MksquashfsArgs;
 use mksquashfs::args::SqfstarArgs;
@@ -229,10 +229,10 @@ impl Cli {
 ///
 /// # Errors
 ///
-/// If it could not be done; what was done in part ends with [`Exit::Wrong`] instead.
+/// If it could not be done; what was done in part ends with [`Exit::Partial`] instead.
 pub(crate) fn run(verb: &Verb, ui: &Ui) -> anyhow::Result<Exit> {
-    match deed::of(verb) {
-        Some(deed) => kept(deed, ui, || act(verb, ui)),
+    match operation::of(verb) {
+        Some(operation) => with_change(operation, ui, || act(verb, ui)),
         None => act(verb, ui),
     }
 }

@@ -1,6 +1,6 @@
 //! The image that starts are recorded from.
 
-use coldpress_assemble::{Metadata, TableOptions, TooMany};
+use coldpress_assemble::{MetadataLayout, TableOptions, TooMany};
 use coldpress_format::{BlockSize, Compressor, SUPERBLOCK_SIZE};
 use coldpress_layout::{NodeId, Plan, Tails, Tree, order};
 
@@ -51,7 +51,7 @@ impl Geometry {
             block_size,
             data_start: SUPERBLOCK_SIZE as u64,
             tables: TableOptions {
-                metadata: Metadata::Spread,
+                metadata: MetadataLayout::Spread,
                 is_exportable: true,
             },
         };

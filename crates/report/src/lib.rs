@@ -5,7 +5,7 @@
 //!
 //! * [`text`]: names, times, modes, and what a shell takes for one word.
 //! * [`units`]: numbers with their units.
-//! * [`Table`]: rows and columns, [drawn](Table::drawn) for a terminal.
+//! * [`Table`]: rows and columns, as [text](Table::text) for a terminal.
 //! * [`typed`]: sizes and shares as people type them.
 //! * [`LocalTime`]: times in the zone of the machine.
 //! * [`failure`]: errors as sentences, with hints.

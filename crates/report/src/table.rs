@@ -14,10 +14,9 @@ pub struct Table {
 impl Table {
     /// The table as text. Lines are not broken, since people copy paths from it. Numbers are
     /// aligned to the right.
-    pub fn drawn(&self) -> String {
-        let mut drawn = comfy_table::Table::new();
-        drawn
-            .load_preset(presets::NOTHING)
+    pub fn text(&self) -> String {
+        let mut text = comfy_table::Table::new();
+        text.load_preset(presets::NOTHING)
             .set_content_arrangement(ContentArrangement::Disabled)
             .set_header(&self.columns)
             .add_rows(&self.rows);
@@ -26,11 +25,11 @@ impl Table {
             let mut cells = self.rows.iter().filter_map(|row| row.get(column));
             cells.all(|cell| cell.starts_with(|first: char| first.is_ascii_digit() || first == '-'))
         };
-        for (index, column) in drawn.column_iter_mut().enumerate().skip(1) {
+        for (index, column) in text.column_iter_mut().enumerate().skip(1) {
             if is_number(index) {
                 column.set_cell_alignment(CellAlignment::Right);
             }
         }
-        drawn.trim_fmt()
+        text.trim_fmt()
     }
 }

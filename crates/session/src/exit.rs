@@ -8,15 +8,15 @@ pub enum Exit {
     /// All that was asked was done.
     Done,
     /// It was done, but something was wrong: damage, or a part that could not be kept.
-    Wrong,
+    Partial,
     /// As another process ended, which has said what there was to say: exit status.
     As(u8),
 }
 
 impl Exit {
-    /// `Wrong` if anything was wrong.
-    pub fn wrong_if(wrong: bool) -> Self {
-        if wrong { Self::Wrong } else { Self::Done }
+    /// `Partial` if anything was wrong.
+    pub fn partial_if(wrong: bool) -> Self {
+        if wrong { Self::Partial } else { Self::Done }
     }
 }
 
@@ -29,7 +29,7 @@ impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
         match exit {
             Exit::Done => Self::SUCCESS,
-            Exit::Wrong => Self::from(1),
+            Exit::Partial => Self::from(1),
             Exit::As(status) => Self::from(status),
         }
     }

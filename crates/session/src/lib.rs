@@ -6,15 +6,15 @@
 //! * [`exit`], [`failure`]: how a command ends.
 //! * [`state`]: where the history and the calibration lie.
 //! * [`work_dir`]: temporary files, which go also after a kill.
-//! * [`peer`], [`privileges`]: programs of others, and rights, that a command needs.
+//! * [`external_tool`], [`privileges`]: programs of others, and rights, that a command needs.
 //!
 //! It knows nothing of verbs and flags.
 
 pub mod clock;
 pub mod exit;
+pub mod external_tool;
 pub mod failure;
 pub mod interrupt;
-pub mod peer;
 pub mod privileges;
 pub mod state;
 pub mod timing;

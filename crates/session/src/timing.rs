@@ -35,7 +35,7 @@ pub struct Timing {
 
 /// What is done: a verb, and a sentence for listings.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Deed {
+pub struct Operation {
     /// The verb, as typed.
     pub verb: &'static str,
     /// What it does, as a sentence.
@@ -47,7 +47,7 @@ pub struct Deed {
 /// What was noted so far.
 #[derive(Debug, Default)]
 struct Noted {
-    deed: Deed,
+    operation: Operation,
     /// In the order of their beginnings, which is that of a listing.
     tasks: Vec<Task>,
     /// How many of them are under way, which is the level of the next.
@@ -66,8 +66,8 @@ impl Timing {
     }
 
     /// States what this process does.
-    pub fn name(&self, deed: Deed) {
-        self.noted().deed = deed;
+    pub fn name(&self, operation: Operation) {
+        self.noted().operation = operation;
     }
 
     /// What was done until now, as a change that ended so.
@@ -86,8 +86,8 @@ impl Timing {
             }
         }
         Change {
-            verb: noted.deed.verb.to_owned(),
-            summary: noted.deed.summary.clone(),
+            verb: noted.operation.verb.to_owned(),
+            summary: noted.operation.summary.clone(),
             began_unix_ms: self.began_unix_ms,
             took_us: (status != Status::Doing).then(|| self.elapsed_us()),
             origin: Origin::Measured,

@@ -9,7 +9,7 @@ use coldpress_codec::Settings;
 use coldpress_format::BlockSize;
 use coldpress_image::{Image, check};
 use coldpress_layout::{Group, Plan, Tails, order};
-use coldpress_writer::{Metadata, Options, Source, Uncompressed, verify, write};
+use coldpress_writer::{MetadataLayout, Options, Source, Uncompressed, verify, write};
 
 /// More content is not built: holes of gigabytes take their time, and no more.
 const CONTENT_MAX_BYTES: u64 = 1 << 20;
@@ -37,7 +37,7 @@ pub(crate) fn build(mut source: Source, output: &File, (compression, block_size)
         tails: Tails::Small,
         group: Group::None,
         exportable: true,
-        metadata: Metadata::Dense,
+        metadata: MetadataLayout::Dense,
         offset_bytes: 0,
         is_padded: true,
         deduplicated: true,

@@ -19,7 +19,7 @@ use coldpress_codec::Settings;
 use coldpress_format::{BlockSize, Compressor};
 use coldpress_layout::{Group, Plan, Tails, order};
 use coldpress_writer::{
-    Estimate, Input, Metadata, Options, SampleMeans, SampleOptions, Sampling, Source,
+    Estimate, Input, MetadataLayout, Options, SampleMeans, SampleOptions, Sampling, Source,
     SourceOptions, Summary, Uncompressed, gather, write,
 };
 use rustix::time::{ClockId, clock_gettime};
@@ -110,7 +110,7 @@ fn candidate(word: &str) -> Result<Options, Box<dyn Error>> {
         },
         group: Group::None,
         exportable: true,
-        metadata: Metadata::Dense,
+        metadata: MetadataLayout::Dense,
         offset_bytes: 0,
         is_padded: true,
         deduplicated: true,

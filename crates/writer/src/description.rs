@@ -17,7 +17,7 @@ const SHOWN_MAX_BYTES: usize = 60;
 
 /// Where a definition stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum SourceLine {
     /// On the command line.
     Argument {
         /// Which of those that are given there, from 1.
@@ -32,7 +32,7 @@ pub enum Place {
     },
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for SourceLine {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Argument { number } => write!(formatter, "definition {number}"),
@@ -49,7 +49,7 @@ impl fmt::Display for Place {
 )]
 pub struct Malformed {
     /// Where the definition stands.
-    pub place: Place,
+    pub place: SourceLine,
     /// Where in it the wrong part begins, in bytes, from 1.
     pub column: usize,
     /// The part; empty for the end of the line.
@@ -86,7 +86,7 @@ pub(crate) struct Word<'a> {
 pub(crate) struct Words<'a> {
     line: &'a [u8],
     at: usize,
-    place: &'a Place,
+    place: &'a SourceLine,
 }
 
 /// White space as C's `isspace` knows it, which both squashfs-tools and squashfs-tools-ng ask.
@@ -95,7 +95,7 @@ pub(crate) fn is_space(byte: u8) -> bool {
 }
 
 impl<'a> Words<'a> {
-    pub(crate) fn new(line: &'a [u8], place: &'a Place) -> Self {
+    pub(crate) fn new(line: &'a [u8], place: &'a SourceLine) -> Self {
         Self { line, at: 0, place }
     }
 

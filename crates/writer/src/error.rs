@@ -8,7 +8,7 @@ use std::process::ExitStatus;
 
 use coldpress_assemble::TooMany;
 
-use crate::description::{Malformed, Place};
+use crate::description::{Malformed, SourceLine};
 
 use crate::layers::LayerDefect;
 use crate::tar::TarDefect;
@@ -118,7 +118,7 @@ pub enum Error {
     #[error("{place}: `{}` {rule}", path.display())]
     Definition {
         /// Where it stands.
-        place: Place,
+        place: SourceLine,
         /// The file that it is about.
         path: PathBuf,
         /// What is wrong with it.
@@ -131,7 +131,7 @@ pub enum Error {
     #[error("{place}: the command `{}` is not run: it was not allowed", command.escape_ascii())]
     CommandRefused {
         /// Where it stands.
-        place: Place,
+        place: SourceLine,
         /// The command.
         command: Vec<u8>,
     },
@@ -139,7 +139,7 @@ pub enum Error {
     #[error("{place}: the command `{}` failed: {status}", command.escape_ascii())]
     CommandFailed {
         /// Where it stands.
-        place: Place,
+        place: SourceLine,
         /// The command.
         command: Vec<u8>,
         /// How it ended.

@@ -6,7 +6,7 @@ use std::io;
 use std::num::NonZeroUsize;
 use std::path::Path;
 
-use coldpress_assemble::{DataArea, Duplicates, Metadata, packed_tails};
+use coldpress_assemble::{DataArea, Duplicates, MetadataLayout, packed_tails};
 use coldpress_format::{BlockSize, BlockWord, PADDING_SIZE, SUPERBLOCK_SIZE};
 use coldpress_image::ReadAt;
 use coldpress_layout::{Group, Item, NodeId, Order, Plan, Tails, order};
@@ -95,7 +95,7 @@ fn options(source: &Source) -> Options {
         tails: Tails::None,
         group: Group::None,
         exportable: false,
-        metadata: Metadata::Dense,
+        metadata: MetadataLayout::Dense,
         offset_bytes: 0,
         is_padded: false,
         deduplicated: false,

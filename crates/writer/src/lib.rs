@@ -60,8 +60,8 @@ mod warning;
 mod write;
 
 pub use append::Appending;
-pub use coldpress_assemble::Metadata;
-pub use description::{Malformed, Place};
+pub use coldpress_assemble::MetadataLayout;
+pub use description::{Malformed, SourceLine};
 pub use digest::{Digest, Hasher, NotADigest};
 pub use error::Error;
 pub use gather::{Input, SourceOptions, gather};

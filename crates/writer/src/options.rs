@@ -2,7 +2,7 @@
 
 use std::num::NonZeroUsize;
 
-use coldpress_assemble::Metadata;
+use coldpress_assemble::MetadataLayout;
 use coldpress_codec::{Encoder, Settings, Workers};
 use coldpress_format::{BlockSize, Compressor, CompressorOptions, Flags, SUPERBLOCK_SIZE};
 use coldpress_layout::{BlockEncoding, Group, Order, Tails};
@@ -37,7 +37,7 @@ pub struct Options {
     /// Whether to write an export table, by which NFS finds inodes.
     pub exportable: bool,
     /// How metadata lies.
-    pub metadata: Metadata,
+    pub metadata: MetadataLayout,
     /// Byte of the output at which the image begins; what lies before is left to the caller.
     pub offset_bytes: u64,
     /// Whether the image is filled up to a multiple of 4 KiB, as loop devices need.

@@ -27,7 +27,7 @@ pub(crate) use apply::apply;
 pub use definition::{Action, Attributes, Definition, Object};
 pub use parse::Lookup;
 
-use crate::description::{Malformed, Place};
+use crate::description::{Malformed, SourceLine};
 use crate::error::Error;
 
 /// Whether the commands of `f` and `F` may run.
@@ -88,7 +88,7 @@ impl Pseudo {
     ///
     /// [`Malformed`] for the first part that is wrong.
     pub fn add(&mut self, text: &[u8], number: u64, lookup: &Lookup) -> Result<(), Malformed> {
-        let place = Place::Argument { number };
+        let place = SourceLine::Argument { number };
         let definition = parse::definition(text, &place, None, lookup)?;
         self.definitions.push(definition);
         Ok(())
@@ -117,7 +117,7 @@ impl Pseudo {
 ///
 /// [`Malformed`] for the first part that is wrong.
 pub fn parse_directory(text: &[u8], lookup: &Lookup) -> Result<Attributes, Malformed> {
-    parse::directory(text, &Place::Argument { number: 1 }, lookup)
+    parse::directory(text, &SourceLine::Argument { number: 1 }, lookup)
 }
 
 #[cfg(test)]

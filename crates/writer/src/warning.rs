@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::description::Place;
+use crate::description::SourceLine;
 
 /// Something of the source that the image does not hold as it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,7 +74,7 @@ pub enum Warning {
     /// A definition that is ignored.
     Definition {
         /// Where it stands.
-        place: Place,
+        place: SourceLine,
         /// What it is about.
         path: PathBuf,
         /// Why it is ignored.

@@ -1,7 +1,7 @@
 //! The kernel's own events: a first image, mounted through the kernel, started from with cold caches.
 //!
 //! The image has every inode and every listing on pages of its own, so the
-//! reads of its loop device name what was looked up; see `Metadata::Spread`.
+//! reads of its loop device name what was looked up; see `MetadataLayout::Spread`.
 
 use std::fs::File;
 use std::path::PathBuf;
@@ -20,7 +20,7 @@ use coldpress_record::{Recorded, events};
 use coldpress_report::failure::hint;
 use coldpress_report::text::plural;
 use coldpress_trace::Trace;
-use coldpress_writer::{Metadata, Output};
+use coldpress_writer::{MetadataLayout, Output};
 
 use super::{About, FIRST_IMAGE, Stage};
 use crate::image_file::open_image;
@@ -110,7 +110,7 @@ pub(super) fn first_image(stage: &Stage<'_>) -> anyhow::Result<PathBuf> {
     let image = stage.work_dir.file(FIRST_IMAGE);
     if !image.exists() {
         let output = Output::create(&image)?;
-        let mut options = settings.build_options(&source.tree, Metadata::Spread);
+        let mut options = settings.build_options(&source.tree, MetadataLayout::Spread);
         options.compression = Some(Settings::new(Compressor::Zstd, Some(LEVEL))?);
         let order = steps::order(source, &Plan::default(), settings, ui);
         steps::write("first image", source, &order, &output, &options, ui)?;

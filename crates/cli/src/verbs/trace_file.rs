@@ -21,7 +21,7 @@ const BEGINNING: &[u8] = b"{\"traceEvents\":";
 ///
 /// # Errors
 ///
-/// Those of the deed; if it went well, that the file cannot be written.
+/// Those of the operation; if it went well, that the file cannot be written.
 pub(crate) fn traced(
     path: Option<&Path>,
     ui: &Ui,

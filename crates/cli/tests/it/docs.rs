@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use coldpress_writer::{Place, Warning};
+use coldpress_writer::{SourceLine, Warning};
 
 use crate::run::repository;
 
@@ -180,7 +180,7 @@ fn warnings() -> Vec<Warning> {
             stored_bytes: 0,
         },
         Warning::Definition {
-            place: Place::Argument { number: 1 },
+            place: SourceLine::Argument { number: 1 },
             path: path(),
             reason: "it is there",
         },

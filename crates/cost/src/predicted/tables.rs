@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use coldpress_assemble::{
-    Assembled, BlockStarts, Metadata, PlacedListing, Run, SPREAD_CONTENT_BYTES, Table, TableSink,
-    TooMany, listed_entries,
+    Assembled, BlockStarts, MetadataLayout, PlacedListing, Run, SPREAD_CONTENT_BYTES, Table,
+    TableSink, TooMany, listed_entries,
 };
 use coldpress_format::{BlockSize, Body, Inode, InodeRef, METADATA_BLOCK_SIZE, MetadataHeader};
 use coldpress_layout::{NodeId, Tree};
@@ -117,7 +117,7 @@ impl<'a> Lengths<'a> {
         fragments: Vec<Extent>,
         tables: &Assembled,
     ) -> Geometry {
-        let is_spread = options.tables.metadata == Metadata::Spread;
+        let is_spread = options.tables.metadata == MetadataLayout::Spread;
         let places = Places {
             block_bytes: if is_spread {
                 SPREAD_CONTENT_BYTES as u64

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use coldpress_assemble::Metadata;
+use coldpress_assemble::MetadataLayout;
 use coldpress_format::SUPERBLOCK_SIZE;
 use coldpress_layout::{Kind, Node, Plan, Tails, order};
 
@@ -74,7 +74,7 @@ fn predicted_from(tree: &Tree, data_start: u64) -> Geometry {
         block_size: BlockSize::MIN,
         data_start,
         tables: TableOptions {
-            metadata: Metadata::Dense,
+            metadata: MetadataLayout::Dense,
             is_exportable: true,
         },
     };

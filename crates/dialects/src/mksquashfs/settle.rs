@@ -11,8 +11,8 @@ use coldpress_host::memory;
 use coldpress_layout::Group;
 use coldpress_report::text::quoted;
 use coldpress_writer::{
-    Exclusions, Input, Matching, Metadata, Mounts, Options, Overrides, Owners, Rules, Selection,
-    SourceOptions, SyntheticRoot, Times, Uncompressed, Xattrs, exclude_file_lines,
+    Exclusions, Input, Matching, MetadataLayout, Mounts, Options, Overrides, Owners, Rules,
+    Selection, SourceOptions, SyntheticRoot, Times, Uncompressed, Xattrs, exclude_file_lines,
 };
 
 use super::contradictions::SettledTimes;
@@ -89,7 +89,7 @@ fn options(request: &Request, threads: NonZeroUsize) -> anyhow::Result<Options> 
         tails: request.tails(),
         group: Group::None,
         exportable: request.exportable,
-        metadata: Metadata::Dense,
+        metadata: MetadataLayout::Dense,
         offset_bytes: request.offset_bytes,
         is_padded: request.pad,
         deduplicated: request.duplicates,

@@ -5,7 +5,7 @@ use std::io::{Read as _, Seek as _};
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 
-use coldpress_assemble::{Metadata, TableOptions};
+use coldpress_assemble::{MetadataLayout, TableOptions};
 use coldpress_codec::Settings;
 use coldpress_cost::{Geometry, ImageOptions};
 use coldpress_explain::geometry;
@@ -50,9 +50,9 @@ fn options(number: usize, block_size: BlockSize, tails: Tails) -> Options {
         group: Group::None,
         exportable: !number.is_multiple_of(3),
         metadata: if number % 8 == 5 {
-            Metadata::Spread
+            MetadataLayout::Spread
         } else {
-            Metadata::Dense
+            MetadataLayout::Dense
         },
         offset_bytes: 0,
         is_padded: true,
@@ -188,7 +188,7 @@ fn what_is_predicted_of_a_huge_directory_is_what_is_built() {
             directories: vec![b"/crowd".to_vec(), b"/".to_vec()],
             ..Plan::default()
         };
-        options.metadata = Metadata::Spread;
+        options.metadata = MetadataLayout::Spread;
         compare(&source, &listed, &options);
     }
 }

@@ -12,12 +12,12 @@ pub(super) struct Call {
     /// The descriptor of the directory from which a relative path goes; else it goes from the working directory.
     pub(super) directory: Option<usize>,
     pub(super) path: usize,
-    pub(super) deed: Deed,
+    pub(super) operation: Operation,
 }
 
 /// What is done to the file, with the argument that says how.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Deed {
+pub(super) enum Operation {
     /// Opened, with the flags of `open(2)`.
     Open(usize),
     /// Opened, with the flags at the beginning of a structure.
@@ -35,50 +35,50 @@ pub(super) enum Deed {
 }
 
 /// A call whose first argument is the path.
-const fn plain(number: libc::c_long, deed: Deed) -> Call {
+const fn plain(number: libc::c_long, operation: Operation) -> Call {
     Call {
         number,
         directory: None,
         path: 0,
-        deed,
+        operation,
     }
 }
 
 /// A call whose first argument is the directory and whose second is the path.
-const fn at(number: libc::c_long, deed: Deed) -> Call {
+const fn at(number: libc::c_long, operation: Operation) -> Call {
     Call {
         number,
         directory: Some(0),
         path: 1,
-        deed,
+        operation,
     }
 }
 
 /// Of every architecture of 64 bits.
 #[cfg(target_pointer_width = "64")]
 const COMMON: [Call; 18] = [
-    at(libc::SYS_openat, Deed::Open(2)),
-    at(libc::SYS_openat2, Deed::OpenHow(2)),
-    plain(libc::SYS_execve, Deed::Run),
-    at(libc::SYS_execveat, Deed::RunAt(4)),
-    at(libc::SYS_newfstatat, Deed::LookBy(3)),
-    at(libc::SYS_statx, Deed::LookBy(2)),
-    at(libc::SYS_faccessat, Deed::Look),
-    at(libc::SYS_faccessat2, Deed::LookBy(3)),
-    at(libc::SYS_readlinkat, Deed::LookAtLink),
-    plain(libc::SYS_chdir, Deed::Look),
-    plain(libc::SYS_chroot, Deed::Look),
-    plain(libc::SYS_statfs, Deed::Look),
-    plain(libc::SYS_getxattr, Deed::Look),
-    plain(libc::SYS_listxattr, Deed::Look),
-    plain(libc::SYS_lgetxattr, Deed::LookAtLink),
-    plain(libc::SYS_llistxattr, Deed::LookAtLink),
-    at(libc::SYS_name_to_handle_at, Deed::LookAtLink),
+    at(libc::SYS_openat, Operation::Open(2)),
+    at(libc::SYS_openat2, Operation::OpenHow(2)),
+    plain(libc::SYS_execve, Operation::Run),
+    at(libc::SYS_execveat, Operation::RunAt(4)),
+    at(libc::SYS_newfstatat, Operation::LookBy(3)),
+    at(libc::SYS_statx, Operation::LookBy(2)),
+    at(libc::SYS_faccessat, Operation::Look),
+    at(libc::SYS_faccessat2, Operation::LookBy(3)),
+    at(libc::SYS_readlinkat, Operation::LookAtLink),
+    plain(libc::SYS_chdir, Operation::Look),
+    plain(libc::SYS_chroot, Operation::Look),
+    plain(libc::SYS_statfs, Operation::Look),
+    plain(libc::SYS_getxattr, Operation::Look),
+    plain(libc::SYS_listxattr, Operation::Look),
+    plain(libc::SYS_lgetxattr, Operation::LookAtLink),
+    plain(libc::SYS_llistxattr, Operation::LookAtLink),
+    at(libc::SYS_name_to_handle_at, Operation::LookAtLink),
     Call {
         number: libc::SYS_inotify_add_watch,
         directory: None,
         path: 1,
-        deed: Deed::Look,
+        operation: Operation::Look,
     },
 ];
 
@@ -88,11 +88,11 @@ const COMMON: [Call; 0] = [];
 /// Of x86-64, which had them before there were directories to start from.
 #[cfg(target_arch = "x86_64")]
 const OLD: [Call; 5] = [
-    plain(libc::SYS_open, Deed::Open(1)),
-    plain(libc::SYS_stat, Deed::Look),
-    plain(libc::SYS_lstat, Deed::LookAtLink),
-    plain(libc::SYS_access, Deed::Look),
-    plain(libc::SYS_readlink, Deed::LookAtLink),
+    plain(libc::SYS_open, Operation::Open(1)),
+    plain(libc::SYS_stat, Operation::Look),
+    plain(libc::SYS_lstat, Operation::LookAtLink),
+    plain(libc::SYS_access, Operation::Look),
+    plain(libc::SYS_readlink, Operation::LookAtLink),
 ];
 #[cfg(not(target_arch = "x86_64"))]
 const OLD: [Call; 0] = [];

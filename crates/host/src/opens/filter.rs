@@ -6,7 +6,7 @@
 //! such a one of an open file only? -> let it happen: `fstat(2)` is `newfstatat(2)` with an empty path
 //! ```
 
-use super::calls::{Deed, EMPTY_PATH, all};
+use super::calls::{EMPTY_PATH, Operation, all};
 use crate::syscall::Instruction;
 
 // <linux/bpf_common.h>, <linux/seccomp.h>, <linux/audit.h>
@@ -33,7 +33,8 @@ const ARCHITECTURE: Option<u32> = if cfg!(all(target_arch = "x86_64", target_poi
 /// The filter; nothing on an architecture that is not known.
 pub(super) fn program() -> Option<Vec<Instruction>> {
     let architecture = ARCHITECTURE?;
-    let (flagged, plain): (Vec<_>, Vec<_>) = all().partition(|call| flags(call.deed).is_some());
+    let (flagged, plain): (Vec<_>, Vec<_>) =
+        all().partition(|call| flags(call.operation).is_some());
     // From the end: each jump is told how far it is to the two answers.
     let mut program = vec![
         one(RETURN, libc::SECCOMP_RET_USER_NOTIF),
@@ -44,7 +45,7 @@ pub(super) fn program() -> Option<Vec<Instruction>> {
         |program: &[Instruction], from_end: usize| u8::try_from(program.len() - from_end - 1).ok();
     let (tell, allow) = (0, 1);
     for call in flagged {
-        let at = AT_ARGS + 8 * u32::try_from(flags(call.deed)?).ok()?;
+        let at = AT_ARGS + 8 * u32::try_from(flags(call.operation)?).ok()?;
         program.push(Instruction {
             code: JUMP_IF_ANY_BIT,
             if_true: to(&program, allow)?,
@@ -80,9 +81,9 @@ pub(super) fn program() -> Option<Vec<Instruction>> {
 }
 
 /// The flags with which a call may mean an open file; only those that are called for each open file, often.
-fn flags(deed: Deed) -> Option<usize> {
-    match deed {
-        Deed::LookBy(flags) => Some(flags),
+fn flags(operation: Operation) -> Option<usize> {
+    match operation {
+        Operation::LookBy(flags) => Some(flags),
         _ => None,
     }
 }

@@ -12,7 +12,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{FileType, OFlags, fstat};
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
 
-use super::calls::{Call, Deed, EMPTY_PATH, NO_FOLLOW, find};
+use super::calls::{Call, EMPTY_PATH, NO_FOLLOW, Operation, find};
 use super::directory_index::Identity;
 use super::interpreter;
 use super::notes::{Moment, Notes};
@@ -252,11 +252,11 @@ impl How {
     fn of(call: &ToldCall, known: Call) -> Option<Self> {
         let flags = |index: usize| Some(lower_half(call.args.get(index).copied()?));
         let is_followed = |index| Some(flags(index)? & NO_FOLLOW == 0);
-        Some(match known.deed {
-            Deed::Open(index) => Self::Open {
+        Some(match known.operation {
+            Operation::Open(index) => Self::Open {
                 flags: OFlags::from_bits_retain(flags(index)?),
             },
-            Deed::OpenHow(index) => {
+            Operation::OpenHow(index) => {
                 let mut bytes = [0; 4];
                 let address = call.args.get(index).copied()?;
                 let len = read_memory(call.thread, address, &mut bytes).ok()?;
@@ -265,14 +265,14 @@ impl How {
                     flags: OFlags::from_bits_retain(flags),
                 }
             }
-            Deed::Run => Self::Run { is_followed: true },
+            Operation::Run => Self::Run { is_followed: true },
             // Without a path the open file itself is meant, which is no link.
-            Deed::RunAt(index) => Self::Run {
+            Operation::RunAt(index) => Self::Run {
                 is_followed: is_followed(index)? || flags(index)? & EMPTY_PATH != 0,
             },
-            Deed::Look => Self::Look { is_followed: true },
-            Deed::LookAtLink => Self::Look { is_followed: false },
-            Deed::LookBy(index) => Self::Look {
+            Operation::Look => Self::Look { is_followed: true },
+            Operation::LookAtLink => Self::Look { is_followed: false },
+            Operation::LookBy(index) => Self::Look {
                 is_followed: is_followed(index)?,
             },
         })

@@ -2,7 +2,7 @@
 
 use std::num::NonZeroUsize;
 
-use coldpress_assemble::Metadata;
+use coldpress_assemble::MetadataLayout;
 use coldpress_codec::{Recipe, Settings};
 use coldpress_format::Flags;
 use coldpress_image::Image;
@@ -54,7 +54,7 @@ impl Identity {
             },
             group: Group::None,
             exportable: flags.contains(Flags::EXPORTABLE),
-            metadata: Metadata::Dense,
+            metadata: MetadataLayout::Dense,
             offset_bytes: 0,
             is_padded,
             deduplicated: flags.contains(Flags::DUPLICATES),

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::description::Place;
+use crate::description::SourceLine;
 
 /// One line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,7 +12,7 @@ pub struct PackEntry {
     /// What is to happen.
     pub action: PackAction,
     /// Where the line stands.
-    pub place: Place,
+    pub place: SourceLine,
 }
 
 /// What an entry does.

@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt as _;
 
 use coldpress_layout::NodeId;
 
-use crate::description::Place;
+use crate::description::SourceLine;
 use crate::draft::Draft;
 use crate::error::Error;
 
@@ -16,7 +16,7 @@ pub(super) struct Link<'a> {
     pub(super) directory: NodeId,
     pub(super) name: &'a [u8],
     pub(super) target: &'a [u8],
-    pub(super) place: &'a Place,
+    pub(super) place: &'a SourceLine,
 }
 
 /// The links of a pack file.

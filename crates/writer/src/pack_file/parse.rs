@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::entry::{PackAction, PackEntry, PackGlob, PackObject, PackPattern};
 use crate::description::{
-    LINE_MAX_BYTES, Malformed, PATH_EXPECTED, Place, Word, Words, device, is_space, number,
+    LINE_MAX_BYTES, Malformed, PATH_EXPECTED, SourceLine, Word, Words, device, is_space, number,
     path_in_image,
 };
 use crate::scan::TARGET_MAX_BYTES;
@@ -26,7 +26,7 @@ pub(super) fn parse(bytes: &[u8], path: &Path) -> Result<Vec<PackEntry>, Malform
     let path: Arc<Path> = path.into();
     let mut entries = Vec::new();
     for (line, number) in bytes.split(|&byte| byte == b'\n').zip(1..) {
-        let place = Place::File {
+        let place = SourceLine::File {
             path: path.clone(),
             line: number,
         };
@@ -38,7 +38,7 @@ pub(super) fn parse(bytes: &[u8], path: &Path) -> Result<Vec<PackEntry>, Malform
     Ok(entries)
 }
 
-fn entry(line: &[u8], place: &Place) -> Result<PackEntry, Malformed> {
+fn entry(line: &[u8], place: &SourceLine) -> Result<PackEntry, Malformed> {
     let mut words = Words::new(line, place);
     if line.len() > LINE_MAX_BYTES || line.contains(&0) {
         let (start, bytes) = (0, line);

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::description::Place;
+use crate::description::SourceLine;
 
 /// One definition: what is to happen to one path of the image.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,7 +12,7 @@ pub struct Definition {
     /// What is to happen.
     pub action: Action,
     /// Where the definition stands.
-    pub place: Place,
+    pub place: SourceLine,
 }
 
 /// What a definition does.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::parse::{self, Lookup};
 use super::{Action, DataFile, Object, Pseudo};
-use crate::description::{LINE_MAX_BYTES, Malformed, Place, is_space};
+use crate::description::{LINE_MAX_BYTES, Malformed, SourceLine, is_space};
 use crate::error::{self, Error};
 
 /// The line that ends the definitions; the data begins after one more line, `#`.
@@ -132,9 +132,9 @@ impl<R: BufRead> Lines<R> {
     }
 
     /// Puts the next line into `line`; `None` at the end.
-    pub(super) fn next(&mut self, line: &mut Vec<u8>) -> Result<Option<Place>, Error> {
+    pub(super) fn next(&mut self, line: &mut Vec<u8>) -> Result<Option<SourceLine>, Error> {
         line.clear();
-        let place = Place::File {
+        let place = SourceLine::File {
             path: self.path.clone(),
             line: self.number + 1,
         };
@@ -170,7 +170,7 @@ impl<R: BufRead> Lines<R> {
         }
     }
 
-    fn skip_after_marker(&mut self, place: &Place) -> Result<(), Error> {
+    fn skip_after_marker(&mut self, place: &SourceLine) -> Result<(), Error> {
         let mut found = Vec::new();
         let reader = self.reader.by_ref();
         let taken = reader.take(2).read_to_end(&mut found);

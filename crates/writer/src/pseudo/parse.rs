@@ -8,7 +8,7 @@ use coldpress_format::XattrPrefix;
 use super::definition::{Action, Attributes, Definition, Object};
 use super::value;
 use crate::description::{
-    Malformed, PATH_EXPECTED, Place, Word, Words, device, is_space, number, path_in_image,
+    Malformed, PATH_EXPECTED, SourceLine, Word, Words, device, is_space, number, path_in_image,
 };
 use crate::scan::TARGET_MAX_BYTES;
 
@@ -41,7 +41,7 @@ const TYPE_EXPECTED: &str = "a type: one of d m b c f s i x h l L, D M B C F S I
 /// [`Malformed`] for the first part that is wrong.
 pub(super) fn definition(
     line: &[u8],
-    place: &Place,
+    place: &SourceLine,
     data: Option<usize>,
     lookup: &Lookup,
 ) -> Result<Definition, Malformed> {
@@ -93,7 +93,7 @@ pub(super) fn definition(
 /// [`Malformed`] for the first part that is wrong.
 pub(super) fn directory(
     line: &[u8],
-    place: &Place,
+    place: &SourceLine,
     lookup: &Lookup,
 ) -> Result<Attributes, Malformed> {
     let mut words = Words::new(line, place);

@@ -17,7 +17,7 @@ pub(super) const LOOKUP: Lookup = Lookup {
 };
 
 fn parsed(line: &str) -> Result<Definition, Malformed> {
-    let place = Place::Argument { number: 1 };
+    let place = SourceLine::Argument { number: 1 };
     parse::definition(line.as_bytes(), &place, Some(0), &LOOKUP)
 }
 
@@ -325,7 +325,7 @@ fn links_name_earlier_definitions() {
 proptest! {
     #[test]
     fn any_bytes_give_a_definition_or_an_error(line: Vec<u8>) {
-        let place = Place::Argument { number: 1 };
+        let place = SourceLine::Argument { number: 1 };
         let _ = parse::definition(&line, &place, Some(0), &LOOKUP);
         let _ = parse_directory(&line, &LOOKUP);
         let _ = read(&line);

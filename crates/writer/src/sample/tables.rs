@@ -8,7 +8,7 @@ use std::mem;
 use std::ops::Range;
 
 use coldpress_assemble::{
-    BlockStarts, DataArea, Duplicates, FileBlock, FragmentBlock, Metadata, Run, StatedBlocks,
+    BlockStarts, DataArea, Duplicates, FileBlock, FragmentBlock, MetadataLayout, Run, StatedBlocks,
     Table, TableOptions, TableSink, assemble,
 };
 use coldpress_format::{BlockSize, BlockWord, MetadataHeader, SUPERBLOCK_SIZE};
@@ -72,7 +72,7 @@ impl Found<'_> {
         let start = SUPERBLOCK_SIZE as u64;
         let area = DataArea::stated(tree, order, duplicates, block_size, start, &mut blocks);
         let options = TableOptions {
-            metadata: Metadata::Dense,
+            metadata: MetadataLayout::Dense,
             is_exportable: true,
         };
         let mut collected = Collected::default();

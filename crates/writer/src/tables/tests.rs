@@ -6,7 +6,7 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Instant;
 
-use coldpress_assemble::{DataArea, Metadata, TableOptions, assemble};
+use coldpress_assemble::{DataArea, MetadataLayout, TableOptions, assemble};
 use coldpress_codec::Settings;
 use coldpress_format::{BlockSize, BlockWord, Compressor, File};
 use coldpress_layout::{Group, Kind, Node, NodeId, Order, Plan, Tails, Tree, order};
@@ -71,7 +71,7 @@ fn options(compressor: Compressor, threads: usize) -> Options {
         tails: Tails::None,
         group: Group::None,
         exportable: true,
-        metadata: Metadata::Dense,
+        metadata: MetadataLayout::Dense,
         offset_bytes: 0,
         is_padded: true,
         deduplicated: true,

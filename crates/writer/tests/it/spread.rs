@@ -3,7 +3,7 @@ use std::collections::HashMap;
 use coldpress_format::Compressor;
 use coldpress_image::{Image, MetadataKind, MetadataMap};
 use coldpress_layout::Plan;
-use coldpress_writer::Metadata;
+use coldpress_writer::MetadataLayout;
 
 use crate::trees::{Entry, built, differences, make, options, scanned};
 
@@ -29,7 +29,7 @@ fn each_page_of_a_recording_image_names_one_inode_or_listing() {
     );
     let source = scanned(directory.path());
     let mut options = options(Some(Compressor::Zstd), 4096);
-    options.metadata = Metadata::Spread;
+    options.metadata = MetadataLayout::Spread;
     let bytes = built(&source, &Plan::default(), &options);
     assert_eq!(differences(&bytes, &source), Vec::<String>::new());
 

@@ -12,7 +12,7 @@ use coldpress_format::{BlockSize, Compressor};
 use coldpress_image::{Image, Severity};
 use coldpress_layout::{Group, NodeId, Order, Plan, Tails, order};
 use coldpress_writer::{
-    Error, Input, Metadata, Options, Progress, Source, SourceOptions, Summary, Uncompressed,
+    Error, Input, MetadataLayout, Options, Progress, Source, SourceOptions, Summary, Uncompressed,
     Warning, gather, write,
 };
 
@@ -95,7 +95,7 @@ pub(crate) fn options(compressor: Option<Compressor>, block_bytes: u32) -> Optio
         tails: Tails::Small,
         group: Group::None,
         exportable: true,
-        metadata: Metadata::Dense,
+        metadata: MetadataLayout::Dense,
         offset_bytes: 0,
         is_padded: true,
         deduplicated: true,

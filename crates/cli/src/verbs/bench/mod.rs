@@ -4,8 +4,8 @@ pub(crate) mod args;
 mod boot;
 mod build;
 mod compare;
-mod kept;
 mod launch;
+mod study_store;
 
 use coldpress_session::exit::Exit;
 use coldpress_session::ui::Ui;

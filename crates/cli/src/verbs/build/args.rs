@@ -7,9 +7,9 @@ use clap::Args;
 use coldpress_report::typed::parse_size_bytes;
 
 use crate::flags::container::{ContainerArgs, TargetName};
-use crate::flags::described::DescribedArgs;
 use crate::flags::image::ImageArgs;
 use crate::flags::profile::OrderingProfileArgs;
+use crate::flags::pseudo_files::PseudoFileArgs;
 use crate::flags::source::SourceArgs;
 use crate::flags::tar::TarArgs;
 
@@ -134,7 +134,7 @@ pub(crate) struct BuildArgs {
     pub(crate) json: bool,
 
     #[command(flatten)]
-    pub(crate) described: DescribedArgs,
+    pub(crate) pseudo_files: PseudoFileArgs,
 
     #[command(flatten)]
     pub(crate) image_options: ImageArgs,

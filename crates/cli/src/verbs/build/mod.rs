@@ -11,12 +11,12 @@ use coldpress_report::text::plural;
 use coldpress_report::units;
 use coldpress_session::exit::Exit;
 use coldpress_session::ui::Ui;
-use coldpress_writer::{Input, Metadata, Output, Summary, Warning};
+use coldpress_writer::{Input, MetadataLayout, Output, Summary, Warning};
 use serde::Serialize;
 
-use crate::described;
 use crate::inputs;
 use crate::ordering::Ordering;
+use crate::pseudo_files;
 use crate::resolve::{self, ImageSettings};
 use crate::steps;
 use crate::verbs::build::args::BuildArgs;
@@ -52,7 +52,7 @@ pub(super) fn run(args: &BuildArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let mut inputs = inputs::inputs(
         sources,
         (&args.tar, &args.container, args.target),
-        &args.described,
+        &args.pseudo_files,
         path,
         ui,
     )?;
@@ -72,8 +72,8 @@ pub(super) fn run(args: &BuildArgs, ui: &Ui) -> anyhow::Result<Exit> {
     settings.adopt(&args.image_options, &mut inputs)?;
     settings.offset_bytes = args.offset.unwrap_or(0);
     settings.is_padded = !args.no_padding;
-    settings.described = described::resolve(&args.described, path, settings.epoch_s)?;
-    settings.overrides.pseudo_wins = args.described.pseudo_override;
+    settings.pseudo_files = pseudo_files::resolve(&args.pseudo_files, path, settings.epoch_s)?;
+    settings.overrides.pseudo_wins = args.pseudo_files.pseudo_override;
     let sorts = [
         (&args.sort, Dialect::Mksquashfs),
         (&args.gensquashfs_sort, Dialect::Gensquashfs),
@@ -118,7 +118,7 @@ pub(super) fn run(args: &BuildArgs, ui: &Ui) -> anyhow::Result<Exit> {
             "{things} could not be stored as found; the rest is in the image"
         ));
     }
-    Ok(Exit::wrong_if(lost > 0))
+    Ok(Exit::partial_if(lost > 0))
 }
 
 /// Everything between creating the file and putting it in place.
@@ -137,7 +137,7 @@ fn build(
     steps::find_duplicates(&mut source, settings, ui)?;
     let plan = ordering.into_plan(&source, inputs, settings, ui)?;
     let order = steps::order(&source, &plan, settings, ui);
-    let options = settings.build_options(&source.tree, Metadata::Dense);
+    let options = settings.build_options(&source.tree, MetadataLayout::Dense);
     refuse(args, source.losses().next())?;
     if let Some(old) = &args.reuse {
         steps::reuse(&mut source, old, &options, ui)?;

@@ -10,7 +10,7 @@ use coldpress_host::{Sample, memory_file, path_of_open, threads};
 use coldpress_layout::{Group, Plan, Tails};
 use coldpress_session::ui::Ui;
 use coldpress_writer::{
-    Input, Metadata, Options, SourceOptions, TarDefaults, TarInput, TarOrigin, Uncompressed,
+    Input, MetadataLayout, Options, SourceOptions, TarDefaults, TarInput, TarOrigin, Uncompressed,
 };
 
 use super::{archive, content};
@@ -117,7 +117,7 @@ fn write(
         tails,
         group: Group::None,
         exportable: false,
-        metadata: Metadata::Dense,
+        metadata: MetadataLayout::Dense,
         offset_bytes: 0,
         is_padded: true,
         deduplicated: false,

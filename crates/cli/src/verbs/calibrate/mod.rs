@@ -69,7 +69,7 @@ pub(super) fn run(args: &CalibrateArgs, ui: &Ui) -> anyhow::Result<Exit> {
     };
     unless_stdout_closed(print(&kept, args, ui))?;
     ui.say(&format!("calibrated in {time}; {end}"));
-    Ok(Exit::wrong_if(is_wrong))
+    Ok(Exit::partial_if(is_wrong))
 }
 
 /// Prints what is kept.

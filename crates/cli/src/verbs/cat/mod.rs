@@ -51,7 +51,7 @@ pub(super) fn run(args: &CatArgs, ui: &Ui) -> anyhow::Result<Exit> {
         }
     }
     printing.out.flush()?;
-    Ok(Exit::wrong_if(wrong))
+    Ok(Exit::partial_if(wrong))
 }
 
 impl Printing<'_> {

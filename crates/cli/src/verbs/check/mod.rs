@@ -120,7 +120,7 @@ pub(super) fn run(args: &CheckArgs, ui: &Ui) -> anyhow::Result<Exit> {
         "{}: {verdict}{besides}{checked}",
         escaped_path(&args.image)
     ));
-    Ok(Exit::wrong_if(!sound))
+    Ok(Exit::partial_if(!sound))
 }
 
 /// What kept the image from being opened whole, and what is wrong with the rest.

@@ -64,7 +64,7 @@ pub(super) fn run(args: &DefragArgs, ui: &Ui) -> anyhow::Result<Exit> {
     if args.json {
         unless_stdout_closed(ui.json(&rows))?;
     }
-    Ok(Exit::wrong_if(is_wrong))
+    Ok(Exit::partial_if(is_wrong))
 }
 
 /// Links names to one file again that a killed run left as two; returns whether all was well.

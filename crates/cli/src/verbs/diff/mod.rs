@@ -61,7 +61,7 @@ pub(super) fn run(args: &DiffArgs, ui: &Ui) -> anyhow::Result<Exit> {
         report.tree_differences == 0 && report.superblock.is_empty() && report.layout.is_empty();
     print(args, &report, ui)?;
     ui.say(&verdict(args, &report));
-    Ok(Exit::wrong_if(!report.same))
+    Ok(Exit::partial_if(!report.same))
 }
 
 /// Demands that nothing is asked for that only two images have.

@@ -54,7 +54,7 @@ pub(super) fn run(args: &DoctorArgs, ui: &Ui) -> anyhow::Result<Exit> {
         out.flush()?;
     }
     let is_refused = judged.iter().any(|judged| judged.verdict == Verdict::No);
-    Ok(Exit::wrong_if(is_refused))
+    Ok(Exit::partial_if(is_refused))
 }
 
 /// Prints the targets that have names.

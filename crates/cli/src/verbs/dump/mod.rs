@@ -58,7 +58,7 @@ pub(super) fn run(args: &DumpArgs, ui: &Ui) -> anyhow::Result<Exit> {
             plural(dumped.broken_rules, "rule", "rules")
         ));
     }
-    Ok(Exit::wrong_if(is_told || dumped.broken_rules > 0))
+    Ok(Exit::partial_if(is_told || dumped.broken_rules > 0))
 }
 
 /// Prints ranges as they come.

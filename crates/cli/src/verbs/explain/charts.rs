@@ -4,7 +4,7 @@ use coldpress_bench::{HeatMap, Timeline, TimelineSpot};
 use coldpress_explain::{ReadKind, ReadMark};
 use coldpress_report::units::{as_f64, bytes};
 
-use super::Told;
+use super::Findings;
 use super::tables::{self, ms};
 
 /// Cells of the heat map.
@@ -12,15 +12,15 @@ const TIMES: usize = 48;
 const PLACES: usize = 32;
 
 /// Every read, by time and position.
-pub(super) fn timeline(told: &Told) -> Timeline {
+pub(super) fn timeline(findings: &Findings) -> Timeline {
     let spot = |read: &ReadMark| {
         let what = match (read.kind, read.file) {
             (ReadKind::Metadata, _) => "metadata".to_owned(),
             (ReadKind::Fragment, Some(file)) => {
-                format!("fragment block for {}", tables::path(told.map, file))
+                format!("fragment block for {}", tables::path(findings.map, file))
             }
             (ReadKind::Fragment, None) => "fragment block".to_owned(),
-            (ReadKind::Data, Some(file)) => tables::path(told.map, file),
+            (ReadKind::Data, Some(file)) => tables::path(findings.map, file),
             (ReadKind::Data, None) => "data".to_owned(),
         };
         TimelineSpot {
@@ -40,7 +40,7 @@ pub(super) fn timeline(told: &Told) -> Timeline {
         kinds: ["data blocks", "fragment blocks", "metadata"]
             .map(str::to_owned)
             .to_vec(),
-        spots: told.explanation.reads.iter().map(spot).collect(),
+        spots: findings.explanation.reads.iter().map(spot).collect(),
     }
 }
 
@@ -53,13 +53,13 @@ fn kind(kind: ReadKind) -> usize {
 }
 
 /// How many reads each part of the image had, and when.
-pub(super) fn heat_map(told: &Told) -> HeatMap {
-    let reads = &told.explanation.reads;
+pub(super) fn heat_map(findings: &Findings) -> HeatMap {
+    let reads = &findings.explanation.reads;
     let last_us = reads.iter().map(|read| read.time_us).max().unwrap_or(0);
     let end_us = last_us
-        .max(told.explanation.totals.wall_us)
+        .max(findings.explanation.totals.wall_us)
         .saturating_add(1);
-    let image_bytes = told.map.image_bytes().max(1);
+    let image_bytes = findings.map.image_bytes().max(1);
     let mut rows = vec![vec![0_u64; TIMES]; PLACES];
     for read in reads {
         let column = cell(read.time_us, end_us, TIMES);

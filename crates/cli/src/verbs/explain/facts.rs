@@ -4,38 +4,38 @@ use coldpress_explain::Totals;
 use coldpress_report::text::{escaped, plural};
 use coldpress_report::units::{bytes, count, ratio, seconds};
 
-use super::Told;
+use super::Findings;
 use super::recorded::Origin;
 
 /// Names and what they mean for this start.
-pub(super) fn facts(told: &Told) -> Vec<(&'static str, String)> {
-    let totals = &told.explanation.totals;
+pub(super) fn facts(findings: &Findings) -> Vec<(&'static str, String)> {
+    let totals = &findings.explanation.totals;
     vec![
-        ("start", start(told)),
-        ("device", device(told)),
+        ("start", start(findings)),
+        ("device", device(findings)),
         ("read", read(totals)),
         ("needed", needed(totals)),
         ("decompressed", decompressed(totals)),
         ("used", used(totals)),
         ("in memory", in_memory(totals)),
-        ("time", spent(told)),
+        ("time", spent(findings)),
     ]
 }
 
-fn start(told: &Told) -> String {
-    match &told.recorded.origin {
+fn start(findings: &Findings) -> String {
+    match &findings.recorded.origin {
         Origin::Start { read_ahead_kib, .. } => format!(
             "{}, device {}, {read_ahead_kib} KiB of readahead",
-            time(told.explanation.totals.wall_us),
-            escaped(told.args.device.as_bytes()),
+            time(findings.explanation.totals.wall_us),
+            escaped(findings.args.device.as_bytes()),
         ),
         Origin::Trace {
             name,
             is_calibrated,
         } => format!(
             "{} as predicted of {name}, device {} ({})",
-            time(told.explanation.totals.wall_us),
-            escaped(told.args.device.as_bytes()),
+            time(findings.explanation.totals.wall_us),
+            escaped(findings.args.device.as_bytes()),
             if *is_calibrated {
                 "as calibrated"
             } else {
@@ -45,14 +45,14 @@ fn start(told: &Told) -> String {
     }
 }
 
-fn device(told: &Told) -> String {
-    let totals = &told.explanation.totals;
+fn device(findings: &Findings) -> String {
+    let totals = &findings.explanation.totals;
     let counted = format!(
         "{}, {}",
         plural(totals.device_reads, "read", "reads"),
         bytes(totals.device_bytes)
     );
-    if let Origin::Trace { .. } = told.recorded.origin {
+    if let Origin::Trace { .. } = findings.recorded.origin {
         return counted;
     }
     let apart = totals.difference().map_or(String::new(), |difference| {
@@ -114,9 +114,9 @@ fn in_memory(totals: &Totals) -> String {
     )
 }
 
-fn spent(told: &Told) -> String {
-    let totals = &told.explanation.totals;
-    let most = match told.recorded.origin {
+fn spent(findings: &Findings) -> String {
+    let totals = &findings.explanation.totals;
+    let most = match findings.recorded.origin {
         Origin::Start { .. } => " at most",
         Origin::Trace { .. } => "",
     };

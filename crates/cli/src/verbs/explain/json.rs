@@ -8,7 +8,7 @@ use coldpress_report::text::escaped_path;
 use serde::Serialize;
 
 use super::recorded::Origin;
-use super::{Told, tables};
+use super::{Findings, tables};
 
 /// All of it. Paths are escaped as `ls` prints them.
 #[derive(Serialize)]
@@ -68,20 +68,20 @@ struct Program<'a> {
 }
 
 impl<'a> Document<'a> {
-    pub(super) fn new(told: &'a Told) -> Self {
-        let explanation = &told.explanation;
+    pub(super) fn new(findings: &'a Findings) -> Self {
+        let explanation = &findings.explanation;
         let file = |cost: &'a FileCost| File {
-            path: tables::path(told.map, cost.file),
+            path: tables::path(findings.map, cost.file),
             cost,
             amplification: cost.amplification(),
         };
-        let programs = told.programs.iter().map(|found| Program {
-            path: tables::path(told.map, found.file),
+        let programs = findings.programs.iter().map(|found| Program {
+            path: tables::path(findings.map, found.file),
             cost: found.cost.as_ref().ok(),
             error: found.cost.as_ref().err().map(ToString::to_string),
         });
         let blocks = explanation.repeats.blocks.iter();
-        let (command, read_ahead_kib) = match &told.recorded.origin {
+        let (command, read_ahead_kib) = match &findings.recorded.origin {
             Origin::Start {
                 words,
                 read_ahead_kib,
@@ -90,11 +90,11 @@ impl<'a> Document<'a> {
             Origin::Trace { .. } => (None, None),
         };
         Self {
-            image: escaped_path(&told.args.image),
+            image: escaped_path(&findings.args.image),
             command,
-            device: &told.args.device,
+            device: &findings.args.device,
             read_ahead_kib,
-            trace: told.args.trace.as_deref().map(escaped_path),
+            trace: findings.args.trace.as_deref().map(escaped_path),
             kernel: machine().kernel,
             totals: &explanation.totals,
             read_amplification: explanation.totals.read_amplification(),
@@ -102,7 +102,7 @@ impl<'a> Document<'a> {
             metadata: &explanation.metadata,
             repeats: Repeats {
                 by_reason: &explanation.repeats.by_reason,
-                blocks: blocks.filter_map(|found| block(told, found)).collect(),
+                blocks: blocks.filter_map(|found| block(findings, found)).collect(),
             },
             files: explanation.files.iter().map(file).collect(),
             programs: programs.collect(),
@@ -110,8 +110,8 @@ impl<'a> Document<'a> {
     }
 }
 
-fn block(told: &Told, found: &RepeatedBlock) -> Option<Block> {
-    let block = told.map.blocks().get(found.block)?;
+fn block(findings: &Findings, found: &RepeatedBlock) -> Option<Block> {
+    let block = findings.map.blocks().get(found.block)?;
     let (kind, file, index) = match block.kind {
         BlockKind::Data { file, index } => ("data block", Some(file), Some(index)),
         BlockKind::Fragment(index) => ("fragment block", None, Some(index.into())),
@@ -119,7 +119,7 @@ fn block(told: &Told, found: &RepeatedBlock) -> Option<Block> {
     };
     Some(Block {
         kind,
-        path: file.map(|file| tables::path(told.map, file)),
+        path: file.map(|file| tables::path(findings.map, file)),
         index,
         start_byte: block.start,
         size_bytes: block.size_bytes,

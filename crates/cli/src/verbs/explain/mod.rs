@@ -32,7 +32,7 @@ use recorded::{Origin, Recorded, Source};
 use symbols::Orders;
 
 /// A start and all that is told of it.
-struct Told<'a> {
+struct Findings<'a> {
     args: &'a ExplainArgs,
     recorded: &'a Recorded,
     map: &'a ImageMap,
@@ -41,7 +41,7 @@ struct Told<'a> {
     programs: Vec<Explained>,
 }
 
-impl Told<'_> {
+impl Findings<'_> {
     /// Programs and libraries of which it is known what the start did to them.
     fn known_programs(&self) -> impl Iterator<Item = (usize, &ElfCost)> {
         let found = self.programs.iter();
@@ -68,21 +68,21 @@ pub(super) fn run(args: &ExplainArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let account = account(&map, &opened.image, &recorded)?;
     let explanation = account.explanation();
     let programs = programs::explain(&opened.image, &map, &account, &explanation, &orders);
-    let told = Told {
+    let findings = Findings {
         args,
         recorded: &recorded,
         map: &map,
         explanation,
         programs,
     };
-    let is_wrong = orders.write(&told, ui)?;
+    let is_wrong = orders.write(&findings, ui)?;
     if let Some(output) = report {
         let mut html = Vec::new();
-        report_html(&page::report(&told), &mut html)?;
+        report_html(&page::report(&findings), &mut html)?;
         steps::write_small(output, &html)?;
     }
-    unless_stdout_closed(tell(&told, ui))?;
-    Ok(Exit::wrong_if(is_wrong))
+    unless_stdout_closed(tell(&findings, ui))?;
+    Ok(Exit::partial_if(is_wrong))
 }
 
 /// Nothing that is written may replace the image or another output.
@@ -117,9 +117,9 @@ fn account<'a>(
     Ok(Account::new(map, start))
 }
 
-fn tell(told: &Told, ui: &Ui) -> anyhow::Result<()> {
-    if told.args.json {
-        return ui.json(&json::Document::new(told));
+fn tell(findings: &Findings, ui: &Ui) -> anyhow::Result<()> {
+    if findings.args.json {
+        return ui.json(&json::Document::new(findings));
     }
-    summary::print(told, ui)
+    summary::print(findings, ui)
 }

@@ -8,7 +8,7 @@ use coldpress_report::text::{escaped, escaped_path, plural, quoted};
 use coldpress_report::units::bytes;
 
 use super::recorded::Origin;
-use super::{Told, charts, facts, tables};
+use super::{Findings, charts, facts, tables};
 
 /// Rows of a table: a page is searched, not read to its end.
 const ROWS_MAX: usize = 100;
@@ -16,21 +16,26 @@ const ROWS_MAX: usize = 100;
 const PROGRAMS_MAX: usize = 12;
 const NAMED_MAX: usize = 30;
 
-pub(super) fn report(told: &Told) -> Report {
-    let mut sections = vec![overview(told), over_time(told), files(told), repeats(told)];
-    sections.extend(programs(told));
+pub(super) fn report(findings: &Findings) -> Report {
+    let mut sections = vec![
+        overview(findings),
+        over_time(findings),
+        files(findings),
+        repeats(findings),
+    ];
+    sections.extend(programs(findings));
     Report {
-        title: title(told),
+        title: title(findings),
         sections,
-        notes: notes(told),
+        notes: notes(findings),
         ..Report::default()
     }
 }
 
 /// Plain text: what a page is about has no marks around it.
-fn title(told: &Told) -> String {
-    let trace = told.args.trace.as_deref().map(escaped_path);
-    match &told.recorded.origin {
+fn title(findings: &Findings) -> String {
+    let trace = findings.args.trace.as_deref().map(escaped_path);
+    match &findings.recorded.origin {
         Origin::Start { words, .. } => {
             format!(
                 "A cold start of {}",
@@ -41,20 +46,20 @@ fn title(told: &Told) -> String {
     }
 }
 
-fn overview(told: &Told) -> Section {
-    let facts = facts::facts(told).into_iter();
+fn overview(findings: &Findings) -> Section {
+    let facts = facts::facts(findings).into_iter();
     Section {
         title: "What it took".to_owned(),
         exhibits: vec![
             Exhibit::Facts(facts.map(|(name, fact)| (name.to_owned(), fact)).collect()),
-            Exhibit::Hint(basis(told).to_owned()),
+            Exhibit::Hint(basis(findings).to_owned()),
         ],
     }
 }
 
 /// Where the figures come from.
-fn basis(told: &Told) -> &'static str {
-    match told.recorded.origin {
+fn basis(findings: &Findings) -> &'static str {
+    match findings.recorded.origin {
         Origin::Start { .. } => {
             "Reads, bytes and pages are measured. Waiting is from a request to its arrival. Decompressing is what a thread \
              did from then to its next event, at most three times what a program takes: an upper bound."
@@ -65,12 +70,12 @@ fn basis(told: &Told) -> &'static str {
     }
 }
 
-fn over_time(told: &Told) -> Section {
+fn over_time(findings: &Findings) -> Section {
     Section {
         title: "Reads of the image over time".to_owned(),
         exhibits: vec![
-            Exhibit::Timeline(charts::timeline(told)),
-            Exhibit::HeatMap(charts::heat_map(told)),
+            Exhibit::Timeline(charts::timeline(findings)),
+            Exhibit::HeatMap(charts::heat_map(findings)),
             Exhibit::Hint(
                 "A spot is a read; a rectangle is darker the more reads it has. What is above each other was read at the same \
                  time, what goes up from left to right lies in the order in which it was needed."
@@ -80,33 +85,33 @@ fn over_time(told: &Told) -> Section {
     }
 }
 
-fn files(told: &Told) -> Section {
+fn files(findings: &Findings) -> Section {
     let mut exhibits = vec![
-        Exhibit::Table(tables::files(told, ROWS_MAX)),
+        Exhibit::Table(tables::files(findings, ROWS_MAX)),
         Exhibit::Hint(
             "Sorted by the time that was waited and decompressed. Perhaps used are pages that the kernel mapped around a fault because \
              they were there. In vain came those into memory that were not even perhaps used."
                 .to_owned(),
         ),
     ];
-    exhibits.extend(more(told.explanation.files.len()));
+    exhibits.extend(more(findings.explanation.files.len()));
     Section {
         title: "Files".to_owned(),
         exhibits,
     }
 }
 
-fn repeats(told: &Told) -> Section {
-    let repeated = &told.explanation.repeats.blocks;
-    let mut exhibits = vec![Exhibit::Table(tables::metadata(told))];
+fn repeats(findings: &Findings) -> Section {
+    let repeated = &findings.explanation.repeats.blocks;
+    let mut exhibits = vec![Exhibit::Table(tables::metadata(findings))];
     if repeated.is_empty() {
         exhibits.push(Exhibit::Text(
             "No block was read more than once.".to_owned(),
         ));
     } else {
         exhibits.push(Exhibit::Heading("Blocks read more than once".to_owned()));
-        exhibits.push(Exhibit::Table(tables::reasons(told)));
-        exhibits.push(Exhibit::Table(tables::repeated(told, ROWS_MAX)));
+        exhibits.push(Exhibit::Table(tables::reasons(findings)));
+        exhibits.push(Exhibit::Table(tables::repeated(findings, ROWS_MAX)));
         exhibits.extend(more(repeated.len()));
     }
     Section {
@@ -123,8 +128,8 @@ fn more(all: usize) -> Option<Exhibit> {
     )))
 }
 
-fn programs(told: &Told) -> Option<Section> {
-    let mut table = tables::programs(told, ROWS_MAX);
+fn programs(findings: &Findings) -> Option<Section> {
+    let mut table = tables::programs(findings, ROWS_MAX);
     if table.rows.is_empty() {
         return None;
     }
@@ -132,8 +137,8 @@ fn programs(told: &Told) -> Option<Section> {
     table.columns.pop();
     table.rows.iter_mut().for_each(|row| drop(row.pop()));
     let mut exhibits = vec![Exhibit::Table(table)];
-    for (file, cost) in told.known_programs().take(PROGRAMS_MAX) {
-        exhibits.push(Exhibit::Heading(tables::path(told.map, file)));
+    for (file, cost) in findings.known_programs().take(PROGRAMS_MAX) {
+        exhibits.push(Exhibit::Heading(tables::path(findings.map, file)));
         exhibits.push(Exhibit::Table(sections(cost)));
         exhibits.extend(initializers(&cost.initializers));
     }
@@ -191,17 +196,17 @@ fn initializers(all: &[Initializer]) -> Option<Exhibit> {
     )))
 }
 
-fn notes(told: &Told) -> Vec<(String, String)> {
+fn notes(findings: &Findings) -> Vec<(String, String)> {
     let mut notes = vec![
-        ("image", quoted(&told.args.image)),
-        ("image size", bytes(told.map.image_bytes())),
+        ("image", quoted(&findings.args.image)),
+        ("image size", bytes(findings.map.image_bytes())),
         ("kernel", machine().kernel),
         (
             "made by",
             format!("coldpress {}", env!("CARGO_PKG_VERSION")),
         ),
     ];
-    if let Origin::Start { words, .. } = &told.recorded.origin {
+    if let Origin::Start { words, .. } = &findings.recorded.origin {
         notes.push(("command", words.join(" ")));
     }
     let notes = notes.into_iter();

@@ -7,7 +7,7 @@ use coldpress_report::text::{plural, quoted, quoted_bytes};
 use coldpress_session::ui::Ui;
 use coldpress_writer::Output;
 
-use super::Told;
+use super::Findings;
 use crate::steps;
 use crate::verbs::explain::args::{Linker, SymbolOrder};
 
@@ -35,12 +35,12 @@ impl<'a> Orders<'a> {
     /// # Errors
     ///
     /// If a file cannot be written.
-    pub(super) fn write(self, told: &Told, ui: &Ui) -> anyhow::Result<bool> {
+    pub(super) fn write(self, findings: &Findings, ui: &Ui) -> anyhow::Result<bool> {
         let mut is_one_missing = false;
         for (order, output) in self.0 {
-            match find(told, &order.file) {
+            match find(findings, &order.file) {
                 Ok(cost) => {
-                    let text = lines(&cost.order, told.args.linker);
+                    let text = lines(&cost.order, findings.args.linker);
                     steps::write_small(output, &text)?;
                     say(&order.output, cost, ui);
                 }
@@ -64,13 +64,16 @@ fn say(output: &Path, cost: &ElfCost, ui: &Ui) {
 }
 
 /// The one file that is meant.
-fn find<'a>(told: &'a Told, file: &[u8]) -> Result<&'a ElfCost, String> {
+fn find<'a>(findings: &'a Findings, file: &[u8]) -> Result<&'a ElfCost, String> {
     let path = |map: &'a ImageMap, file: usize| map.files().get(file).map(|file| &*file.path);
     let is_meant =
-        |file_index: usize| path(told.map, file_index).is_some_and(|path| is_meant(file, path));
-    let mut found = told.programs.iter().filter(|found| is_meant(found.file));
+        |file_index: usize| path(findings.map, file_index).is_some_and(|path| is_meant(file, path));
+    let mut found = findings
+        .programs
+        .iter()
+        .filter(|found| is_meant(found.file));
     let Some(only) = found.next() else {
-        let mut files = told.explanation.files.iter();
+        let mut files = findings.explanation.files.iter();
         return Err(if files.any(|cost| is_meant(cost.file)) {
             "it is no ELF file".to_owned()
         } else {
@@ -78,7 +81,7 @@ fn find<'a>(told: &'a Told, file: &[u8]) -> Result<&'a ElfCost, String> {
         });
     };
     if let Some(other) = found.next() {
-        let name = |file| quoted_bytes(path(told.map, file).unwrap_or_default());
+        let name = |file| quoted_bytes(path(findings.map, file).unwrap_or_default());
         let (one, other) = (name(only.file), name(other.file));
         return Err(format!("it may be {one} or {other}; state which"));
     }

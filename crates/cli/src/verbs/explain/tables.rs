@@ -5,16 +5,16 @@ use coldpress_report::Table;
 use coldpress_report::text::escaped;
 use coldpress_report::units::{bytes, count, ratio};
 
-use super::Told;
+use super::Findings;
 
 /// Nothing to say.
 const NONE: &str = "-";
 
 /// Files, those that cost most first.
-pub(super) fn files(told: &Told, max: usize) -> Table {
+pub(super) fn files(findings: &Findings, max: usize) -> Table {
     let row = |cost: &FileCost| {
         vec![
-            path(told.map, cost.file),
+            path(findings.map, cost.file),
             count(cost.device_reads),
             bytes(cost.read_bytes),
             bytes(cost.used_bytes),
@@ -39,13 +39,19 @@ pub(super) fn files(told: &Told, max: usize) -> Table {
             "waited ms",
             "decompressing ms",
         ]),
-        rows: told.explanation.files.iter().take(max).map(row).collect(),
+        rows: findings
+            .explanation
+            .files
+            .iter()
+            .take(max)
+            .map(row)
+            .collect(),
     }
 }
 
 /// The parts of the metadata.
-pub(super) fn metadata(told: &Told) -> Table {
-    let rows = told.explanation.metadata.iter().map(|area| {
+pub(super) fn metadata(findings: &Findings) -> Table {
+    let rows = findings.explanation.metadata.iter().map(|area| {
         vec![
             area.area.name().replace('-', " "),
             count(area.blocks),
@@ -73,8 +79,8 @@ pub(super) fn metadata(told: &Told) -> Table {
 }
 
 /// Why blocks were read again.
-pub(super) fn reasons(told: &Told) -> Table {
-    let rows = told.explanation.repeats.by_reason.iter().map(|sum| {
+pub(super) fn reasons(findings: &Findings) -> Table {
+    let rows = findings.explanation.repeats.by_reason.iter().map(|sum| {
         vec![
             sum.reason.text().to_owned(),
             count(sum.readings),
@@ -88,16 +94,16 @@ pub(super) fn reasons(told: &Told) -> Table {
 }
 
 /// The blocks that were read again, those that cost most first.
-pub(super) fn repeated(told: &Told, max: usize) -> Table {
+pub(super) fn repeated(findings: &Findings, max: usize) -> Table {
     let row = |found: &RepeatedBlock| {
         vec![
-            block_name(told.map, found.block),
+            block_name(findings.map, found.block),
             count(found.times),
             bytes(found.again_bytes),
             found.reason.text().to_owned(),
         ]
     };
-    let blocks = &told.explanation.repeats.blocks;
+    let blocks = &findings.explanation.repeats.blocks;
     Table {
         columns: columns(&["block", "times", "read again", "most often because"]),
         rows: blocks.iter().take(max).map(row).collect(),
@@ -105,10 +111,10 @@ pub(super) fn repeated(told: &Told, max: usize) -> Table {
 }
 
 /// Programs and libraries, those that cost most first.
-pub(super) fn programs(told: &Told, max: usize) -> Table {
-    let rows = told.known_programs().take(max).map(|(file, cost)| {
+pub(super) fn programs(findings: &Findings, max: usize) -> Table {
+    let rows = findings.known_programs().take(max).map(|(file, cost)| {
         vec![
-            path(told.map, file),
+            path(findings.map, file),
             count(cost.faults),
             backward(cost),
             format!(

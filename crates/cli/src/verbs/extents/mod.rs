@@ -38,7 +38,7 @@ pub(super) fn run(args: &ExtentsArgs, ui: &Ui) -> anyhow::Result<Exit> {
     } else {
         print(&report, ui)?;
     }
-    Ok(Exit::wrong_if(is_wrong))
+    Ok(Exit::partial_if(is_wrong))
 }
 
 fn print(report: &Report, ui: &Ui) -> anyhow::Result<()> {

@@ -66,7 +66,7 @@ pub(super) fn run(args: &ExtractArgs, ui: &Ui) -> anyhow::Result<Exit> {
     } else {
         ui.say(&report.summary_line());
     }
-    Ok(Exit::wrong_if(!is_whole || is_vain))
+    Ok(Exit::partial_if(!is_whole || is_vain))
 }
 
 /// What becomes of a path by the patterns.

@@ -52,7 +52,7 @@ pub(super) fn run(args: &FindArgs, ui: &Ui) -> anyhow::Result<Exit> {
         }
     }
     search.listing.finish()?;
-    Ok(Exit::wrong_if(wrong))
+    Ok(Exit::partial_if(wrong))
 }
 
 /// A search under way.

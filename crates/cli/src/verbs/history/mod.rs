@@ -42,7 +42,7 @@ fn forget(args: &ForgetArgs, ui: &Ui) -> anyhow::Result<Exit> {
         }
     }
     ui.say(&format!("{} removed", plural(count, "study", "studies")));
-    Ok(Exit::wrong_if(wrong))
+    Ok(Exit::partial_if(wrong))
 }
 
 /// The study of this number.

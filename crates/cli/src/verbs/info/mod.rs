@@ -32,5 +32,5 @@ pub(super) fn run(args: &InfoArgs, ui: &Ui) -> anyhow::Result<Exit> {
         out.write_all(contents.text(&image).as_bytes())?;
         out.flush()?;
     }
-    Ok(Exit::wrong_if(is_damaged))
+    Ok(Exit::partial_if(is_damaged))
 }

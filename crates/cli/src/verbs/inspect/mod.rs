@@ -85,7 +85,7 @@ pub(super) fn run(args: &InspectArgs, ui: &Ui) -> anyhow::Result<Exit> {
     } else {
         report.print(ui)?;
     }
-    Ok(Exit::wrong_if(lost))
+    Ok(Exit::partial_if(lost))
 }
 
 impl Tree {

@@ -49,7 +49,7 @@ pub(super) fn run(args: &LsArgs, ui: &Ui) -> anyhow::Result<Exit> {
         }
     }
     search.listing.finish()?;
-    Ok(Exit::wrong_if(wrong))
+    Ok(Exit::partial_if(wrong))
 }
 
 /// A search for what is to be listed.

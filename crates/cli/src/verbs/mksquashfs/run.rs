@@ -14,8 +14,8 @@ use coldpress_session::ui::Ui;
 use coldpress_writer::{Options, Source, Warning};
 
 use super::destination::{Destination, recover};
-use crate::verbs::deed;
-use crate::verbs::kept::kept;
+use crate::verbs::change_store::with_change;
+use crate::verbs::operation;
 use crate::verbs::pace::{Pace, Shown, print};
 
 /// Writes the image that is asked for.
@@ -26,8 +26,8 @@ use crate::verbs::pace::{Pace, Shown, print};
 ///
 /// If a part of the request contradicts another, cannot be used, or the image cannot be written.
 pub(crate) fn run(request: &mut Request, epoch_s: Option<u32>, ui: &Ui) -> anyhow::Result<()> {
-    let deed = deed::of_making(request.tool, &request.destination);
-    kept(deed, ui, || build(request, epoch_s, ui))
+    let operation = operation::of_making(request.tool, &request.destination);
+    with_change(operation, ui, || build(request, epoch_s, ui))
 }
 
 fn build(request: &mut Request, epoch_s: Option<u32>, ui: &Ui) -> anyhow::Result<()> {

@@ -29,7 +29,7 @@ pub(super) fn run(args: &ConvertArgs, ui: &Ui) -> anyhow::Result<Exit> {
         }
     }
     steps::write_small(output, &text)?;
-    Ok(Exit::wrong_if(lossy))
+    Ok(Exit::partial_if(lossy))
 }
 
 /// The input as a plan, and whether something was lost on the way.

@@ -59,7 +59,7 @@ pub(super) fn run(args: &LintArgs, ui: &Ui) -> anyhow::Result<Exit> {
         out.flush()?;
     }
     ui.say(&format!("{file}: {count}"));
-    Ok(Exit::wrong_if(!findings.is_empty()))
+    Ok(Exit::partial_if(!findings.is_empty()))
 }
 
 /// The lines that cannot be read, and those that do nothing, in the order of the file.

@@ -52,7 +52,7 @@ pub(super) fn run(args: &PrefetchArgs, ui: &Ui) -> anyhow::Result<Exit> {
             quoted(&args.target)
         ));
     }
-    Ok(Exit::wrong_if(is_lost))
+    Ok(Exit::partial_if(is_lost))
 }
 
 fn from_image(

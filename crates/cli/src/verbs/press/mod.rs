@@ -21,7 +21,7 @@ use coldpress_session::ui::Ui;
 use coldpress_session::work_dir::{self, WorkDir};
 use coldpress_trace::{Profile, Trace};
 use coldpress_tune::{Budget, FieldOptions, Limits};
-use coldpress_writer::{Metadata, Output, Source, Summary};
+use coldpress_writer::{MetadataLayout, Output, Source, Summary};
 
 use super::record;
 use crate::containers;
@@ -111,7 +111,7 @@ pub(super) fn run(args: &PressArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let proof = press.prove(&source, &plan, start.as_ref(), &built)?;
     press.tell(&proof, outputs.report, outputs.samples)?;
     let is_lossy = source.losses().next().is_some() || !built.changed.is_empty();
-    Ok(Exit::wrong_if(is_lossy))
+    Ok(Exit::partial_if(is_lossy))
 }
 
 /// Checks the images to compare with and the places of all that will be written.
@@ -251,7 +251,7 @@ impl Press<'_> {
             args, settings, ui, ..
         } = self;
         let order = steps::order(source, plan, settings, ui);
-        let options = settings.build_options(&source.tree, Metadata::Dense);
+        let options = settings.build_options(&source.tree, MetadataLayout::Dense);
         let built = steps::write("pressing", source, &order, &output, &options, ui)?;
         steps::verify(&output, source, &built, 0, ui)?;
         steps::commit(output, ui)?;
@@ -309,6 +309,6 @@ impl Press<'_> {
             "{} is sound, but nothing shows that it starts faster",
             quoted(&args.output)
         ));
-        Ok(Exit::Wrong)
+        Ok(Exit::Partial)
     }
 }

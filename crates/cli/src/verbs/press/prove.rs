@@ -11,7 +11,7 @@ use coldpress_report::failure::hint;
 use coldpress_report::text::plural;
 use coldpress_report::units;
 use coldpress_session::state;
-use coldpress_writer::{Metadata, Output, Source, Summary};
+use coldpress_writer::{MetadataLayout, Output, Source, Summary};
 
 use super::{Press, rival};
 use crate::recording;
@@ -127,7 +127,9 @@ impl Press<'_> {
         let started = Instant::now();
         let output = Output::create(&self.work_dir.file(UNPLANNED_IMAGE))?;
         let order = steps::order(source, &Plan::default(), &self.settings, self.ui);
-        let options = self.settings.build_options(&source.tree, Metadata::Dense);
+        let options = self
+            .settings
+            .build_options(&source.tree, MetadataLayout::Dense);
         steps::write("for comparison", source, &order, &output, &options, self.ui)?;
         steps::commit(output, self.ui)?;
         let time = units::seconds(started.elapsed().as_secs_f64());

@@ -9,7 +9,7 @@ use coldpress_layout::Tails;
 use coldpress_report::failure::hint;
 use coldpress_report::text::printable;
 use coldpress_report::units;
-use coldpress_session::peer;
+use coldpress_session::external_tool;
 use coldpress_tune::mksquashfs_words;
 
 use super::Press;
@@ -31,7 +31,7 @@ pub(super) struct Rival {
 
 /// Builds mksquashfs's image of the same source; or tells why there is none.
 pub(super) fn build(press: &Press) -> anyhow::Result<Result<Rival, &'static str>> {
-    if !peer::is_installed(PROGRAM) {
+    if !external_tool::is_installed(PROGRAM) {
         return Ok(Err("not installed, so not compared"));
     }
     if !press.settings.selection.is_everything() {
@@ -53,7 +53,7 @@ pub(super) fn build(press: &Press) -> anyhow::Result<Result<Rival, &'static str>
         .step("mksquashfs", 0)
         .about("the image to compare with");
     let started = Instant::now();
-    let outcome = peer::run(args, press.ui)?;
+    let outcome = external_tool::run(args, press.ui)?;
     step.finish("");
     if !outcome.status.success() {
         let said = printable(outcome.stderr_tail.trim_ascii());
@@ -63,7 +63,7 @@ pub(super) fn build(press: &Press) -> anyhow::Result<Result<Rival, &'static str>
     let time = units::seconds(started.elapsed().as_secs_f64());
     let note = format!(
         "{}, options {}, built in {time}",
-        peer::version(PROGRAM, "-version", press.ui)?,
+        external_tool::version(PROGRAM, "-version", press.ui)?,
         options.join(" ")
     );
     Ok(Ok(Rival { image, note }))

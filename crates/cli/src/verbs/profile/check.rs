@@ -76,7 +76,7 @@ pub(super) fn run(args: &ProfileCheckArgs, ui: &Ui) -> anyhow::Result<Exit> {
     if let Some(why) = &too_stale {
         ui.error(&format!("{why}; record again"));
     }
-    Ok(Exit::wrong_if(too_stale.is_some()))
+    Ok(Exit::partial_if(too_stale.is_some()))
 }
 
 fn report(matching: &Matching) -> Report {

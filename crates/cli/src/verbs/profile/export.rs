@@ -56,7 +56,7 @@ pub(super) fn run(args: &ProfileExportArgs, ui: &Ui) -> anyhow::Result<Exit> {
     }
     let files = plural(set.files.len() as u64, "file", "files");
     ui.say(&format!("the data of {files} was touched"));
-    Ok(Exit::wrong_if(is_lossy))
+    Ok(Exit::partial_if(is_lossy))
 }
 
 enum List {

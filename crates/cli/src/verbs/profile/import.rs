@@ -63,7 +63,7 @@ pub(super) fn run(args: &ProfileImportArgs, ui: &Ui) -> anyhow::Result<Exit> {
     trace.header = header(args, name);
     record::put(&trace, output, ui)?;
     ui.say(&summary(&trace, name));
-    Ok(Exit::wrong_if(unread_count > 0))
+    Ok(Exit::partial_if(unread_count > 0))
 }
 
 /// The image that was used, or the directory.

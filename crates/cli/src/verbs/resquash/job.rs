@@ -8,7 +8,7 @@ use coldpress_dialects::remake::{self, squashfs_tools_ng};
 use coldpress_host::{Janitor, Scratch};
 use coldpress_image::{Image, ImageOffset, ReadAt as _};
 use coldpress_report::text::quoted;
-use coldpress_session::peer;
+use coldpress_session::external_tool;
 use coldpress_session::ui::Ui;
 use coldpress_writer::{Identity, Input, Tool};
 use serde::Serialize;
@@ -110,7 +110,7 @@ impl<'a> Job<'a> {
         if !broken.is_empty() {
             return Ok(Found::at_once(Verdict::Refused, command, broken));
         }
-        if !peer::is_installed("mksquashfs") {
+        if !external_tool::is_installed("mksquashfs") {
             return Ok(Found::unknown(command, not_installed("mksquashfs")));
         }
         self.by_mksquashfs(&options, command)
@@ -124,12 +124,12 @@ impl<'a> Job<'a> {
             Tool::Coldpress => self.by_coldpress(&identity, command),
             Tool::MksquashfsOrColdpress => {
                 let found = self.by_coldpress(&identity, command.clone())?;
-                if found.verdict == Verdict::Same || !peer::is_installed("mksquashfs") {
+                if found.verdict == Verdict::Same || !external_tool::is_installed("mksquashfs") {
                     return Ok(found);
                 }
                 self.by_mksquashfs(&options(), command)
             }
-            Tool::Mksquashfs if !peer::is_installed("mksquashfs") => {
+            Tool::Mksquashfs if !external_tool::is_installed("mksquashfs") => {
                 Ok(Found::unknown(command, not_installed("mksquashfs")))
             }
             Tool::Mksquashfs if !identity.habits.is_all_root && !is_root() => {
@@ -137,7 +137,7 @@ impl<'a> Job<'a> {
                 Ok(Found::unknown(command, reason))
             }
             Tool::Mksquashfs => self.by_mksquashfs(&options(), command),
-            Tool::SquashfsToolsNg | Tool::Tar2sqfs if !peer::is_installed("tar2sqfs") => {
+            Tool::SquashfsToolsNg | Tool::Tar2sqfs if !external_tool::is_installed("tar2sqfs") => {
                 Ok(Found::unknown(command, not_installed("tar2sqfs")))
             }
             Tool::SquashfsToolsNg | Tool::Tar2sqfs => {
@@ -170,7 +170,7 @@ impl<'a> Job<'a> {
         let output = scratch.path().join("image");
         let lost = write::extracted(self.image, &directory, self.ui)?;
         write::by_mksquashfs(&directory, &output, options, self.ui)?;
-        let by = peer::version("mksquashfs", "-version", self.ui)?;
+        let by = external_tool::version("mksquashfs", "-version", self.ui)?;
         Ok(self.compare(&output, by, command)?.with_excuse(lost))
     }
 
@@ -183,7 +183,7 @@ impl<'a> Job<'a> {
         let output = scratch.path().join("image");
         let lost = write::archived(self.image, &archive, self.ui)?;
         write::by_tar2sqfs(&archive, &output, options, self.ui)?;
-        let by = peer::version("tar2sqfs", "--version", self.ui)?;
+        let by = external_tool::version("tar2sqfs", "--version", self.ui)?;
         let options = options.join(" ");
         let command = format!("coldpress tar IMAGE | tar2sqfs {options} NEW");
         let found = self.compare(&output, by, Some(command))?;

@@ -43,7 +43,7 @@ pub(super) fn run(args: &ResquashArgs, ui: &Ui) -> anyhow::Result<Exit> {
         out.write_all(text(&report).as_bytes())?;
         out.flush()?;
     }
-    Ok(Exit::wrong_if(report.found.verdict != Verdict::Same))
+    Ok(Exit::partial_if(report.found.verdict != Verdict::Same))
 }
 
 fn text(report: &Report) -> String {

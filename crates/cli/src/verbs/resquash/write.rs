@@ -12,7 +12,7 @@ use coldpress_image::{ExtractOptions, Image, ReadLimits, TarOptions, write_tar};
 use coldpress_layout::{Plan, Tails};
 use coldpress_report::failure::without_os_number;
 use coldpress_report::text::{plural, printable, quoted};
-use coldpress_session::peer;
+use coldpress_session::external_tool;
 use coldpress_session::ui::Ui;
 use coldpress_writer::{Identity, Input, Progress, SourceOptions};
 
@@ -148,7 +148,7 @@ fn run(name: &'static str, args: Vec<OsString>, ui: &Ui) -> anyhow::Result<()> {
         .to_vec();
     line.extend(args);
     let step = ui.step(name, 0);
-    let outcome = peer::run(line, ui)?;
+    let outcome = external_tool::run(line, ui)?;
     step.finish("");
     if outcome.status.success() {
         return Ok(());

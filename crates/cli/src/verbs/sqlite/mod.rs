@@ -58,7 +58,7 @@ pub(super) fn run(args: &SqliteArgs, ui: &Ui) -> anyhow::Result<Exit> {
         print(&rows, ui)
     };
     unless_stdout_closed(printed)?;
-    Ok(Exit::wrong_if(is_wrong))
+    Ok(Exit::partial_if(is_wrong))
 }
 
 impl From<Survey> for Row {

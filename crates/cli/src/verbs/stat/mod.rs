@@ -39,7 +39,7 @@ pub(super) fn run(args: &StatArgs, ui: &Ui) -> anyhow::Result<Exit> {
         }
     }
     printer.finish()?;
-    Ok(Exit::wrong_if(wrong))
+    Ok(Exit::partial_if(wrong))
 }
 
 /// Prints what is known of paths.

@@ -43,7 +43,7 @@ pub(super) fn run(args: &ArchiveArgs, ui: &Ui) -> anyhow::Result<Exit> {
         None => to_stdout(&image, &options, &mut left_out)?,
     }
     left_out.finish();
-    Ok(Exit::wrong_if(left_out.count > 0))
+    Ok(Exit::partial_if(left_out.count > 0))
 }
 
 fn options(args: &ArchiveArgs) -> anyhow::Result<TarOptions> {

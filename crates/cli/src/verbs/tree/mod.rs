@@ -32,7 +32,7 @@ pub(super) fn run(args: &TreeArgs, ui: &Ui) -> anyhow::Result<Exit> {
     out.flush()?;
     let error = error.context(format!("cannot show {}", quoted_bytes(&path)));
     ui.error(&sentence(&error));
-    Ok(Exit::Wrong)
+    Ok(Exit::Partial)
 }
 
 fn show(image: &Image, path: &[u8], args: &TreeArgs, out: &mut impl Write) -> anyhow::Result<()> {

@@ -4,7 +4,7 @@ use coldpress_bench::{Scatter, ScatterLine, ScatterSpot, pareto_front};
 use coldpress_report::units::as_f64;
 use coldpress_tune::{OrderBy, Row};
 
-use super::Told;
+use super::Advice;
 
 /// Below the chart.
 pub(super) const HINT: &str = "What stands left is faster, what stands below is smaller. The line goes through the images that no other beats in both; these and the \
@@ -14,8 +14,8 @@ pub(super) const HINT: &str = "What stands left is faster, what stands below is 
 const KINDS: [&str; 3] = ["made today by tools", "by the tree", "by the plan"];
 
 /// A spot for each image.
-pub(super) fn chart(told: &Told) -> Scatter {
-    let tuned = told.tuned;
+pub(super) fn chart(advice: &Advice) -> Scatter {
+    let tuned = advice.tuned;
     let mut spots: Vec<ScatterSpot> = tuned.rows.iter().map(spot).collect();
     // What tools make is beside it.
     let points: Vec<[f64; 2]> = tuned
@@ -34,7 +34,7 @@ pub(super) fn chart(told: &Told) -> Scatter {
         chosen.is_marked = true;
         chosen.name = format!("* {}", chosen.name);
     }
-    let (time, title) = if told.args.has_start() {
+    let (time, title) = if advice.args.has_start() {
         ("predicted_s", "Predicted start and size")
     } else {
         ("walk_s", "Predicted reading and size")

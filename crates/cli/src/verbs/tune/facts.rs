@@ -3,17 +3,17 @@
 use coldpress_report::text::escaped_path;
 use coldpress_report::units::{bytes, seconds};
 
-use super::Told;
+use super::Advice;
 
 /// Names and values.
-pub(super) fn facts(told: &Told) -> Vec<(&'static str, String)> {
-    let conditions = told.conditions;
+pub(super) fn facts(advice: &Advice) -> Vec<(&'static str, String)> {
+    let conditions = advice.conditions;
     let limits = &conditions.limits;
     let mut facts = vec![
-        ("source", escaped_path(&told.args.source)),
-        ("for", told.start_text()),
+        ("source", escaped_path(&advice.args.source)),
+        ("for", advice.start_text()),
         ("device", conditions.target.name.clone()),
-        ("speeds", speeds(told)),
+        ("speeds", speeds(advice)),
     ];
     let limits = [
         limits
@@ -44,8 +44,8 @@ pub(super) fn facts(told: &Told) -> Vec<(&'static str, String)> {
     facts
 }
 
-fn speeds(told: &Told) -> String {
-    let text = if told.conditions.target.is_calibrated {
+fn speeds(advice: &Advice) -> String {
+    let text = if advice.conditions.target.is_calibrated {
         "measured on this machine"
     } else {
         "defaults; `coldpress calibrate` measures this machine's"

@@ -4,7 +4,7 @@ use coldpress_format::Compressor;
 use coldpress_tune::{Equivalent, OrderBy, Outcome, Row};
 use serde::Serialize;
 
-use super::{Told, why};
+use super::{Advice, why};
 
 /// Everything that was predicted, and the choice.
 #[derive(Debug, Serialize)]
@@ -58,19 +58,19 @@ struct EquivalentRow {
 }
 
 impl Document {
-    pub(super) fn new(told: &Told) -> Self {
-        let tuned = told.tuned;
+    pub(super) fn new(advice: &Advice) -> Self {
+        let tuned = advice.tuned;
         let rows = tuned.rows.iter().zip(&tuned.is_front);
         Self {
-            source: told.args.source.display().to_string(),
-            start: told.start_text(),
-            device: told.conditions.target.name.clone(),
-            is_calibrated: told.conditions.target.is_calibrated,
+            source: advice.args.source.display().to_string(),
+            start: advice.start_text(),
+            device: advice.conditions.target.name.clone(),
+            is_calibrated: advice.conditions.target.is_calibrated,
             images: rows.map(|(row, is_front)| image(row, *is_front)).collect(),
             recommended: tuned.chosen,
-            why: why::why(told),
-            build: told.build_line(),
-            equivalents: told.equivalents().into_iter().map(equivalent).collect(),
+            why: why::why(advice),
+            build: advice.build_line(),
+            equivalents: advice.equivalents().into_iter().map(equivalent).collect(),
         }
     }
 }

@@ -32,7 +32,7 @@ use conditions::Conditions;
 use recorded::Origin;
 
 /// A choice and what it is about.
-struct Told<'a> {
+struct Advice<'a> {
     args: &'a TuneArgs,
     conditions: &'a Conditions,
     tuned: &'a Tuned,
@@ -63,7 +63,7 @@ pub(super) fn run(args: &TuneArgs, ui: &Ui) -> anyhow::Result<Exit> {
         budget: args.size_budget.unwrap_or(Budget::Bytes(0)),
     };
     let tuned = question.answer(ui)?;
-    let told = Told {
+    let advice = Advice {
         args,
         conditions: &conditions,
         tuned: &tuned,
@@ -75,11 +75,11 @@ pub(super) fn run(args: &TuneArgs, ui: &Ui) -> anyhow::Result<Exit> {
     }
     if let Some(output) = report {
         let mut html = Vec::new();
-        report_html(&page::report(&told), &mut html)?;
+        report_html(&page::report(&advice), &mut html)?;
         steps::write_small(output, &html)?;
     }
-    unless_stdout_closed(tell(&told, ui))?;
-    Ok(Exit::wrong_if(source.losses().next().is_some()))
+    unless_stdout_closed(tell(&advice, ui))?;
+    Ok(Exit::partial_if(source.losses().next().is_some()))
 }
 
 /// Nothing that is written may replace a part of the source, what is read or another output.
@@ -95,16 +95,16 @@ fn check_paths(args: &TuneArgs) -> anyhow::Result<()> {
     resolve::check_outputs(&outputs, &inputs)
 }
 
-fn tell(told: &Told, ui: &Ui) -> anyhow::Result<()> {
-    if told.args.json {
-        return ui.json(&json::Document::new(told));
+fn tell(advice: &Advice, ui: &Ui) -> anyhow::Result<()> {
+    if advice.args.json {
+        return ui.json(&json::Document::new(advice));
     }
-    summary::print(told, ui)
+    summary::print(advice, ui)
 }
 
-impl Told<'_> {
+impl Advice<'_> {
     /// What an image does in the time that is predicted, as a verb.
-    fn deed(&self) -> &'static str {
+    fn action(&self) -> &'static str {
         if self.args.has_start() {
             "starts"
         } else {

@@ -6,15 +6,15 @@ use coldpress_report::text::{fields, plural, wrapped};
 use coldpress_session::ui::Ui;
 use coldpress_tune::Equivalent;
 
-use super::{Told, facts, table, why};
+use super::{Advice, facts, table, why};
 
 /// Prints the front, what tools make today, the reasons, and how to build it.
-pub(super) fn print(told: &Told, ui: &Ui) -> anyhow::Result<()> {
+pub(super) fn print(advice: &Advice, ui: &Ui) -> anyhow::Result<()> {
     let mut out = ui.out();
     let width = out.width();
-    writeln!(out, "{}", fields(&facts::facts(told)))?;
-    writeln!(out, "{}", table::proposed(told).drawn())?;
-    let left_out = table::left_out(told) as u64;
+    writeln!(out, "{}", fields(&facts::facts(advice)))?;
+    writeln!(out, "{}", table::proposed(advice).text())?;
+    let left_out = table::left_out(advice) as u64;
     if left_out > 0 {
         let others = plural(
             left_out,
@@ -23,15 +23,15 @@ pub(super) fn print(told: &Told, ui: &Ui) -> anyhow::Result<()> {
         );
         writeln!(out, "  and {others}; `--all` lists them")?;
     }
-    writeln!(out, "\n{}\n", table::today(told).drawn())?;
-    for sentence in why::why(told) {
+    writeln!(out, "\n{}\n", table::today(advice).text())?;
+    for sentence in why::why(advice) {
         writeln!(out, "{}", wrapped(&sentence, width))?;
     }
     writeln!(out)?;
-    if let Some(line) = told.build_line() {
+    if let Some(line) = advice.build_line() {
         writeln!(out, "{line}")?;
     }
-    for equivalent in told.equivalents() {
+    for equivalent in advice.equivalents() {
         writeln!(out, "{}", equivalent_text(&equivalent))?;
     }
     out.flush()?;
@@ -56,7 +56,7 @@ mod tests {
 
     #[test]
     fn tools_come_with_what_to_type_and_what_they_lack() {
-        let told = |lines: &[&str], lacks: &[&str]| {
+        let advice = |lines: &[&str], lacks: &[&str]| {
             let owned = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
             equivalent_text(&Equivalent {
                 tool: "tool",
@@ -64,8 +64,8 @@ mod tests {
                 lacks: owned(lacks),
             })
         };
-        assert_eq!(told(&["a", "b"], &[]), "tool:\n  a\n  b");
-        assert_eq!(told(&["a"], &["x", "y"]), "tool, which lacks x; y:\n  a");
-        assert_eq!(told(&[], &["x"]), "tool cannot build it: it lacks x");
+        assert_eq!(advice(&["a", "b"], &[]), "tool:\n  a\n  b");
+        assert_eq!(advice(&["a"], &["x", "y"]), "tool, which lacks x; y:\n  a");
+        assert_eq!(advice(&[], &["x"]), "tool cannot build it: it lacks x");
     }
 }

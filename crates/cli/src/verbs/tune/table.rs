@@ -4,13 +4,13 @@ use coldpress_report::Table;
 use coldpress_report::units::{bytes, count, seconds};
 use coldpress_tune::Row;
 
-use super::Told;
+use super::Advice;
 
 /// Those that no other beats, or all, those that start soonest first; the recommended one is marked.
-pub(super) fn proposed(told: &Told) -> Table {
-    let tuned = told.tuned;
+pub(super) fn proposed(advice: &Advice) -> Table {
+    let tuned = advice.tuned;
     let is_shown = |place: usize| {
-        told.args.all || place == tuned.chosen || tuned.is_front.get(place) == Some(&true)
+        advice.args.all || place == tuned.chosen || tuned.is_front.get(place) == Some(&true)
     };
     let rows = tuned.rows.iter().enumerate();
     let mut shown: Vec<(usize, &Row)> = rows
@@ -21,27 +21,27 @@ pub(super) fn proposed(told: &Told) -> Table {
         let mark = if place == tuned.chosen { "* " } else { "  " };
         cells(format!("{mark}{}", row.candidate), row)
     };
-    table(told, "image", shown.into_iter().map(cells).collect())
+    table(advice, "image", shown.into_iter().map(cells).collect())
 }
 
 /// What tools make today.
-pub(super) fn today(told: &Told) -> Table {
-    let rows = told.tuned.rows.iter();
+pub(super) fn today(advice: &Advice) -> Table {
+    let rows = advice.tuned.rows.iter();
     let rows = rows.filter_map(|row| {
         let name = format!("  {}: {}", row.tool?, row.candidate);
         Some(cells(name, row))
     });
-    table(told, "made today by", rows.collect())
+    table(advice, "made today by", rows.collect())
 }
 
 /// How many are not shown.
-pub(super) fn left_out(told: &Told) -> usize {
-    let all = told.tuned.rows.iter().filter(|row| row.tool.is_none());
-    all.count().saturating_sub(proposed(told).rows.len())
+pub(super) fn left_out(advice: &Advice) -> usize {
+    let all = advice.tuned.rows.iter().filter(|row| row.tool.is_none());
+    all.count().saturating_sub(proposed(advice).rows.len())
 }
 
-fn table(told: &Told, first: &str, rows: Vec<Vec<String>>) -> Table {
-    let start = if told.args.has_start() {
+fn table(advice: &Advice, first: &str, rows: Vec<Vec<String>>) -> Table {
+    let start = if advice.args.has_start() {
         "cold start"
     } else {
         "whole read"

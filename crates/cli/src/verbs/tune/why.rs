@@ -3,31 +3,31 @@
 use coldpress_report::units::{as_f64, bytes, change, seconds};
 use coldpress_tune::{Outcome, Row};
 
-use super::Told;
+use super::Advice;
 
 /// Why this compressor, why this block size, what it costs.
-pub(super) fn why(told: &Told) -> Vec<String> {
-    let tuned = told.tuned;
+pub(super) fn why(advice: &Advice) -> Vec<String> {
+    let tuned = advice.tuned;
     let at = |place: Option<usize>| place.and_then(|place| tuned.rows.get(place));
     let Some(chosen) = tuned.chosen() else {
         return Vec::new();
     };
-    let deed = told.deed();
+    let action = advice.action();
     vec![
-        compressor(chosen, at(tuned.rivals.other_compressor), deed),
-        block_size(chosen, at(tuned.rivals.other_block_size), deed),
-        cost(chosen, at(tuned.rivals.today), deed),
+        compressor(chosen, at(tuned.rivals.other_compressor), action),
+        block_size(chosen, at(tuned.rivals.other_block_size), action),
+        cost(chosen, at(tuned.rivals.today), action),
     ]
 }
 
 /// `zstd 15 starts in 840 ms; the best of the others, lz4 12, 128K, planned, in 910 ms, and is +25.1 % in size.`
-fn compressor(chosen: &Row, other: Option<&Row>, deed: &str) -> String {
+fn compressor(chosen: &Row, other: Option<&Row>, action: &str) -> String {
     let name = chosen.candidate.compression_text();
     let start = seconds(chosen.outcome.start_s);
     match other {
-        None => format!("{name} {deed} in {start}; no other compressor was to be tried."),
+        None => format!("{name} {action} in {start}; no other compressor was to be tried."),
         Some(other) => format!(
-            "{name} {deed} in {start}; the best of the others, {}, in {}, with {} in size.",
+            "{name} {action} in {start}; the best of the others, {}, in {}, with {} in size.",
             other.candidate,
             seconds(other.outcome.start_s),
             size_change(&chosen.outcome, &other.outcome),
@@ -36,12 +36,12 @@ fn compressor(chosen: &Row, other: Option<&Row>, deed: &str) -> String {
 }
 
 /// `Blocks of 128K: with 1M, the next best, it starts +12.0 % later, decompresses +300.0 %, is -1.2 % in size.`
-fn block_size(chosen: &Row, other: Option<&Row>, deed: &str) -> String {
+fn block_size(chosen: &Row, other: Option<&Row>, action: &str) -> String {
     let block = chosen.candidate.block_text();
     match other {
         None => format!("Blocks of {block}: no other size was to be tried."),
         Some(other) => format!(
-            "Blocks of {block}: with {}, the next best, it {deed} in {} ({}), with {} in decompressed bytes, {} in size.",
+            "Blocks of {block}: with {}, the next best, it {action} in {} ({}), with {} in decompressed bytes, {} in size.",
             other.candidate.block_text(),
             seconds(other.outcome.start_s),
             change(other.outcome.start_s / chosen.outcome.start_s),
@@ -55,7 +55,7 @@ fn block_size(chosen: &Row, other: Option<&Row>, deed: &str) -> String {
 }
 
 /// `It has 311 MiB (±0.8 %), takes 35.1 s and 300 MiB of memory to build, and leaves 120 MiB in the page cache; ...`
-fn cost(chosen: &Row, today: Option<&Row>, deed: &str) -> String {
+fn cost(chosen: &Row, today: Option<&Row>, action: &str) -> String {
     let outcome = &chosen.outcome;
     let cost = format!(
         "It has {}{}, takes {} and {} of memory to build, and leaves {} in the page cache",
@@ -68,7 +68,7 @@ fn cost(chosen: &Row, today: Option<&Row>, deed: &str) -> String {
     match today.and_then(|row| Some((row.tool?, row))) {
         None => format!("{cost}."),
         Some((tool, row)) => format!(
-            "{cost}; what {tool} makes by default ({}) {deed} in {} and has {}.",
+            "{cost}; what {tool} makes by default ({}) {action} in {} and has {}.",
             row.candidate,
             seconds(row.outcome.start_s),
             bytes(row.outcome.size_bytes),

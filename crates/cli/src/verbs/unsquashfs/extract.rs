@@ -122,5 +122,5 @@ fn tell(request: &Request, extracted: Extracted, ui: &Ui) -> anyhow::Result<Exit
     if request.errors.strict && !lacks.is_empty() {
         bail!("not everything was restored (`-strict-errors`)");
     }
-    Ok(Exit::wrong_if(!lacks.is_empty()))
+    Ok(Exit::partial_if(!lacks.is_empty()))
 }

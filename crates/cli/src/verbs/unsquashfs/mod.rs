@@ -35,7 +35,7 @@ pub(crate) fn main(tool: Tool, words: &[OsString]) -> ExitCode {
     let ui = Ui::new(!request.shows_bar());
     match ui.interrupt.install().and_then(|()| obey(&request, &ui)) {
         Ok(Exit::Done) => ExitCode::SUCCESS,
-        Ok(Exit::Wrong) => WRONG.into(),
+        Ok(Exit::Partial) => WRONG.into(),
         Ok(Exit::As(status)) => status.into(),
         Err(error) if failure::is_stdout_closed(&error) => ExitCode::SUCCESS,
         Err(_) if ui.interrupt.is_pending() => {

@@ -60,5 +60,5 @@ fn dump(
     let mut pace = Pace::new("writing", Shown::percents(percentage), 0, ui);
     let is_right = dump.write_contents(out, &mut |progress| pace.advance(progress))?;
     pace.finish();
-    Ok(Exit::wrong_if(!is_right))
+    Ok(Exit::partial_if(!is_right))
 }

@@ -11,8 +11,8 @@ use coldpress_session::failure::stdout_failure;
 use coldpress_session::ui::Ui;
 
 use super::{extract, image, pseudo};
-use crate::verbs::deed;
-use crate::verbs::kept::kept;
+use crate::verbs::change_store::with_change;
+use crate::verbs::operation;
 
 /// Obeys a request.
 ///
@@ -40,7 +40,7 @@ fn act(request: &Request, ui: &Ui) -> anyhow::Result<Exit> {
         let is_unwritable = |error: &anyhow::Error| stdout_failure(error).is_some();
         let tell = |text: &str| ui.error(text);
         let is_right = write_contents(&image, request, &mut ui.out(), &is_unwritable, &tell)?;
-        return Ok(Exit::wrong_if(!is_right));
+        return Ok(Exit::partial_if(!is_right));
     }
     let selection = Selection::new(&image, request, &|text| ui.warn(text))?;
     if let Some(path) = &request.pseudo {
@@ -50,8 +50,8 @@ fn act(request: &Request, ui: &Ui) -> anyhow::Result<Exit> {
         list(&image, request, &selection, ui)?;
         return Ok(Exit::Done);
     }
-    let deed = deed::of_unpacking(request.tool, &request.image, &request.destination);
-    kept(deed, ui, || {
+    let operation = operation::of_unpacking(request.tool, &request.image, &request.destination);
+    with_change(operation, ui, || {
         extract::extract(&image, request, &selection, ui)
     })
 }

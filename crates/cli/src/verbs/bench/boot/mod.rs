@@ -17,7 +17,7 @@ use coldpress_session::exit::Exit;
 use coldpress_session::failure::unless_stdout_closed;
 use coldpress_session::ui::Ui;
 
-use super::kept::{create_report, write_report};
+use super::study_store::{create_report, write_report};
 use crate::resolve;
 use crate::study::machine_facts;
 use crate::verbs::bench::boot::args::BootArgs;
@@ -57,7 +57,7 @@ pub(super) fn run(args: &BootArgs, ui: &Ui) -> anyhow::Result<Exit> {
     }
     unless_stdout_closed(tell(&booted.study, args.study.json, ui))?;
     let excluded = booted.study.runs.iter().any(|run| run.excluded.is_some());
-    Ok(Exit::wrong_if(excluded))
+    Ok(Exit::partial_if(excluded))
 }
 
 /// What is in memory is read directly as well, on Linux 6.6 or later, and at once.

@@ -8,7 +8,7 @@ use coldpress_report::text::escaped;
 use coldpress_session::ui::{Step, Ui};
 
 use crate::verbs::bench::boot::args::BootArgs;
-use crate::verbs::bench::kept::Kept;
+use crate::verbs::bench::study_store::StudyStore;
 
 /// Follows a study and keeps each run when it is over.
 pub(super) struct Watcher<'a> {
@@ -17,7 +17,7 @@ pub(super) struct Watcher<'a> {
     ui: &'a Ui,
     bar: Step,
     study: Option<Study>,
-    kept: Option<Kept>,
+    kept: Option<StudyStore>,
     /// Why a run could not be kept, which ends the study.
     failed: Option<anyhow::Error>,
 }
@@ -100,7 +100,7 @@ impl<'a> Watcher<'a> {
                 escaped(words.as_bytes())
             ));
         }
-        self.kept = Some(Kept::begin(study, &self.args.study)?);
+        self.kept = Some(StudyStore::begin(study, &self.args.study)?);
         self.study = Some(study.clone());
         Ok(())
     }

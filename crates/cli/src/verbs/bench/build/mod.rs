@@ -23,7 +23,7 @@ use coldpress_session::failure::unless_stdout_closed;
 use coldpress_session::ui::Ui;
 use serde_json::json;
 
-use super::kept::{Kept, create_report, write_report};
+use super::study_store::{StudyStore, create_report, write_report};
 use crate::resolve::check_source;
 use crate::study::{machine_facts, seed};
 use crate::verbs::bench::build::args::BenchBuildArgs;
@@ -54,7 +54,7 @@ pub(super) fn run(args: &BenchBuildArgs, ui: &Ui) -> anyhow::Result<Exit> {
         timeout_s: args.timeout.map_or(0, NonZeroU64::get),
     };
     let mut study = study(&job, &tools, args)?;
-    let mut kept = Kept::begin(&study, &args.study)?;
+    let mut kept = StudyStore::begin(&study, &args.study)?;
     let ended = measure(&job, &janitor, &mut study, &mut kept, ui);
     study.state = match &ended {
         Ok(()) => State::Done,
@@ -68,7 +68,7 @@ pub(super) fn run(args: &BenchBuildArgs, ui: &Ui) -> anyhow::Result<Exit> {
     }
     unless_stdout_closed(tell(&study, &job.matrix, args, ui))?;
     let failed = study.runs.iter().any(|run| run.excluded.is_some());
-    Ok(Exit::wrong_if(failed || tools.misses_one_asked_for))
+    Ok(Exit::partial_if(failed || tools.misses_one_asked_for))
 }
 
 fn explain(error: Error) -> anyhow::Error {
@@ -139,7 +139,7 @@ fn measure(
     job: &BuildStudy,
     janitor: &Janitor,
     study: &mut Study,
-    kept: &mut Kept,
+    kept: &mut StudyStore,
     ui: &Ui,
 ) -> Result<(), Error> {
     let names: Vec<String> = study

@@ -80,7 +80,7 @@ pub(super) fn run(args: &CompareArgs, ui: &Ui) -> anyhow::Result<Exit> {
     for judgement in &failed {
         ui.error(&judgement.sentence());
     }
-    Ok(Exit::wrong_if(!failed.is_empty()))
+    Ok(Exit::partial_if(!failed.is_empty()))
 }
 
 fn print(comparison: &Comparison<'_>, json: bool, ui: &Ui) -> anyhow::Result<()> {

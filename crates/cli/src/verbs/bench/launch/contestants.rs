@@ -11,7 +11,7 @@ use coldpress_history::{Facts, Figures};
 use coldpress_host::{FileSystem, Janitor, Scratch};
 use coldpress_report::failure::hint;
 use coldpress_report::text::{escaped, quoted};
-use coldpress_session::peer;
+use coldpress_session::external_tool;
 use coldpress_session::ui::Ui;
 
 use super::images;
@@ -145,7 +145,9 @@ fn mounts(asked: &[MountName]) -> anyhow::Result<Vec<MountBy>> {
         }
         MountName::Command(words) => Ok(MountBy::Program(words.clone())),
         MountName::Fuse => {
-            let program = FUSE_PROGRAMS.iter().find(|name| peer::is_installed(name));
+            let program = FUSE_PROGRAMS
+                .iter()
+                .find(|name| external_tool::is_installed(name));
             let program = program.ok_or_else(|| {
                 let error = anyhow!("neither of {} is in PATH", FUSE_PROGRAMS.join(", "));
                 hint(error, "give the mounting command to `--mount`")

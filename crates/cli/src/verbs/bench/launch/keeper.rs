@@ -10,8 +10,8 @@ use coldpress_session::ui::{self, Ui};
 
 use super::contestants::{Contestants, title};
 use crate::study::machine_facts;
-use crate::verbs::bench::kept::Kept;
 use crate::verbs::bench::launch::args::BenchLaunchArgs;
+use crate::verbs::bench::study_store::StudyStore;
 
 /// Follows a comparison and keeps each run when it is over.
 pub(super) struct Keeper<'a> {
@@ -19,7 +19,7 @@ pub(super) struct Keeper<'a> {
     contestants: &'a Contestants,
     ui: &'a Ui,
     study: Option<Study>,
-    kept: Option<Kept>,
+    kept: Option<StudyStore>,
     /// Why a run could not be kept, which ends the study.
     failed: Option<anyhow::Error>,
 }
@@ -100,7 +100,7 @@ impl<'a> Keeper<'a> {
         study.facts.insert("source".to_owned(), source);
         // It is counted from runs, of which there are none yet.
         study.facts.remove("proof_of_coldness");
-        self.kept = Some(Kept::begin(&study, &self.args.study)?);
+        self.kept = Some(StudyStore::begin(&study, &self.args.study)?);
         self.study = Some(study);
         Ok(())
     }

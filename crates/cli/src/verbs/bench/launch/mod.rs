@@ -18,7 +18,7 @@ use coldpress_session::failure::unless_stdout_closed;
 use coldpress_session::privileges;
 use coldpress_session::ui::Ui;
 
-use super::kept::{create_report, write_report};
+use super::study_store::{create_report, write_report};
 use crate::verbs::bench::launch::args::BenchLaunchArgs;
 use crate::{program, recording, resolve, study};
 use contestants::Contestants;
@@ -66,14 +66,14 @@ pub(super) fn run(args: &BenchLaunchArgs, ui: &Ui) -> anyhow::Result<Exit> {
         format!("cannot compare the starts of {program}")
     })?;
     let Some(study) = study else {
-        return Ok(Exit::Wrong);
+        return Ok(Exit::Partial);
     };
     if let Some(output) = report {
         write_report(&study, &contestants.notes, output)?;
     }
     unless_stdout_closed(tell(&study, args, ui))?;
     let is_one_odd = warn_of_odd_trees(&comparison, ui);
-    Ok(Exit::wrong_if(contestants.is_one_missing || is_one_odd))
+    Ok(Exit::partial_if(contestants.is_one_missing || is_one_odd))
 }
 
 /// Names contestants that are not images of the same files; returns whether there are any.

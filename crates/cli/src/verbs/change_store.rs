@@ -3,7 +3,7 @@
 use coldpress_history::{ChangeId, History, Status};
 use coldpress_report::failure::sentence;
 use coldpress_session::state;
-use coldpress_session::timing::{Deed, status};
+use coldpress_session::timing::{Operation, status};
 use coldpress_session::ui::Ui;
 
 /// Does something and keeps how long what of it took.
@@ -12,9 +12,9 @@ use coldpress_session::ui::Ui;
 ///
 /// # Errors
 ///
-/// Those of the deed.
-pub(crate) fn kept<T>(
-    deed: Deed,
+/// Those of the operation.
+pub(crate) fn with_change<T>(
+    operation: Operation,
     ui: &Ui,
     act: impl FnOnce() -> anyhow::Result<T>,
 ) -> anyhow::Result<T> {
@@ -24,8 +24,8 @@ pub(crate) fn kept<T>(
             "the timings are not kept: {sentence} (`COLDPRESS_HISTORY=off` keeps none)"
         ));
     };
-    let is_told = deed.is_told;
-    ui.timing.name(deed);
+    let is_told = operation.is_told;
+    ui.timing.name(operation);
     let begun = begin(ui).unwrap_or_else(|error| {
         if is_told {
             warn(error);

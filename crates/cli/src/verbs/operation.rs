@@ -4,14 +4,14 @@ use std::path::Path;
 
 use coldpress_dialects::Tool;
 use coldpress_report::text::quoted;
-use coldpress_session::timing::Deed;
+use coldpress_session::timing::Operation;
 
 use super::Verb;
 use super::bench::args::BenchVerb;
 
 /// What a verb does that is kept in the history; `None` for one that only looks at something,
 /// and for the tools, which state it when they know it.
-pub(super) fn of(verb: &Verb) -> Option<Deed> {
+pub(super) fn of(verb: &Verb) -> Option<Operation> {
     let (verb, summary) = match verb {
         Verb::Press(args) => ("press", making("Press", &args.source, &args.output)),
         Verb::Tune(args) => ("tune", format!("Tune images of {}", quoted(&args.source))),
@@ -33,7 +33,7 @@ pub(super) fn of(verb: &Verb) -> Option<Deed> {
         Verb::Bench(args) => ("bench", measuring(&args.verb)?),
         _ => return None,
     };
-    Some(Deed {
+    Some(Operation {
         verb,
         summary,
         is_told: true,
@@ -41,8 +41,8 @@ pub(super) fn of(verb: &Verb) -> Option<Deed> {
 }
 
 /// The making of an image by one of the squashfs-tools.
-pub(super) fn of_making(tool: Tool, image: &Path) -> Deed {
-    Deed {
+pub(super) fn of_making(tool: Tool, image: &Path) -> Operation {
+    Operation {
         verb: tool.name(),
         summary: format!("Build {}", quoted(image)),
         is_told: false,
@@ -50,8 +50,8 @@ pub(super) fn of_making(tool: Tool, image: &Path) -> Deed {
 }
 
 /// The unpacking of an image by one of them.
-pub(super) fn of_unpacking(tool: Tool, image: &Path, directory: &Path) -> Deed {
-    Deed {
+pub(super) fn of_unpacking(tool: Tool, image: &Path, directory: &Path) -> Operation {
+    Operation {
         verb: tool.name(),
         summary: making("Extract", image, directory),
         is_told: false,

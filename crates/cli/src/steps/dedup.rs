@@ -1,4 +1,4 @@
-//! What of a source is the same, and what is alike.
+//! What of a source is the same, and what is similar.
 
 use coldpress_layout::{Group, Tails};
 use coldpress_session::ui::Ui;

@@ -11,12 +11,12 @@ use coldpress_writer::Output;
 use crate::flags::study::StudyArgs;
 use crate::steps;
 
-pub(super) struct Kept {
+pub(super) struct StudyStore {
     history: Option<(History, StudyId)>,
     samples: Option<Output>,
 }
 
-impl Kept {
+impl StudyStore {
     /// A wrong place is told here, before the first run.
     ///
     pub(super) fn begin(study: &Study, args: &StudyArgs) -> anyhow::Result<Self> {

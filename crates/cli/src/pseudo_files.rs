@@ -15,14 +15,14 @@ use coldpress_writer::Error;
 use coldpress_writer::pack_file::PackFile;
 use coldpress_writer::pseudo::{Commands, Pseudo, parse_directory};
 
-use crate::flags::described::DescribedArgs;
+use crate::flags::pseudo_files::PseudoFileArgs;
 
 /// What stands for no source, and for standard input.
 const DASH: &str = "-";
 
 /// What is described, as the options for gathering a source take it.
 #[derive(Debug, Default)]
-pub(crate) struct Described {
+pub(crate) struct PseudoFiles {
     pub(crate) pack_file: Option<Arc<PackFile>>,
     pub(crate) pseudo: Option<Arc<Pseudo>>,
 }
@@ -36,19 +36,19 @@ pub(crate) struct Described {
 ///
 /// If a file cannot be read or a definition not be understood.
 pub(crate) fn resolve(
-    args: &DescribedArgs,
+    args: &PseudoFileArgs,
     image: &Path,
     epoch_s: Option<u32>,
-) -> anyhow::Result<Described> {
+) -> anyhow::Result<PseudoFiles> {
     let pack_file = args.pack_file.as_deref();
     let pack_file = pack_file.map(|path| self::pack_file(path, args, epoch_s));
-    Ok(Described {
+    Ok(PseudoFiles {
         pack_file: pack_file.transpose()?.map(Arc::new),
         pseudo: pseudo(args, image)?.map(Arc::new),
     })
 }
 
-fn pseudo(args: &DescribedArgs, image: &Path) -> anyhow::Result<Option<Pseudo>> {
+fn pseudo(args: &PseudoFileArgs, image: &Path) -> anyhow::Result<Option<Pseudo>> {
     if args.pseudo.is_empty() && args.pseudo_file.is_empty() {
         if args.pseudo_dir.is_some() {
             bail!("--pseudo-dir has no effect without --pseudo or --pseudo-file");
@@ -73,7 +73,7 @@ fn pseudo(args: &DescribedArgs, image: &Path) -> anyhow::Result<Option<Pseudo>> 
     Ok(Some(pseudo))
 }
 
-fn pack_file(path: &Path, args: &DescribedArgs, epoch_s: Option<u32>) -> anyhow::Result<PackFile> {
+fn pack_file(path: &Path, args: &PseudoFileArgs, epoch_s: Option<u32>) -> anyhow::Result<PackFile> {
     let bytes = fs::read(path).with_context(|| format!("cannot read {}", quoted(path)))?;
     let directory = args.pack_dir.as_deref();
     let directory = directory.unwrap_or_else(|| work_dir::parent(path));

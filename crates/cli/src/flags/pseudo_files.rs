@@ -8,7 +8,7 @@ use clap::Args;
 /// Files that are described, not found.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Described files")]
-pub(crate) struct DescribedArgs {
+pub(crate) struct PseudoFileArgs {
     /// Add or change a file, as mksquashfs -p does; may be repeated
     ///
     /// `NAME d MODE UID GID` adds a directory; b and c add devices, s a symbolic link, i a pipe or
@@ -62,7 +62,7 @@ pub(crate) struct DescribedArgs {
     pub(crate) allow_commands: bool,
 }
 
-impl DescribedArgs {
+impl PseudoFileArgs {
     /// Whether there is nothing described.
     pub(crate) fn is_empty(&self) -> bool {
         self.pseudo.is_empty() && self.pseudo_file.is_empty() && self.pack_file.is_none()
