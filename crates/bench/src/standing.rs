@@ -3,13 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use coldpress_history::{Run, Study};
+use serde::Serialize;
 
 use crate::figure::is_setting;
 use crate::relation::{Relation, is_exact};
 use crate::stats::{Summary, ratio};
 
 /// One figure of one contestant.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Standing {
     /// Name of the figure.
     pub figure: String,

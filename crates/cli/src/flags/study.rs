@@ -27,7 +27,7 @@ pub(crate) struct StudyArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) samples: Option<PathBuf>,
 
-    /// Print the study as JSON
+    /// Print the study and its summary as JSON
     #[arg(long)]
     pub(crate) json: bool,
 }

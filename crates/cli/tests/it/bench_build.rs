@@ -112,12 +112,16 @@ fn all_tools_make_what_they_were_asked_for() {
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     assert_eq!(names(work.path()), [""; 0]);
     let json = ran.json();
-    let builds = json["builds"].as_array().unwrap();
+    let summary = &json["summary"];
+    let builds = summary["builds"].as_array().unwrap();
     // Three tools: gzip, lzo and zstd three levels each, lz4 default; coldpress two levels of lz4 more, it and
     // gensquashfs two of xz; all of them xz default, and none but with gensquashfs.
     assert_eq!(builds.len(), 27 + 3 + 2 + 4 + 3 + 2);
-    assert_eq!(json["unpacks"].as_array().unwrap().len(), 2 * builds.len());
-    let content_bytes: f64 = json["facts"]["content_bytes"]
+    assert_eq!(
+        summary["unpacks"].as_array().unwrap().len(),
+        2 * builds.len()
+    );
+    let content_bytes: f64 = json["study"]["facts"]["content_bytes"]
         .as_str()
         .unwrap()
         .parse()
@@ -136,7 +140,7 @@ fn all_tools_make_what_they_were_asked_for() {
     }
     assert!(builds.iter().any(|build| build["is_on_front"] == true));
     assert_eq!(
-        json["left_out"],
+        summary["left_out"],
         serde_json::json!([
             "none has no level 1",
             "none has no level 3",
@@ -223,7 +227,7 @@ fn all_unpackers_unpack_what_all_tools_made() {
         .arg("--")
         .arg(&source));
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
-    let unpacks = ran.json()["unpacks"].take();
+    let unpacks = ran.json()["summary"]["unpacks"].take();
     let unpacks = unpacks.as_array().unwrap();
     assert_eq!(unpacks.len(), 2 * 3 * 5);
     for unpack in unpacks {

@@ -58,7 +58,11 @@ fn images_of_several_kinds_and_the_directory_are_compared() {
     let options = "-c zstd,none --peers mksquashfs --image old=other.sqfs --from-source --walk --runs 2 --seed 5 --json";
     let ran = launch(&session, options);
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
-    let study = ran.json();
+    let mut json = ran.json();
+    let study = json["study"].take();
+    let summary = json["summary"].as_array().unwrap();
+    let sizes = summary.iter().filter(|row| row["figure"] == "size_bytes");
+    assert_eq!(sizes.count(), 6);
     let expected = [
         "coldpress zstd-15 128K",
         "coldpress none 128K",
@@ -150,7 +154,7 @@ fn what_the_kernel_does_not_mount_is_left_out_and_named() {
         "{}",
         ran.stderr
     );
-    assert_eq!(names(&ran.json()), ["try"]);
+    assert_eq!(names(&ran.json()["study"]), ["try"]);
     assert!(!session.at("history.sqlite").exists());
     let ran = launch(&session, "--image junk --runs 1");
     assert_eq!(ran.code, Some(2), "{}", ran.stderr);

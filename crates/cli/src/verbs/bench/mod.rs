@@ -4,6 +4,7 @@ pub(crate) mod args;
 mod boot;
 mod build;
 mod compare;
+mod json;
 mod launch;
 mod study_store;
 

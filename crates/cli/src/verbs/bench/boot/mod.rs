@@ -17,6 +17,7 @@ use coldpress_session::exit::Exit;
 use coldpress_session::failure::unless_stdout_closed;
 use coldpress_session::ui::Ui;
 
+use super::json::Measured;
 use super::study_store::{create_report, write_report};
 use crate::resolve;
 use crate::study::machine_facts;
@@ -77,7 +78,10 @@ fn warn_of_memory(contestants: &[BootContestant], ui: &Ui) {
 fn tell(study: &Study, as_json: bool, ui: &Ui) -> anyhow::Result<()> {
     let rows = boot_rows(study);
     if as_json {
-        return ui.json(&serde_json::json!({ "study": study, "rows": rows }));
+        return ui.json(&Measured {
+            study,
+            summary: rows,
+        });
     }
     table::print(study, &rows, ui)
 }

@@ -23,6 +23,7 @@ use coldpress_session::failure::unless_stdout_closed;
 use coldpress_session::ui::Ui;
 use serde_json::json;
 
+use super::json::Measured;
 use super::study_store::{StudyStore, create_report, write_report};
 use crate::resolve::check_source;
 use crate::study::{machine_facts, seed};
@@ -187,13 +188,9 @@ fn measure(
 fn tell(study: &Study, matrix: &Matrix, args: &BenchBuildArgs, ui: &Ui) -> anyhow::Result<()> {
     let (builds, unpacks) = (build_rows(study), unpack_rows(study));
     if args.study.json {
-        return ui.json(&json!({
-            "title": study.title,
-            "facts": study.facts,
-            "builds": builds,
-            "unpacks": unpacks,
-            "left_out": matrix.left_out,
-        }));
+        let left_out = &matrix.left_out;
+        let summary = json!({ "builds": builds, "unpacks": unpacks, "left_out": left_out });
+        return ui.json(&Measured { study, summary });
     }
     tables::print(&builds, &unpacks, matrix, ui)
 }

@@ -9,7 +9,7 @@ mod summary;
 use std::path::Path;
 
 use anyhow::Context as _;
-use coldpress_bench::{Comparison, Error, Scenario, compare};
+use coldpress_bench::{Comparison, Error, Scenario, compare, standings};
 use coldpress_history::{State, Study};
 use coldpress_host::{Device, Janitor, Scratch};
 use coldpress_report::text::escaped;
@@ -18,6 +18,7 @@ use coldpress_session::failure::unless_stdout_closed;
 use coldpress_session::privileges;
 use coldpress_session::ui::Ui;
 
+use super::json::Measured;
 use super::study_store::{create_report, write_report};
 use crate::verbs::bench::launch::args::BenchLaunchArgs;
 use crate::{program, recording, resolve, study};
@@ -97,7 +98,8 @@ fn check_places(args: &BenchLaunchArgs) -> anyhow::Result<()> {
 
 fn tell(study: &Study, args: &BenchLaunchArgs, ui: &Ui) -> anyhow::Result<()> {
     if args.study.json {
-        return ui.json(study);
+        let summary = standings(study);
+        return ui.json(&Measured { study, summary });
     }
     summary::print(study, ui)
 }
