@@ -15,6 +15,8 @@
 //! [`explain_elf`] goes into one program or library: what of its sections was touched, by whom, and the order in
 //! which its functions were needed.
 //!
+//! [`Findings`] are all of it for people: sentences, tables, JSON.
+//!
 //! All of it is computed from values; nothing here touches the machine. Recordings are the kernel's own;
 //! images and the programs in them may be hostile: any bytes give a value or an error.
 #![forbid(unsafe_code)]
@@ -24,6 +26,7 @@ mod device_read;
 mod elf;
 mod explanation;
 mod file_cost;
+mod findings;
 mod geometry;
 mod image_map;
 mod page_use;
@@ -36,6 +39,9 @@ pub use account::{Account, Start};
 pub use elf::{ElfCost, ElfError, Initializer, SectionCost, explain_elf, explain_elf_bytes};
 pub use explanation::{AreaCost, Explanation, ReadKind, ReadMark, Totals};
 pub use file_cost::FileCost;
+pub use findings::{
+    ExplainedFile, Findings, FindingsJson, Origin, explain_programs, facts, tables,
+};
 pub use geometry::{executable_pages, geometry, note_executables};
 pub use image_map::{Block, BlockKind, ImageMap, MappedFile};
 pub use page_use::PageUse;

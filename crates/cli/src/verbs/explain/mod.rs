@@ -2,22 +2,21 @@
 
 pub(crate) mod args;
 mod charts;
-mod facts;
-mod json;
 mod page;
-mod programs;
 mod rate;
 mod recorded;
 mod summary;
 mod symbols;
-mod tables;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Context as _;
 use coldpress_bench::report_html;
-use coldpress_explain::{Account, ElfCost, Explanation, ImageMap, Start};
+use coldpress_explain::{
+    Account, Findings, FindingsJson, ImageMap, Origin, Start, explain_programs,
+};
+use coldpress_host::machine;
 use coldpress_image::Image;
 use coldpress_report::text::quoted;
 use coldpress_session::exit::Exit;
@@ -27,27 +26,8 @@ use coldpress_writer::Output;
 
 use crate::verbs::explain::args::ExplainArgs;
 use crate::{image_file, resolve, steps};
-use programs::Explained;
-use recorded::{Origin, Recorded, Source};
+use recorded::{Recorded, Source};
 use symbols::Orders;
-
-/// A start and all that is told of it.
-struct Findings<'a> {
-    args: &'a ExplainArgs,
-    recorded: &'a Recorded,
-    map: &'a ImageMap,
-    explanation: Explanation,
-    /// Programs and libraries, those that cost most first.
-    programs: Vec<Explained>,
-}
-
-impl Findings<'_> {
-    /// Programs and libraries of which it is known what the start did to them.
-    fn known_programs(&self) -> impl Iterator<Item = (usize, &ElfCost)> {
-        let found = self.programs.iter();
-        found.filter_map(|found| Some((found.file, found.cost.as_ref().ok()?)))
-    }
-}
 
 pub(super) fn run(args: &ExplainArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let source = Source::resolve(args, ui)?;
@@ -67,21 +47,26 @@ pub(super) fn run(args: &ExplainArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let recorded = source.record(&args.image, &opened, ui)?;
     let account = account(&map, &opened.image, &recorded)?;
     let explanation = account.explanation();
-    let programs = programs::explain(&opened.image, &map, &account, &explanation, &orders);
+    let programs = explain_programs(&opened.image, &map, &account, &explanation, &|path| {
+        orders.want(path)
+    });
     let findings = Findings {
-        args,
-        recorded: &recorded,
+        image: &args.image,
+        device: &args.device,
+        trace: args.trace.as_deref(),
+        kernel: machine().kernel,
+        origin: &recorded.origin,
         map: &map,
         explanation,
         programs,
     };
-    let is_wrong = orders.write(&findings, ui)?;
+    let is_wrong = orders.write(&findings, args.linker, ui)?;
     if let Some(output) = report {
         let mut html = Vec::new();
         report_html(&page::report(&findings), &mut html)?;
         steps::write_small(output, &html)?;
     }
-    unless_stdout_closed(tell(&findings, ui))?;
+    unless_stdout_closed(tell(args, &findings, ui))?;
     Ok(Exit::partial_if(is_wrong))
 }
 
@@ -117,9 +102,9 @@ fn account<'a>(
     Ok(Account::new(map, start))
 }
 
-fn tell(findings: &Findings, ui: &Ui) -> anyhow::Result<()> {
-    if findings.args.json {
-        return ui.json(&json::Document::new(findings));
+fn tell(args: &ExplainArgs, findings: &Findings, ui: &Ui) -> anyhow::Result<()> {
+    if args.json {
+        return ui.json(&FindingsJson::new(findings));
     }
-    summary::print(findings, ui)
+    summary::print(findings, args.top, ui)
 }

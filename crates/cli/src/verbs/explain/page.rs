@@ -1,14 +1,12 @@
 //! What is told of a start, as a page.
 
 use coldpress_bench::{Exhibit, Report, Section};
-use coldpress_explain::{ElfCost, Initializer};
-use coldpress_host::machine;
+use coldpress_explain::{ElfCost, Findings, Initializer, Origin, facts, tables};
 use coldpress_report::Table;
 use coldpress_report::text::{escaped, escaped_path, plural, quoted};
 use coldpress_report::units::bytes;
 
-use super::recorded::Origin;
-use super::{Findings, charts, facts, tables};
+use super::charts;
 
 /// Rows of a table: a page is searched, not read to its end.
 const ROWS_MAX: usize = 100;
@@ -34,8 +32,8 @@ pub(super) fn report(findings: &Findings) -> Report {
 
 /// Plain text: what a page is about has no marks around it.
 fn title(findings: &Findings) -> String {
-    let trace = findings.args.trace.as_deref().map(escaped_path);
-    match &findings.recorded.origin {
+    let trace = findings.trace.map(escaped_path);
+    match findings.origin {
         Origin::Start { words, .. } => {
             format!(
                 "A cold start of {}",
@@ -47,7 +45,7 @@ fn title(findings: &Findings) -> String {
 }
 
 fn overview(findings: &Findings) -> Section {
-    let facts = facts::facts(findings).into_iter();
+    let facts = facts(findings).into_iter();
     Section {
         title: "What it took".to_owned(),
         exhibits: vec![
@@ -59,7 +57,7 @@ fn overview(findings: &Findings) -> Section {
 
 /// Where the figures come from.
 fn basis(findings: &Findings) -> &'static str {
-    match findings.recorded.origin {
+    match findings.origin {
         Origin::Start { .. } => {
             "Reads, bytes and pages are measured. Waiting is from a request to its arrival. Decompressing is what a thread \
              did from then to its next event, at most three times what a program takes: an upper bound."
@@ -198,15 +196,15 @@ fn initializers(all: &[Initializer]) -> Option<Exhibit> {
 
 fn notes(findings: &Findings) -> Vec<(String, String)> {
     let mut notes = vec![
-        ("image", quoted(&findings.args.image)),
+        ("image", quoted(findings.image)),
         ("image size", bytes(findings.map.image_bytes())),
-        ("kernel", machine().kernel),
+        ("kernel", findings.kernel.clone()),
         (
             "made by",
             format!("coldpress {}", env!("CARGO_PKG_VERSION")),
         ),
     ];
-    if let Origin::Start { words, .. } = &findings.recorded.origin {
+    if let Origin::Start { words, .. } = findings.origin {
         notes.push(("command", words.join(" ")));
     }
     let notes = notes.into_iter();

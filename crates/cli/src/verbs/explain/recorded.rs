@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::{Context as _, anyhow};
 use coldpress_bench::READ_AHEAD_KIB;
 use coldpress_cost::predict_in_detail;
-use coldpress_explain::{CacheSizes, recorded_events};
+use coldpress_explain::{CacheSizes, Origin, recorded_events};
 use coldpress_host::{
     Cgroup, Command, Counters, Device, Janitor, LoopDevice, Mount, Outcome, RawEvent, Recorder,
     Recording, Via, backing_disk, drop_caches, evict, machine, resident_pages, start,
@@ -46,21 +46,6 @@ pub(super) struct Recorded {
     pub(super) counters: Counters,
     pub(super) wall_us: u64,
     pub(super) origin: Origin,
-}
-
-/// What it came from, in words.
-pub(super) enum Origin {
-    Start {
-        /// The program and its arguments, escaped.
-        words: Vec<String>,
-        read_ahead_kib: u64,
-    },
-    Trace {
-        /// The file, quoted.
-        name: String,
-        /// Whether the machine that it is predicted for was measured.
-        is_calibrated: bool,
-    },
 }
 
 impl Source {

@@ -2,14 +2,12 @@
 
 use std::io::Write as _;
 
+use coldpress_explain::{Findings, facts, tables};
 use coldpress_report::text::fields;
 use coldpress_session::ui::Ui;
 
-use super::{Findings, facts, tables};
-
 /// Prints sums and tables.
-pub(super) fn print(findings: &Findings, ui: &Ui) -> anyhow::Result<()> {
-    let top = findings.args.top;
+pub(super) fn print(findings: &Findings, top: usize, ui: &Ui) -> anyhow::Result<()> {
     let explanation = &findings.explanation;
     let tables = [
         (tables::files(findings, top), explanation.files.len()),
@@ -25,7 +23,7 @@ pub(super) fn print(findings: &Findings, ui: &Ui) -> anyhow::Result<()> {
         ),
     ];
     let mut out = ui.out();
-    write!(out, "{}", fields(&facts::facts(findings)))?;
+    write!(out, "{}", fields(&facts(findings)))?;
     for (table, all) in tables.iter().filter(|(table, _)| !table.rows.is_empty()) {
         writeln!(out, "\n{}", table.text())?;
         let more = all.saturating_sub(table.rows.len());

@@ -2,12 +2,11 @@
 
 use std::path::Path;
 
-use coldpress_explain::{ElfCost, ImageMap};
+use coldpress_explain::{ElfCost, Findings, ImageMap};
 use coldpress_report::text::{plural, quoted, quoted_bytes};
 use coldpress_session::ui::Ui;
 use coldpress_writer::Output;
 
-use super::Findings;
 use crate::steps;
 use crate::verbs::explain::args::{Linker, SymbolOrder};
 
@@ -35,12 +34,17 @@ impl<'a> Orders<'a> {
     /// # Errors
     ///
     /// If a file cannot be written.
-    pub(super) fn write(self, findings: &Findings, ui: &Ui) -> anyhow::Result<bool> {
+    pub(super) fn write(
+        self,
+        findings: &Findings,
+        linker: Linker,
+        ui: &Ui,
+    ) -> anyhow::Result<bool> {
         let mut is_one_missing = false;
         for (order, output) in self.0 {
             match find(findings, &order.file) {
                 Ok(cost) => {
-                    let text = lines(&cost.order, findings.args.linker);
+                    let text = lines(&cost.order, linker);
                     steps::write_small(output, &text)?;
                     say(&order.output, cost, ui);
                 }

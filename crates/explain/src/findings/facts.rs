@@ -1,14 +1,13 @@
 //! Sums as sentences, on the terminal and on the page.
 
-use coldpress_explain::Totals;
 use coldpress_report::text::{escaped, plural};
 use coldpress_report::units::{bytes, count, ratio, seconds};
 
-use super::Findings;
-use super::recorded::Origin;
+use super::{Findings, Origin};
+use crate::Totals;
 
 /// Names and what they mean for this start.
-pub(super) fn facts(findings: &Findings) -> Vec<(&'static str, String)> {
+pub fn facts(findings: &Findings) -> Vec<(&'static str, String)> {
     let totals = &findings.explanation.totals;
     vec![
         ("start", start(findings)),
@@ -23,11 +22,11 @@ pub(super) fn facts(findings: &Findings) -> Vec<(&'static str, String)> {
 }
 
 fn start(findings: &Findings) -> String {
-    match &findings.recorded.origin {
+    match findings.origin {
         Origin::Start { read_ahead_kib, .. } => format!(
             "{}, device {}, {read_ahead_kib} KiB of readahead",
             time(findings.explanation.totals.wall_us),
-            escaped(findings.args.device.as_bytes()),
+            escaped(findings.device.as_bytes()),
         ),
         Origin::Trace {
             name,
@@ -35,7 +34,7 @@ fn start(findings: &Findings) -> String {
         } => format!(
             "{} as predicted of {name}, device {} ({})",
             time(findings.explanation.totals.wall_us),
-            escaped(findings.args.device.as_bytes()),
+            escaped(findings.device.as_bytes()),
             if *is_calibrated {
                 "as calibrated"
             } else {
@@ -52,7 +51,7 @@ fn device(findings: &Findings) -> String {
         plural(totals.device_reads, "read", "reads"),
         bytes(totals.device_bytes)
     );
-    if let Origin::Trace { .. } = findings.recorded.origin {
+    if let Origin::Trace { .. } = findings.origin {
         return counted;
     }
     let apart = totals.difference().map_or(String::new(), |difference| {
@@ -116,7 +115,7 @@ fn in_memory(totals: &Totals) -> String {
 
 fn spent(findings: &Findings) -> String {
     let totals = &findings.explanation.totals;
-    let most = match findings.recorded.origin {
+    let most = match findings.origin {
         Origin::Start { .. } => " at most",
         Origin::Trace { .. } => "",
     };

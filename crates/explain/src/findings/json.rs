@@ -1,18 +1,14 @@
 //! What is told of a start, as JSON.
 
-use coldpress_explain::{
-    AreaCost, BlockKind, ElfCost, FileCost, Reason, RepeatSum, RepeatedBlock, Totals,
-};
-use coldpress_host::machine;
 use coldpress_report::text::escaped_path;
 use serde::Serialize;
 
-use super::recorded::Origin;
-use super::{Findings, tables};
+use super::{Findings, Origin, tables};
+use crate::{AreaCost, BlockKind, ElfCost, FileCost, Reason, RepeatSum, RepeatedBlock, Totals};
 
 /// All of it. Paths are escaped as `ls` prints them.
-#[derive(Serialize)]
-pub(super) struct Document<'a> {
+#[derive(Debug, Serialize)]
+pub struct FindingsJson<'a> {
     image: String,
     /// Of a start.
     command: Option<&'a [String]>,
@@ -21,7 +17,7 @@ pub(super) struct Document<'a> {
     read_ahead_kib: Option<u64>,
     /// The trace, if nothing was started.
     trace: Option<String>,
-    kernel: String,
+    kernel: &'a str,
     totals: &'a Totals,
     read_amplification: Option<f64>,
     decompression_amplification: Option<f64>,
@@ -31,13 +27,13 @@ pub(super) struct Document<'a> {
     programs: Vec<Program<'a>>,
 }
 
-#[derive(Serialize)]
+#[derive(Debug, Serialize)]
 struct Repeats<'a> {
     by_reason: &'a [RepeatSum],
     blocks: Vec<Block>,
 }
 
-#[derive(Serialize)]
+#[derive(Debug, Serialize)]
 struct Block {
     kind: &'static str,
     /// Of a data block.
@@ -51,7 +47,7 @@ struct Block {
     reason: Reason,
 }
 
-#[derive(Serialize)]
+#[derive(Debug, Serialize)]
 struct File<'a> {
     path: String,
     #[serde(flatten)]
@@ -59,7 +55,7 @@ struct File<'a> {
     amplification: Option<f64>,
 }
 
-#[derive(Serialize)]
+#[derive(Debug, Serialize)]
 struct Program<'a> {
     path: String,
     #[serde(flatten)]
@@ -67,8 +63,9 @@ struct Program<'a> {
     error: Option<String>,
 }
 
-impl<'a> Document<'a> {
-    pub(super) fn new(findings: &'a Findings) -> Self {
+impl<'a> FindingsJson<'a> {
+    /// Everything, under the names of docs/explain.md.
+    pub fn new(findings: &'a Findings) -> Self {
         let explanation = &findings.explanation;
         let file = |cost: &'a FileCost| File {
             path: tables::path(findings.map, cost.file),
@@ -81,7 +78,7 @@ impl<'a> Document<'a> {
             error: found.cost.as_ref().err().map(ToString::to_string),
         });
         let blocks = explanation.repeats.blocks.iter();
-        let (command, read_ahead_kib) = match &findings.recorded.origin {
+        let (command, read_ahead_kib) = match findings.origin {
             Origin::Start {
                 words,
                 read_ahead_kib,
@@ -90,12 +87,12 @@ impl<'a> Document<'a> {
             Origin::Trace { .. } => (None, None),
         };
         Self {
-            image: escaped_path(&findings.args.image),
+            image: escaped_path(findings.image),
             command,
-            device: &findings.args.device,
+            device: findings.device,
             read_ahead_kib,
-            trace: findings.args.trace.as_deref().map(escaped_path),
-            kernel: machine().kernel,
+            trace: findings.trace.map(escaped_path),
+            kernel: &findings.kernel,
             totals: &explanation.totals,
             read_amplification: explanation.totals.read_amplification(),
             decompression_amplification: explanation.totals.decompression_amplification(),

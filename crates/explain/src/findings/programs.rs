@@ -1,35 +1,37 @@
 //! The programs and libraries among the files that cost most.
 
-use coldpress_explain::{
-    Account, ElfCost, ElfError, Explanation, ImageMap, PageUse, Touch, explain_elf,
-};
 use coldpress_image::Image;
 
-use super::symbols::Orders;
+use crate::{Account, ElfCost, ElfError, Explanation, ImageMap, PageUse, Touch, explain_elf};
 
 /// Files that are looked into: those that cost more than all others.
 const LOOKED_INTO_MAX: usize = 200;
 
 /// What was found in a file.
-pub(super) struct Explained {
+#[derive(Debug)]
+pub struct ExplainedFile {
     /// Its index in the map of the image.
-    pub(super) file: usize,
+    pub file: usize,
     /// What the start did to it, or why that is not known.
-    pub(super) cost: Result<ElfCost, ElfError>,
+    pub cost: Result<ElfCost, ElfError>,
 }
 
-/// Looks into the files that cost most, and into those of which an order is wanted.
-pub(super) fn explain(
+/// Looks into the files that cost most, and into those of the paths that are wanted.
+///
+/// # Cost
+///
+/// Reads the headers of up to 200 files and of those that are wanted.
+pub fn explain_programs(
     image: &Image,
     map: &ImageMap,
     account: &Account,
     explanation: &Explanation,
-    orders: &Orders,
-) -> Vec<Explained> {
+    is_wanted: &dyn Fn(&[u8]) -> bool,
+) -> Vec<ExplainedFile> {
     let touches = account.touches();
     let wanted = |file: usize| {
         let path = map.files().get(file).map(|file| &*file.path);
-        path.is_some_and(|path| orders.want(path))
+        path.is_some_and(is_wanted)
     };
     let costs = explanation.files.iter().enumerate();
     let chosen = costs.filter(|(rank, cost)| *rank < LOOKED_INTO_MAX || wanted(cost.file));
@@ -39,7 +41,7 @@ pub(super) fn explain(
         let touches = touches.get(&cost.file).map_or(none, Vec::as_slice);
         let pages = account.pages(cost.file).unwrap_or(&nothing);
         let cost_of_elf = explain_elf(image, map, cost.file, pages, touches).transpose()?;
-        Some(Explained {
+        Some(ExplainedFile {
             file: cost.file,
             cost: cost_of_elf,
         })

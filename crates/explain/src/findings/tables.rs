@@ -1,17 +1,17 @@
 //! What is told in columns, on the terminal and on the page.
 
-use coldpress_explain::{BlockKind, ElfCost, FileCost, ImageMap, RepeatedBlock, SectionCost};
 use coldpress_report::Table;
 use coldpress_report::text::escaped;
 use coldpress_report::units::{bytes, count, ratio};
 
 use super::Findings;
+use crate::{BlockKind, ElfCost, FileCost, ImageMap, RepeatedBlock, SectionCost};
 
 /// Nothing to say.
 const NONE: &str = "-";
 
 /// Files, those that cost most first.
-pub(super) fn files(findings: &Findings, max: usize) -> Table {
+pub fn files(findings: &Findings, max: usize) -> Table {
     let row = |cost: &FileCost| {
         vec![
             path(findings.map, cost.file),
@@ -50,7 +50,7 @@ pub(super) fn files(findings: &Findings, max: usize) -> Table {
 }
 
 /// The parts of the metadata.
-pub(super) fn metadata(findings: &Findings) -> Table {
+pub fn metadata(findings: &Findings) -> Table {
     let rows = findings.explanation.metadata.iter().map(|area| {
         vec![
             area.area.name().replace('-', " "),
@@ -79,7 +79,7 @@ pub(super) fn metadata(findings: &Findings) -> Table {
 }
 
 /// Why blocks were read again.
-pub(super) fn reasons(findings: &Findings) -> Table {
+pub fn reasons(findings: &Findings) -> Table {
     let rows = findings.explanation.repeats.by_reason.iter().map(|sum| {
         vec![
             sum.reason.text().to_owned(),
@@ -94,7 +94,7 @@ pub(super) fn reasons(findings: &Findings) -> Table {
 }
 
 /// The blocks that were read again, those that cost most first.
-pub(super) fn repeated(findings: &Findings, max: usize) -> Table {
+pub fn repeated(findings: &Findings, max: usize) -> Table {
     let row = |found: &RepeatedBlock| {
         vec![
             block_name(findings.map, found.block),
@@ -111,7 +111,7 @@ pub(super) fn repeated(findings: &Findings, max: usize) -> Table {
 }
 
 /// Programs and libraries, those that cost most first.
-pub(super) fn programs(findings: &Findings, max: usize) -> Table {
+pub fn programs(findings: &Findings, max: usize) -> Table {
     let rows = findings.known_programs().take(max).map(|(file, cost)| {
         vec![
             path(findings.map, file),
@@ -174,7 +174,7 @@ fn sections(cost: &ElfCost) -> String {
 }
 
 /// `block 12 of /usr/lib/libx.so`, `fragment block 3`, `inode table at byte 4096`.
-pub(super) fn block_name(map: &ImageMap, block: usize) -> String {
+fn block_name(map: &ImageMap, block: usize) -> String {
     let Some(block) = map.blocks().get(block) else {
         return NONE.to_owned();
     };
@@ -188,13 +188,13 @@ pub(super) fn block_name(map: &ImageMap, block: usize) -> String {
 }
 
 /// The path of a file, in printable characters.
-pub(super) fn path(map: &ImageMap, file: usize) -> String {
+pub fn path(map: &ImageMap, file: usize) -> String {
     let file = map.files().get(file);
     file.map_or(NONE.to_owned(), |file| escaped(&file.path))
 }
 
 /// Milliseconds: `12.3`.
-pub(super) fn ms(time_us: u64) -> String {
+pub fn ms(time_us: u64) -> String {
     format!("{}.{}", count(time_us / 1000), time_us % 1000 / 100)
 }
 
