@@ -387,6 +387,9 @@ fn other_file_systems_are_entered_left_empty_or_out() {
 
 #[test]
 fn wrong_values_are_told_before_anything_is_read() {
+    // The image is created first, so that a wrong place is told at once.
+    let directory = tempfile::tempdir().unwrap();
+    let image = directory.path().join("image");
     for (args, said) in [
         (
             &["--file-mode", "u+y"][..],
@@ -420,7 +423,7 @@ fn wrong_values_are_told_before_anything_is_read() {
         ),
     ] {
         let ran = coldpress(
-            ["build", "/nowhere/source", "/nowhere/image"]
+            ["build", "/nowhere/source", image.to_str().unwrap()]
                 .iter()
                 .chain(args),
         );
