@@ -71,6 +71,20 @@ fn published_studies_stand_beside_ours_on_one_page() {
 }
 
 #[test]
+fn what_a_measuring_verb_prints_is_read_again() {
+    let stage = Stage::new();
+    let measured = format!("{{\"study\":{},\"summary\":[]}}", ours());
+    fs::write(stage.at("measured.json"), measured).unwrap();
+    let words = "report --samples measured.json -o page.html";
+    stage.done(words.split(' '));
+    let html = fs::read_to_string(stage.at("page.html")).unwrap();
+    assert!(html.contains("our &lt;starts&gt;"));
+    let words = "bench compare measured.json measured.json --json";
+    let compared = stage.done(words.split(' ')).json();
+    assert!(compared.is_object(), "{compared}");
+}
+
+#[test]
 fn what_cannot_be_shown_is_refused_and_leaves_no_page() {
     let stage = Stage::new();
     fs::write(stage.at("boots.csv"), BOOTS).unwrap();

@@ -26,6 +26,12 @@ struct Read {
     studies: Vec<Study>,
 }
 
+/// What a verb that measures prints: a study beside its summary, which follows from it.
+#[derive(Deserialize)]
+struct Measured {
+    study: Study,
+}
+
 /// Writes studies with all that is known of them.
 ///
 /// # Errors
@@ -40,20 +46,17 @@ pub fn write_json(studies: &[&Study], out: &mut impl Write) -> Result<(), Error>
     Ok(out.write_all(b"\n")?)
 }
 
-/// Reads what [`write_json`] wrote. Any bytes give studies or an error.
+/// Reads what [`write_json`] wrote, or what a verb that measures printed with `--json`. Any bytes give
+/// studies or an error.
 ///
 /// # Errors
 ///
 /// [`Error::NoExport`], [`Error::OtherVersion`], [`Error::NoSuchContestant`].
 pub(crate) fn read_json(bytes: &[u8]) -> Result<Vec<Study>, Error> {
-    let found = serde_json::from_slice::<Versioned>(bytes)?.coldpress_history;
-    if found != VERSION {
-        return Err(Error::OtherVersion {
-            found,
-            known: VERSION,
-        });
-    }
-    let studies = serde_json::from_slice::<Read>(bytes)?.studies;
+    let studies = match serde_json::from_slice::<Measured>(bytes) {
+        Ok(measured) => vec![measured.study],
+        Err(_) => exported(bytes)?,
+    };
     for study in &studies {
         let count = study.contestants.len();
         if let Some(run) = study.runs.iter().find(|run| run.contestant >= count) {
@@ -65,4 +68,15 @@ pub(crate) fn read_json(bytes: &[u8]) -> Result<Vec<Study>, Error> {
         }
     }
     Ok(studies)
+}
+
+fn exported(bytes: &[u8]) -> Result<Vec<Study>, Error> {
+    let found = serde_json::from_slice::<Versioned>(bytes)?.coldpress_history;
+    if found != VERSION {
+        return Err(Error::OtherVersion {
+            found,
+            known: VERSION,
+        });
+    }
+    Ok(serde_json::from_slice::<Read>(bytes)?.studies)
 }
