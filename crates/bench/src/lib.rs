@@ -39,7 +39,6 @@ mod rows;
 mod run;
 mod runner;
 mod standing;
-pub mod stats;
 mod study;
 pub mod text;
 mod tree;
@@ -49,6 +48,7 @@ pub use boot::{
     BootChart, BootContestant, BootProgress, BootRow, BootScenario, Booted, ChartLine, ChartSample,
     Span, boot, boot_chart_svg, boot_rows,
 };
+pub use coldpress_statistics as stats;
 pub use compare::compare;
 pub use comparison::{
     CommandFacts, Comparison, Contestant, ContestantFacts, DeviceFacts, MachineFacts, MountBy,

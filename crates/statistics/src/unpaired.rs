@@ -40,8 +40,8 @@ pub fn unpaired_ratio(baseline: &[f64], other: &[f64]) -> Option<Ratio> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stats::Verdict;
-    use crate::stats::bootstrap::tests::noisy_start_s;
+    use crate::Verdict;
+    use crate::bootstrap::tests::noisy_start_s;
 
     fn verdicts(base_count: u32, other_count: u32, other_s: f64, trials: u32) -> Vec<Verdict> {
         let mut random = SplitMix64(u64::from(base_count));

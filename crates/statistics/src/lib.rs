@@ -9,8 +9,9 @@ mod bootstrap;
 mod outliers;
 mod unpaired;
 
-pub(crate) use bootstrap::SplitMix64;
-pub use bootstrap::{CONFIDENCE, Interval, RESAMPLES, Ratio, TURNS_FOR_VERDICT, Verdict, ratio};
+pub use bootstrap::{
+    CONFIDENCE, Interval, RESAMPLES, Ratio, SplitMix64, TURNS_FOR_VERDICT, Verdict, ratio,
+};
 pub use outliers::outliers;
 pub use unpaired::unpaired_ratio;
 

@@ -19,7 +19,6 @@
 
 use std::fmt;
 
-use coldpress_report::units::as_f64;
 use serde::{Deserialize, Serialize};
 
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
@@ -39,7 +38,7 @@ pub const CONFIDENCE: f64 = 0.95;
 /// too often for [`CONFIDENCE`]; six times of six in 1 of 32.
 pub const TURNS_FOR_VERDICT: usize = 6;
 
-pub(super) const SEED: u64 = 0x636f_6c64_7072_6573;
+pub(crate) const SEED: u64 = 0x636f_6c64_7072_6573;
 
 /// A confidence interval at [`CONFIDENCE`], in the unit of its samples.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -109,7 +108,7 @@ pub fn ratio(pairs: &[(f64, f64)]) -> Option<Ratio> {
 }
 
 /// A ratio with what its interval allows to say.
-pub(super) fn ratio_of(value: f64, interval: Interval, turns: usize) -> Ratio {
+pub(crate) fn ratio_of(value: f64, interval: Interval, turns: usize) -> Ratio {
     let verdict = if turns < TURNS_FOR_VERDICT {
         Verdict::NoDifferenceShown
     } else if interval.high < 1.0 {
@@ -128,7 +127,7 @@ pub(super) fn ratio_of(value: f64, interval: Interval, turns: usize) -> Ratio {
 }
 
 /// The interval of the median of `samples`, which must not be empty.
-pub(super) fn median_interval(samples: &[f64]) -> Interval {
+pub(crate) fn median_interval(samples: &[f64]) -> Interval {
     let mut random = SplitMix64(SEED);
     let mut drawn = vec![0.0; samples.len()];
     percentiles(samples.len(), || {
@@ -137,7 +136,7 @@ pub(super) fn median_interval(samples: &[f64]) -> Interval {
     })
 }
 
-pub(super) fn percentiles(sample_count: usize, mut statistic: impl FnMut() -> f64) -> Interval {
+pub(crate) fn percentiles(sample_count: usize, mut statistic: impl FnMut() -> f64) -> Interval {
     let mut drawn: Vec<f64> = (0..RESAMPLES).map(|_| statistic()).collect();
     drawn.sort_unstable_by(f64::total_cmp);
     let tail = tail_share(sample_count);
@@ -154,14 +153,14 @@ fn tail_share(sample_count: usize) -> f64 {
     if sample_count < 2 {
         return 0.0;
     }
-    let samples = as_f64(u64::try_from(sample_count).unwrap_or(u64::MAX));
+    let samples = f64::from(u32::try_from(sample_count).unwrap_or(u32::MAX));
     let student = StudentsT::new(0.0, 1.0, samples - 1.0).expect("1 degree of freedom or more");
     let t = student.inverse_cdf(f64::midpoint(1.0, CONFIDENCE));
     Normal::standard().cdf(-(samples / (samples - 1.0)).sqrt() * t)
 }
 
 /// The same as [`quantile`] of half, without sorting all.
-pub(super) fn median_of(samples: &mut [f64]) -> f64 {
+pub(crate) fn median_of(samples: &mut [f64]) -> f64 {
     let middle = samples.len() / 2;
     let (below, upper, above) = samples.select_nth_unstable_by(middle, f64::total_cmp);
     let upper = *upper;
@@ -173,10 +172,13 @@ pub(super) fn median_of(samples: &mut [f64]) -> f64 {
 }
 
 /// Steele, Lea and Flood, "Fast splittable pseudorandom number generators" (2014).
-pub(crate) struct SplitMix64(pub(crate) u64);
+#[derive(Clone, Debug)]
+pub struct SplitMix64(pub u64);
 
 impl SplitMix64 {
-    pub(crate) fn next(&mut self) -> u64 {
+    /// The next 64 bits.
+    #[expect(clippy::should_implement_trait, reason = "it has no end")]
+    pub fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -185,13 +187,13 @@ impl SplitMix64 {
 
     /// An index below `count`. The high half of a 128-bit product (Lemire 2019): its bias is
     /// `count` / 2^64.
-    pub(crate) fn below(&mut self, count: usize) -> usize {
+    pub fn below(&mut self, count: usize) -> usize {
         let product = u128::from(self.next()) * (count as u128);
         usize::try_from(product >> 64).expect("the high half is below the count")
     }
 
     /// Puts items into random order: Fisher and Yates, in Durstenfeld's form (1964).
-    pub(crate) fn shuffle<T>(&mut self, items: &mut [T]) {
+    pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for last in (1..items.len()).rev() {
             items.swap(last, self.below(last + 1));
         }
@@ -199,4 +201,4 @@ impl SplitMix64 {
 }
 
 #[cfg(test)]
-pub(super) mod tests;
+pub(crate) mod tests;
