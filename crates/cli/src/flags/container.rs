@@ -9,7 +9,7 @@ use coldpress_container::Platform;
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Container images")]
 pub(crate) struct ContainerArgs {
-    /// The platform to take of a container image: `linux/arm64/v8` [default: that of this machine]
+    /// The platform of a container image: `linux/arm64/v8` [default: that of this machine]
     #[arg(long, value_name = "OS/ARCH", value_parser = platform, hide_short_help = true)]
     pub(crate) platform: Option<Platform>,
 

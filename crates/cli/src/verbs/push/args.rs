@@ -41,7 +41,9 @@ pub(crate) struct PushArgs {
     #[arg(long, value_name = "REFERENCE")]
     pub(crate) config_of: Option<PathBuf>,
 
-    /// The platform that the image is for, for `--as stacker` [default: that of this machine]
+    /// The platform of a container image: `linux/arm64/v8` [default: that of this machine]
+    ///
+    /// For `--as stacker`, which states it, and for `--config-of`.
     #[arg(long, value_name = "OS/ARCH", value_parser = platform)]
     pub(crate) platform: Option<Platform>,
 
