@@ -490,7 +490,7 @@ fn what_is_no_mounted_image_is_refused() {
             "cannot be used with",
         ),
         ("record --for 1 -- /bin/true", "<SOURCE>"),
-        ("record source", "<COMMAND>"),
+        ("record source", "there is no command"),
         ("record --boot units --mounted source", "--output"),
     ] {
         let ran = session.run(args.split(' '));
