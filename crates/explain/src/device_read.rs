@@ -134,8 +134,8 @@ impl Listener<'_> {
     }
 
     fn note_read(&mut self, event: &RawEvent, start_byte: u64, len_bytes: u64) -> usize {
-        let (blocks, is_whole) = self.map.targets(start_byte, len_bytes);
         let thread = self.threads.entry(event.pid).or_default();
+        let (blocks, is_whole) = self.map.targets(start_byte, len_bytes, thread.file);
         let before = thread.last_read.and_then(|read| self.reads.get(read));
         let goes_on = before.is_some_and(|before| {
             let is_same = !blocks.is_empty() && before.blocks == blocks;

@@ -106,13 +106,34 @@ fn reads_are_for_the_block_that_fills_them() {
         (1_000_000, 1_024, &[], false),
         (u64::MAX, u64::MAX, &[], false),
     ] {
-        let (blocks, whole) = map.targets(start, len);
+        let (blocks, whole) = map.targets(start, len, None);
         if expected.is_empty() && is_whole {
             assert_eq!(blocks.len(), map.blocks.len());
         } else {
             assert_eq!(starts(&blocks), expected, "{start} + {len}");
         }
         assert_eq!(whole, is_whole, "{start} + {len}");
+    }
+}
+
+/// A fragment block of 150 bytes lies in the sector where the inode table begins.
+#[test]
+fn a_sector_with_a_header_is_for_the_file_that_is_read_or_for_the_header() {
+    let mut map = example();
+    let last = map.blocks.partition_point(|block| block.start < 22_800);
+    (map.blocks[last].start, map.blocks[last].size_bytes) = (29_800, 150);
+    map.fragments[4] = 29_800;
+    map.files[1].tail = Some(4);
+    for (file, expected) in [
+        (None, (30_000, false)),
+        (Some(0), (30_000, false)),
+        (Some(1), (29_800, true)),
+    ] {
+        let (blocks, is_whole) = map.targets(29_696, 1_024, file);
+        let [block] = blocks.as_slice() else {
+            panic!("{blocks:?}")
+        };
+        assert_eq!((map.blocks[*block].start, is_whole), expected, "{file:?}");
     }
 }
 
