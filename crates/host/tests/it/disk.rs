@@ -60,9 +60,17 @@ impl Disk {
     pub(crate) fn fill(&self) -> File {
         let filler = File::create_new(self.at("filler")).unwrap();
         let mut end = 0;
-        for len_bytes in [1 << 20, 64 << 10, 4096] {
-            while fallocate(&filler, FallocateFlags::empty(), end, len_bytes).is_ok() {
-                end += len_bytes;
+        // ext4 gives back what a file had that was removed only when it has committed that.
+        loop {
+            let before = end;
+            for len_bytes in [1 << 20, 64 << 10, 4096] {
+                while fallocate(&filler, FallocateFlags::empty(), end, len_bytes).is_ok() {
+                    end += len_bytes;
+                }
+            }
+            filler.sync_all().unwrap();
+            if end == before {
+                break;
             }
         }
         // The file system needs some for its notes of pieces.
