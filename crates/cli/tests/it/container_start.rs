@@ -68,6 +68,18 @@ fn an_image_that_names_its_command_is_started_by_it() {
         let trace = fs::read_to_string(stage.at(trace)).unwrap();
         assert!(trace.contains(" R 0-0 /srv/words"), "{trace}");
     }
+    let tuned = [
+        "-q",
+        "tune",
+        "oci:layout",
+        "--plan-out",
+        "plan",
+        "--chroot",
+        "--",
+    ];
+    stage.done(tuned.into_iter().chain(["sh", "-c", script]));
+    let plan = fs::read_to_string(stage.at("plan")).unwrap();
+    assert!(plan.contains("/srv/words"), "{plan}");
     let pressed = [
         "-q",
         "press",

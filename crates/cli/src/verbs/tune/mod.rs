@@ -42,9 +42,9 @@ pub(super) fn run(args: &TuneArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let mut conditions = Conditions::resolve(args, ui)?;
     let sources = std::slice::from_ref(&args.source);
     let settings = ImageSettings::for_tuning(args.threads, &args.source_options, sources)?;
-    let inputs = containers::inputs(&args.source, &args.container, ui)?;
+    let (inputs, config) = containers::started(&args.source, &args.container, ui)?;
     check_paths(args)?;
-    let origin = Origin::resolve(args, ui)?;
+    let origin = Origin::resolve(args, config.as_ref(), ui)?;
     let _hold = ui.interrupt.hold();
     // A wrong place is told before the search.
     let plan_out = args.plan_out.as_deref().map(Output::create).transpose()?;

@@ -2,12 +2,14 @@
 
 use std::path::Path;
 
+use coldpress_container::RunConfig;
 use coldpress_host::{Command, Janitor};
 use coldpress_session::ui::Ui;
 use coldpress_session::work_dir::WorkDir;
 use coldpress_writer::Source;
 
 use crate::profiles::OrderingProfile;
+use crate::program;
 use crate::recording::{self, Recorder, Stage};
 use crate::resolve::{self, ImageSettings};
 use crate::start::Start;
@@ -32,10 +34,16 @@ pub(super) enum Origin {
 impl Origin {
     /// Reads what there is to read, and checks what there is to record. Call it before any thread is started.
     ///
+    /// * `config`: how a container image wants its programs to be started.
+    ///
     /// # Errors
     ///
     /// If a file cannot be read, or nothing can be recorded.
-    pub(super) fn resolve(args: &TuneArgs, ui: &Ui) -> anyhow::Result<Self> {
+    pub(super) fn resolve(
+        args: &TuneArgs,
+        config: Option<&RunConfig>,
+        ui: &Ui,
+    ) -> anyhow::Result<Self> {
         if let Some(path) = &args.trace {
             return Ok(Self::Start(Start::read_trace(path)?));
         }
@@ -47,7 +55,8 @@ impl Origin {
             return Ok(Self::Nothing);
         }
         resolve::check_source(&args.source, args.command.chroot)?;
-        let command = crate::program::resolve(&args.command, &args.source)?;
+        let mut command = program::resolve(&args.command, &args.source)?;
+        program::complete(&mut command, &args.command, config)?;
         let recorder = recording::choose(args.recorder.recorder, command.chroot, &args.source, ui)?;
         Ok(Self::Command { command, recorder })
     }
