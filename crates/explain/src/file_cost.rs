@@ -114,16 +114,12 @@ fn of_pages(map: &ImageMap, file: usize, pages: &PageUse) -> FileCost {
 
 /// The file that a read is for; metadata is for all.
 pub(crate) fn payer(map: &ImageMap, read: &DeviceRead) -> Option<usize> {
-    let first = map.blocks().get(*read.blocks.first()?)?;
-    match first.kind {
+    let first = *read.blocks.first()?;
+    match map.blocks().get(first)?.kind {
         BlockKind::Metadata(_) => None,
         BlockKind::Fragment(_) => read.file,
-        BlockKind::Data { file, index } => {
-            let page = map.pages_of(index).0;
-            let shares = |other: &usize| {
-                let block = map.block_of_page(*other, page);
-                block.and_then(|block| map.blocks().get(block)) == Some(first)
-            };
+        BlockKind::Data { file, .. } => {
+            let shares = |other: &usize| map.holds(first, *other);
             Some(read.file.filter(shares).unwrap_or(file))
         }
     }

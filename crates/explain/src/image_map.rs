@@ -1,5 +1,7 @@
 //! Where everything lies: from image bytes to blocks, and from pages of files to blocks.
 
+mod targets;
+
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
@@ -9,10 +11,6 @@ use coldpress_trace::PAGE_SIZE_BYTES;
 
 /// Stands for a block of zeros, which lies nowhere.
 const NOWHERE: u64 = u64::MAX;
-/// A sector of the file system has 1 KiB, or what the device asks for.
-const SECTOR_MAX_BYTES: u64 = 4096;
-/// A read begins and ends with sectors, so it may reach over both ends of its block by nearly as much.
-const SLACK_MAX_BYTES: u64 = 2 * SECTOR_MAX_BYTES;
 
 /// The blocks and files of an image.
 #[derive(Debug)]
@@ -273,7 +271,7 @@ impl ImageMap {
     }
 
     /// Whether a block holds a part of a file.
-    fn holds(&self, block: usize, file: usize) -> bool {
+    pub(crate) fn holds(&self, block: usize, file: usize) -> bool {
         let page = match self.blocks.get(block).map(|block| block.kind) {
             Some(BlockKind::Data { index, .. }) => self.pages_of(index).0,
             Some(BlockKind::Fragment(_)) => {
@@ -289,53 +287,6 @@ impl ImageMap {
     pub(crate) fn pages_of(&self, index: u64) -> (u64, u64) {
         let first = index.saturating_mul(self.block_pages());
         (first, first.saturating_add(self.block_pages() - 1))
-    }
-
-    /// The blocks that a read of the device was made for, and whether it holds them whole.
-    ///
-    /// The kernel reads one block at a time, rounded to sectors, so that the ends of its neighbors, and small
-    /// neighbors whole, come with it: it is the one that fills the read best. A larger read is for all blocks in it; a
-    /// smaller one is for a part of a block, such as the header of a metadata block.
-    ///
-    /// * `file`: the one that the thread reads, if it reads one. Small blocks of other files in the sector of a
-    ///   header only come with it.
-    pub(crate) fn targets(
-        &self,
-        start_byte: u64,
-        len_bytes: u64,
-        file: Option<usize>,
-    ) -> (Vec<usize>, bool) {
-        let end = start_byte.saturating_add(len_bytes);
-        let first = self
-            .blocks
-            .partition_point(|block| block.start < start_byte);
-        let begins_inside = || {
-            let blocks = self.blocks.iter().enumerate().skip(first);
-            blocks.take_while(|(_, block)| block.start < end)
-        };
-        let whole = || begins_inside().filter(|(_, block)| block.end() <= end);
-        let slack = |block: &Block| (block.start - start_byte).saturating_add(end - block.end());
-        // The header is what a read of metadata begins with.
-        let header = begins_inside().find(|(_, block)| block.is_metadata());
-        let is_of_header = len_bytes <= SECTOR_MAX_BYTES
-            && header.is_some_and(|(_, block)| block.end() > end)
-            && !whole().any(|(index, _)| file.is_some_and(|file| self.holds(index, file)));
-        let best = whole().min_by_key(|(_, block)| slack(block));
-        let Some((best, block)) = best.filter(|_| !is_of_header) else {
-            let before = first.checked_sub(1).and_then(|index| {
-                let block = self.blocks.get(index)?;
-                (block.end() > start_byte).then_some(index)
-            });
-            let part = header
-                .map(|(index, _)| index)
-                .or(before)
-                .or_else(|| begins_inside().next().map(|(index, _)| index));
-            return (part.into_iter().collect(), false);
-        };
-        if slack(block) <= SLACK_MAX_BYTES {
-            return (vec![best], true);
-        }
-        (whole().map(|(index, _)| index).collect(), true)
     }
 }
 

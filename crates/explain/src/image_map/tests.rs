@@ -82,62 +82,6 @@ fn pages_lead_to_blocks_and_holes_to_none() {
 }
 
 #[test]
-fn reads_are_for_the_block_that_fills_them() {
-    let map = example();
-    let starts = |blocks: &[usize]| -> Vec<u64> {
-        blocks
-            .iter()
-            .map(|&block| map.blocks[block].start)
-            .collect()
-    };
-    for (start, len, expected, is_whole) in [
-        // Rounded to 1 KiB, and to 4 KiB.
-        (4_096, 5_120, &[4_096][..], true),
-        (8_192, 7_168, &[9_096], true),
-        (8_192, 8_192, &[9_096], true),
-        // The header of a metadata block, and the block.
-        (30_720, 1_024, &[31_500], false),
-        (30_720, 3_072, &[31_500], true),
-        (31_232, 2_048, &[31_500], true),
-        // Inside of a block.
-        (10_240, 1_024, &[9_096], false),
-        // Larger than any block and its slack.
-        (4_096, 60_000, &[], true),
-        (1_000_000, 1_024, &[], false),
-        (u64::MAX, u64::MAX, &[], false),
-    ] {
-        let (blocks, whole) = map.targets(start, len, None);
-        if expected.is_empty() && is_whole {
-            assert_eq!(blocks.len(), map.blocks.len());
-        } else {
-            assert_eq!(starts(&blocks), expected, "{start} + {len}");
-        }
-        assert_eq!(whole, is_whole, "{start} + {len}");
-    }
-}
-
-/// A fragment block of 150 bytes lies in the sector where the inode table begins.
-#[test]
-fn a_sector_with_a_header_is_for_the_file_that_is_read_or_for_the_header() {
-    let mut map = example();
-    let last = map.blocks.partition_point(|block| block.start < 22_800);
-    (map.blocks[last].start, map.blocks[last].size_bytes) = (29_800, 150);
-    map.fragments[4] = 29_800;
-    map.files[1].tail = Some(4);
-    for (file, expected) in [
-        (None, (30_000, false)),
-        (Some(0), (30_000, false)),
-        (Some(1), (29_800, true)),
-    ] {
-        let (blocks, is_whole) = map.targets(29_696, 1_024, file);
-        let [block] = blocks.as_slice() else {
-            panic!("{blocks:?}")
-        };
-        assert_eq!((map.blocks[*block].start, is_whole), expected, "{file:?}");
-    }
-}
-
-#[test]
 fn a_real_image_is_mapped_without_gaps_in_its_files() {
     let bytes: &'static [u8] = include_bytes!("../../../image/tests/it/small-image");
     let image = Image::new(Box::new(bytes)).unwrap();
