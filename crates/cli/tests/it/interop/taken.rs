@@ -8,7 +8,7 @@ use crate::run::program;
 
 /// Content of a part in bytes, and its files: several blocks of 1M and several metadata blocks. With
 /// 18 images of each part, these keep the suite below a minute on two cores.
-const BYTES_MAX: u64 = 4 << 20;
+const BYTES_MAX: u64 = 8 << 20;
 const FILES_MAX: u64 = 1000;
 
 /// Set to test whole directories, which takes half an hour.
