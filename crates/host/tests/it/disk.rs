@@ -60,7 +60,7 @@ impl Disk {
     pub(crate) fn fill(&self) -> File {
         let filler = File::create_new(self.at("filler")).unwrap();
         let mut end = 0;
-        // ext4 gives back what a file had that was removed only when it has committed that.
+        // ext4 frees the blocks of a removed file only when it commits the removal.
         loop {
             let before = end;
             for len_bytes in [1 << 20, 64 << 10, 4096] {
