@@ -3,7 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::comparison::Comparison;
+use coldpress_history::Study;
+
 use crate::run::{Excluded, Exit};
 
 /// Why there is no comparison.
@@ -81,7 +82,7 @@ pub enum Error {
     },
     /// The progress callback asked to stop; everything was unmounted.
     #[error("the comparison was interrupted after {} runs", .0.runs.len())]
-    Interrupted(Box<Comparison>),
+    Interrupted(Box<Study>),
     /// The caller asked to stop.
     #[error("the study was stopped")]
     Stopped,

@@ -1,21 +1,43 @@
 //! Made-up comparisons for tests.
 
-use coldpress_history::{Facts, Figures};
+use coldpress_history::{Contestant, Facts, Figures, Kind, Origin, State, Study};
 
-use crate::comparison::{
-    CommandFacts, Comparison, ContestantFacts, DeviceFacts, MachineFacts, ViaFacts,
-};
 use crate::run::{Coldness, Run};
+use crate::study::take_in;
 
 /// A comparison in which each contestant starts cold in 0.6 of the time of the one before it, and
-/// each image is 3 % larger than the one before it.
-pub(crate) fn comparison(names: &[&str], turns: u32) -> Comparison {
-    let contestants = (0_u32..).zip(names).map(|(index, name)| ContestantFacts {
+/// each image is 10 MB larger than the one before it.
+pub(crate) fn study(names: &[&str], turns: u32) -> Study {
+    let contestants = (0_u32..).zip(names).map(|(index, name)| Contestant {
         name: (*name).to_owned(),
-        size_bytes: 326_000_000 + u64::from(index) * 10_000_000,
         facts: Facts::new(),
-        figures: Figures::new(),
+        figures: Figures::from([("size_bytes".to_owned(), 326e6 + f64::from(index) * 10e6)]),
     });
+    let facts = [
+        ("command", "{root}/usr/bin/python3 -c 'import json'"),
+        (
+            "device",
+            "usb2: 25.0 MB/s, 400 reads/s; the image as a partition",
+        ),
+        ("kernel", "6.18.0"),
+    ];
+    let facts = facts.map(|(name, value)| (name.to_owned(), value.to_owned()));
+    let mut study = Study {
+        kind: Kind::Press,
+        title: String::new(),
+        began_unix_ms: 1_780_000_000_000,
+        origin: Origin::Measured,
+        state: State::Running,
+        facts: facts.into(),
+        contestants: contestants.collect(),
+        runs: Vec::new(),
+    };
+    take_in(&mut study, &runs(names.len(), turns), State::Done);
+    study
+}
+
+/// The runs of such a comparison.
+pub(crate) fn runs(contestants: usize, turns: u32) -> Vec<Run> {
     let run = |contestant: usize, turn: u32| {
         let place = u32::try_from(contestant).expect("few contestants");
         let factor = 0.6_f64.powi(i32::try_from(contestant).expect("few contestants"));
@@ -43,39 +65,8 @@ pub(crate) fn comparison(names: &[&str], turns: u32) -> Comparison {
             excluded: None,
         }
     };
-    Comparison {
-        began_unix_s: 1_780_000_000,
-        machine: MachineFacts {
-            kernel: "6.18.0".into(),
-            cpu_model: "Some Processor".into(),
-            cores: 2,
-            memory_bytes: Some(8 << 30),
-            virtual_machine: true,
-            squashfs_decompressor: "single".into(),
-            squashfs_cached_fragments: Some(3),
-            squashfs_file_direct: Some(true),
-        },
-        device: DeviceFacts {
-            name: "usb2".into(),
-            read_bytes_per_s: Some(25_000_000),
-            read_iops: Some(400),
-            via: ViaFacts::Partition,
-        },
-        command: CommandFacts {
-            args: ["{root}/usr/bin/python3", "-c", "import json"]
-                .map(str::to_owned)
-                .to_vec(),
-            chroot: false,
-            timeout_s: 60,
-            ready: "exit".to_owned(),
-        },
-        read_ahead_kib: 128,
-        turns,
-        seed: 7,
-        contestants: contestants.collect(),
-        runs: (0..turns)
-            .flat_map(|turn| (0..names.len()).map(move |contestant| (contestant, turn)))
-            .map(|(contestant, turn)| run(contestant, turn))
-            .collect(),
-    }
+    (0..turns)
+        .flat_map(|turn| (0..contestants).map(move |contestant| (contestant, turn)))
+        .map(|(contestant, turn)| run(contestant, turn))
+        .collect()
 }

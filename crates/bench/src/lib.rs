@@ -11,7 +11,6 @@
 //!
 //! [`boot()`] does the same with whole systems: it boots images in virtual machines.
 //!
-//! * [`Comparison`] and [`Run`]: what was measured, as plain values that serialize.
 //! * [`Row`] and [`text`]: figures and words for the terminal.
 //! * [`standings`]: the contestants of a study beside their baselines, figure by figure.
 //! * [`differences`] and [`Condition`]: a study beside an older one, and when that is a failure.
@@ -22,22 +21,22 @@
 mod boot;
 pub mod build_study;
 mod compare;
-mod comparison;
 mod condition;
 mod difference;
 mod error;
 #[cfg(test)]
 mod example;
 mod figure;
+mod machine_facts;
 mod odd_trees;
 mod pareto;
-mod proof;
 mod real;
 mod relation;
 mod report;
 mod rows;
 mod run;
 mod runner;
+mod scenario;
 mod standing;
 mod study;
 pub mod text;
@@ -50,22 +49,20 @@ pub use boot::{
 };
 pub use coldpress_statistics as stats;
 pub use compare::compare;
-pub use comparison::{
-    CommandFacts, Comparison, Contestant, ContestantFacts, DeviceFacts, MachineFacts, MountBy,
-    READ_AHEAD_KIB, Scenario, ViaFacts, What,
-};
 pub use condition::{Condition, ConditionError};
 pub use difference::{Difference, differences, unmatched};
 pub use error::Error;
 pub use figure::formatted as figure;
+pub use machine_facts::machine_facts;
+pub use odd_trees::odd_trees;
 pub use pareto::pareto_front;
-pub use proof::Proof;
 pub use relation::{Evidence, Relation};
 pub use report::{
     Exhibit, FileSizes, HeatMap, Report, Scatter, ScatterLine, ScatterSpot, Section, TaskSpan,
     Timeline, TimelineSpot, Waterfall, report_html,
 };
-pub use rows::{Row, Versus};
-pub use run::{Coldness, Excluded, Exit, Run};
+pub use rows::{Row, Versus, rows};
+pub use run::{Excluded, Exit};
 pub use runner::{Progress, Step};
+pub use scenario::{Contestant, MountBy, READ_AHEAD_KIB, Scenario, What};
 pub use standing::{Standing, standings};

@@ -1,49 +1,39 @@
 //! Whether all contestants are of the same files.
 
-use std::collections::BTreeSet;
+use coldpress_history::Study;
 
-use crate::comparison::Comparison;
+use crate::study::TREE_DIGEST;
 
-impl Comparison {
-    /// Contestants that were read whole and had other names, links or content than the first one that was, which is named
-    /// behind each; in their order.
-    pub fn odd_trees(&self) -> Vec<(&str, &str)> {
-        let read = self.runs.iter().filter_map(|run| {
-            let digest = run.walk_digest.as_deref()?;
-            Some((run.contestant, run.turn, digest))
-        });
-        let mut read: Vec<(usize, u32, &str)> = read.collect();
-        read.sort_unstable();
-        let Some(&(first, _, expected)) = read.first() else {
-            return Vec::new();
-        };
-        let odd = read.iter().filter(|(_, _, digest)| *digest != expected);
-        let odd: BTreeSet<usize> = odd.map(|(contestant, ..)| *contestant).collect();
-        let name = |index: usize| self.contestants.get(index).map(|it| it.name.as_str());
-        let named = odd
-            .into_iter()
-            .filter_map(|index| Some((name(index)?, name(first)?)));
-        named.collect()
-    }
+/// Contestants that were read whole and had other names, links or content than the first one that
+/// was, each with the name of that one; in their order.
+pub fn odd_trees(study: &Study) -> Vec<(&str, &str)> {
+    let mut read = study.contestants.iter().filter_map(|contestant| {
+        let digest = contestant.facts.get(TREE_DIGEST)?;
+        Some((contestant.name.as_str(), digest))
+    });
+    let Some((first, expected)) = read.next() else {
+        return Vec::new();
+    };
+    read.filter(|(_, digest)| *digest != expected)
+        .map(|(name, _)| (name, first))
+        .collect()
 }
 
 #[cfg(test)]
 mod tests {
+    use super::*;
     use crate::example;
 
     #[test]
     fn contestants_of_other_files_are_named() {
-        let mut comparison = example::comparison(&["a", "b", "c", "d"], 2);
-        assert!(comparison.odd_trees().is_empty());
-        for run in &mut comparison.runs {
-            let digest = match (run.contestant, run.turn) {
-                // Nobody read the first one whole.
-                (0, _) => None,
-                (2, 1) => Some("other"),
-                _ => Some("same"),
-            };
-            run.walk_digest = digest.map(str::to_owned);
+        let mut study = example::study(&["a", "b", "c", "d"], 2);
+        assert!(odd_trees(&study).is_empty());
+        // Nobody read the first one whole.
+        let digests = [None, Some("same"), Some("other same"), Some("same")];
+        for (contestant, digest) in study.contestants.iter_mut().zip(digests) {
+            let digest = digest.map(|digest| (TREE_DIGEST.to_owned(), digest.to_owned()));
+            contestant.facts.extend(digest);
         }
-        assert_eq!(comparison.odd_trees(), [("c", "b")]);
+        assert_eq!(odd_trees(&study), [("c", "b")]);
     }
 }

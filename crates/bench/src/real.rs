@@ -15,10 +15,10 @@ use coldpress_host::{
 use coldpress_report::text::printable;
 
 use self::mounted_contestant::MountedContestant;
-use crate::comparison::{Scenario, What};
 use crate::error::Error;
 use crate::run::Exit;
 use crate::runner::{Backend, Start};
+use crate::scenario::{Scenario, What};
 use crate::tree::{self, Walk};
 
 const PAGE_SIZE_BYTES: u64 = 4096;

@@ -3,13 +3,12 @@
 use std::fmt;
 
 use coldpress_host::Status;
-use serde::{Deserialize, Serialize};
 
 /// A cold start from one image and the warm start that followed in the same mount.
 ///
 /// A figure is `None` where it was not measured, because the run ended before.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Run {
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Run {
     /// Index into the contestants of the comparison.
     pub contestant: usize,
     /// Number of the turn, from 0. In each turn every contestant runs once.
@@ -26,10 +25,8 @@ pub struct Run {
     /// Bytes of these reads.
     pub read_bytes: Option<u64>,
     /// Time in which every file was read and hashed, one after the other, cold again.
-    #[serde(default)]
     pub walk_s: Option<f64>,
     /// What was read then, in hexadecimal: of names, links and content, the same for the same tree.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub walk_digest: Option<String>,
     /// Reads completed before the cold start: attaching and mounting.
     pub mount_reads: Option<u64>,
@@ -45,8 +42,8 @@ pub struct Run {
 }
 
 /// The proof that a start was cold.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Coldness {
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Coldness {
     /// Pages of the image file, or of all files of a directory, in the page cache after they were dropped, just before
     /// it was mounted. 0 in every run that counts.
     pub image_resident_pages: u64,
@@ -58,8 +55,7 @@ pub struct Coldness {
 }
 
 /// Why a run does not count. Such runs are listed, never averaged in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Excluded {
     /// The command failed.
     Failed {
@@ -105,8 +101,7 @@ impl fmt::Display for Excluded {
 }
 
 /// How a process ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
     /// By itself, with this code.
     Code(i32),

@@ -1,14 +1,16 @@
 //! The order of a comparison, and what counts.
 //!
-//! Contestants run in turn, so that a machine that slows down slows all of them down, in an order that is drawn for each
-//! turn ([`turns`]). What is done to the machine is behind the trait [`Backend`]: the rules here are tested without
-//! one.
+//! Contestants run in turn, so that a machine that slows down slows all of them down, in an order
+//! that is drawn for each turn ([`turns`]). What is done to the machine is behind the trait
+//! [`Backend`]: the rules here are tested without one.
 
 use std::ops::ControlFlow;
 
-use crate::comparison::{Comparison, Contestant, What};
+use coldpress_history::{Run as StudyRun, Study};
+
 use crate::error::Error;
 use crate::run::{Coldness, Excluded, Exit, Run};
+use crate::scenario::{Contestant, What};
 use crate::tree::Walk;
 use crate::turns;
 
@@ -34,7 +36,7 @@ pub struct Progress<'a> {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Step<'a> {
     /// Nothing has run yet; this is what is known.
-    Begun(&'a Comparison),
+    Begun(&'a Study),
     /// Caches are about to be dropped; told again for each attempt.
     Cooling,
     /// The cold start is about to begin.
@@ -56,7 +58,7 @@ pub enum Step<'a> {
     /// The run is over and does not count.
     Excluded(Excluded),
     /// The run is over, whether it counts or not: to be kept, whatever happens next.
-    Finished(&'a Run),
+    Finished(&'a StudyRun),
 }
 
 /// What a comparison asks of a machine.
@@ -149,11 +151,9 @@ impl<L: Backend> Runner<'_, L> {
                     .iter()
                     .any(|run| run.contestant == contestant && run.page_cache_bytes.is_some());
                 run.excluded = self.run(&mut run, !measured)?;
-                let excluded = run.excluded;
+                let (excluded, finished) = (run.excluded, StudyRun::from(&run));
                 runs.push(run);
-                if let Some(run) = runs.last() {
-                    self.report(contestant, turn, Step::Finished(run))?;
-                }
+                self.report(contestant, turn, Step::Finished(&finished))?;
                 if let Some(reason) = excluded {
                     self.report(contestant, turn, Step::Excluded(reason))?;
                 }

@@ -75,7 +75,7 @@ fn standing(study: &Study, figure: &str, index: usize) -> Option<Standing> {
 }
 
 /// One (baseline, other) for each turn in which both count.
-fn pairs(study: &Study, figure: &str, baseline: usize, other: usize) -> Vec<(f64, f64)> {
+pub(crate) fn pairs(study: &Study, figure: &str, baseline: usize, other: usize) -> Vec<(f64, f64)> {
     let value = |run: &Run| Some((run.turn, *run.figures.get(figure)?));
     let of_baseline: BTreeMap<u32, f64> = study.counted(baseline).filter_map(value).collect();
     let pair = |(turn, value)| Some((*of_baseline.get(&turn)?, value));

@@ -4,13 +4,15 @@ mod answer;
 
 pub(crate) use answer::{COLD_START, Deed, answer};
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use coldpress_report::units::{bytes, change, count, ratio, seconds};
+use coldpress_history::Study;
+use coldpress_report::text::escaped;
+use coldpress_report::units::{change, ratio, seconds};
 
-use crate::comparison::Comparison;
+use crate::figure::formatted;
 use crate::rows::{Row, Versus};
-use crate::run::Excluded;
 use crate::stats::{Interval, Ratio, Summary, Verdict};
 
 /// Headings of [`Row::cells`].
@@ -47,21 +49,23 @@ impl Row {
     pub fn cells(&self) -> [Cell; 9] {
         let versus = self.versus.as_ref();
         let change_of = |field: fn(&Versus) -> Option<f64>| versus.and_then(field).map(change);
-        let changed = |value: Option<String>, field| Cell {
+        let changed = |figure: &str, value: Option<f64>, field| Cell {
             change: change_of(field).unwrap_or_default(),
-            ..cell(value)
+            ..cell(value.map(|value| formatted(figure, value)))
         };
         [
             Cell {
                 detail: self.runs(),
                 ..cell(Some(self.name.clone()))
             },
-            changed(Some(bytes(self.size_bytes)), |versus| versus.size),
+            changed("size_bytes", self.size_bytes, |versus| versus.size),
             time_cell(self.cold_s.as_ref()),
             time_cell(self.warm_s.as_ref()),
-            changed(self.reads.map(count), |versus| versus.reads),
-            changed(self.read_bytes.map(bytes), |versus| versus.read_bytes),
-            changed(self.page_cache_bytes.map(bytes), |versus| versus.page_cache),
+            changed("reads", self.reads, |versus| versus.reads),
+            changed("read_bytes", self.read_bytes, |versus| versus.read_bytes),
+            changed("page_cache_bytes", self.page_cache_bytes, |versus| {
+                versus.page_cache
+            }),
             ratio_cell(versus.and_then(|versus| versus.cold)),
             ratio_cell(versus.and_then(|versus| versus.warm)),
         ]
@@ -107,54 +111,44 @@ impl Row {
     }
 }
 
-impl Comparison {
-    /// What the comparison answers, one sentence for each contestant but the baseline; one sentence
-    /// about the baseline if there is no other.
-    ///
-    /// * `rows`: of [`Comparison::rows`].
-    pub fn answers(&self, rows: &[Row]) -> Vec<String> {
-        match rows {
-            [] => Vec::new(),
-            [only] => vec![match &only.cold_s {
-                Some(cold_s) => format!(
-                    "{} starts cold in {} ({}).",
-                    only.name,
-                    seconds(cold_s.median),
-                    interval_of_seconds(&cold_s.interval)
-                ),
-                None => format!("{}: no run counts.", only.name),
-            }],
-            [baseline, others @ ..] => others
-                .iter()
-                .map(|other| cold_answer(baseline, other))
-                .collect(),
-        }
+/// What a comparison answers, one sentence for each contestant but the baseline; one sentence about
+/// the baseline if there is no other.
+pub fn answers(rows: &[Row]) -> Vec<String> {
+    match rows {
+        [] => Vec::new(),
+        [only] => vec![match &only.cold_s {
+            Some(cold_s) => format!(
+                "{} starts cold in {} ({}).",
+                only.name,
+                seconds(cold_s.median),
+                interval_of_seconds(&cold_s.interval)
+            ),
+            None => format!("{}: no run counts.", only.name),
+        }],
+        [baseline, others @ ..] => others
+            .iter()
+            .map(|other| cold_answer(baseline, other))
+            .collect(),
     }
+}
 
-    /// Which runs do not count and why, one sentence for each contestant and reason.
-    pub fn exclusions(&self) -> Vec<String> {
-        let mut counts: Vec<(usize, Excluded, usize)> = Vec::new();
-        for run in self.excluded() {
-            let Some(reason) = run.excluded else { continue };
-            let same = counts
-                .iter_mut()
-                .find(|(contestant, known, _)| (*contestant, *known) == (run.contestant, reason));
-            match same {
-                Some((_, _, count)) => *count += 1,
-                None => counts.push((run.contestant, reason, 1)),
-            }
+/// Which runs of a study do not count and why, one sentence for each contestant and reason.
+pub fn exclusions(study: &Study) -> Vec<String> {
+    let mut counts: BTreeMap<(usize, &str), usize> = BTreeMap::new();
+    for run in &study.runs {
+        if let Some(reason) = &run.excluded {
+            *counts.entry((run.contestant, reason)).or_default() += 1;
         }
-        let sentence = |(contestant, reason, count): (usize, Excluded, usize)| {
-            let name = self
-                .contestants
-                .get(contestant)
-                .map_or("-", |facts| &facts.name);
-            let runs = plural(count, "run", "runs");
-            let do_not = if count == 1 { "does not" } else { "do not" };
-            format!("{runs} of {name} {do_not} count: {reason}.")
-        };
-        counts.into_iter().map(sentence).collect()
     }
+    let sentence = |((contestant, reason), count): ((usize, &str), usize)| {
+        let name = study.contestants.get(contestant);
+        let name = name.map_or("-", |contestant| contestant.name.as_str());
+        let runs = plural(count, "run", "runs");
+        let do_not = if count == 1 { "does not" } else { "do not" };
+        let [name, reason] = [name, reason].map(|text| escaped(text.as_bytes()));
+        format!("{runs} of {name} {do_not} count: {reason}.")
+    };
+    counts.into_iter().map(sentence).collect()
 }
 
 fn cold_answer(baseline: &Row, row: &Row) -> String {

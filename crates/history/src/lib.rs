@@ -34,6 +34,6 @@ pub use import::{Imported, read_studies};
 pub use listing::Listed;
 pub use store::History;
 pub use studies::StudyId;
-pub use study::{Contestant, Facts, Figures, Kind, Origin, Run, State, Study};
+pub use study::{Contestant, Facts, Figures, Kind, Measured, Origin, Run, State, Study};
 pub use task_list::{BRIEF_US, Malformed, TaskList, parse as parse_task_list};
 pub use trace_events::TraceEvents;

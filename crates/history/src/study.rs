@@ -32,6 +32,18 @@ pub struct Study {
     pub runs: Vec<Run>,
 }
 
+/// A study, and what a verb says of it: what every verb that measures prints as JSON.
+///
+/// * `S`: the study, or a reference to it; nothing where nothing could be measured.
+/// * `T`: what follows from the study or stands beside it; docs/benchmark.md lists it by verb.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Measured<S, T> {
+    /// What was measured.
+    pub study: S,
+    /// What the verb says of it.
+    pub summary: T,
+}
+
 /// What a study measures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -9,8 +9,8 @@ use coldpress_host::{
 };
 
 use super::Real;
-use crate::comparison::{MountBy, READ_AHEAD_KIB, What};
 use crate::error::Error;
+use crate::scenario::{MountBy, READ_AHEAD_KIB, What};
 
 /// Fields of each are dropped in their order: what is above goes first.
 pub(super) enum MountedContestant {

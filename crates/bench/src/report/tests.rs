@@ -4,6 +4,7 @@ use coldpress_report::Table;
 use super::*;
 use crate::example;
 use crate::run::{Excluded, Exit};
+use crate::study::take_in;
 
 const HOSTILE: &str = "</script><script>alert(1)</script><!--\"'&\u{1b}[0m ";
 
@@ -14,15 +15,18 @@ fn write(report: &Report) -> String {
 }
 
 fn report(names: &[&str], turns: u32) -> Report {
-    let mut comparison = example::comparison(names, turns);
-    let runs = comparison.runs.len();
-    comparison.runs[runs - 1].excluded = Some(Excluded::Failed {
+    let mut runs = example::runs(names.len(), turns);
+    let last = runs.len() - 1;
+    runs[last].excluded = Some(Excluded::Failed {
         exit: Exit::Code(3),
     });
-    comparison.runs[runs - 2].excluded = Some(Excluded::StartedWarm { pages: 81 });
+    runs[last - 1].excluded = Some(Excluded::StartedWarm { pages: 81 });
+    let mut study = example::study(names, turns);
+    take_in(&mut study, &runs, State::Done);
+    study.title = "Cold start of python3".to_owned();
     Report {
-        title: "Cold start of python3".to_owned(),
-        studies: vec![comparison.study("Cold start of python3")],
+        title: study.title.clone(),
+        studies: vec![study],
         notes: vec![("mksquashfs".to_owned(), "4.5.1".to_owned())],
         ..Report::default()
     }
@@ -155,9 +159,8 @@ fn the_answer_the_losses_and_the_excluded_runs_are_told() {
     for told in told {
         assert!(html.contains(told), "{told}");
     }
-    let comparison = example::comparison(&["plain", "ordered"], 10);
     let without = write(&Report {
-        studies: vec![comparison.study("")],
+        studies: vec![example::study(&["plain", "ordered"], 10)],
         ..Report::default()
     });
     assert!(without.contains("No run is excluded: all 20 runs count."));
@@ -409,18 +412,20 @@ fn a_page_of_a_hundred_contestants_with_a_hundred_runs_has_less_than_5_mb() {
         .map(|index| format!("zstd-{index}-of-a-name-of-some-length"))
         .collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let mut comparison = example::comparison(&names, 100);
-    for (run, index) in comparison.runs.iter_mut().zip(0_u32..) {
+    let mut many = example::study(&names, 100);
+    for (run, index) in many.runs.iter_mut().zip(0_u32..) {
         // As many digits as a clock has.
-        run.cold_s = Some(1.0 + f64::from(index % 977) / 977.0);
-        run.warm_s = Some(0.5 + f64::from(index % 971) / 971.0);
+        for (figure, least_s, prime) in [("cold_s", 1.0, 977), ("warm_s", 0.5, 971)] {
+            let took_s = least_s + f64::from(index % prime) / f64::from(prime);
+            run.figures.insert(figure.to_owned(), took_s);
+        }
     }
     // Published, since intervals are not what is tested.
     let study = Study {
         origin: Origin::Published {
             citation: "nobody".to_owned(),
         },
-        ..comparison.study("many")
+        ..many
     };
     let html = write(&Report {
         studies: vec![study],

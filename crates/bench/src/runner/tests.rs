@@ -333,7 +333,7 @@ fn every_finished_run_is_told_at_once() {
         }
         ControlFlow::Continue(())
     });
-    assert_eq!(told, runs);
+    assert_eq!(told, runs.iter().map(StudyRun::from).collect::<Vec<_>>());
     assert!(told[1].excluded.is_some());
 }
 

@@ -1,5 +1,6 @@
 use super::*;
 use crate::example;
+use crate::rows;
 
 fn versus(rows: &mut [Row]) -> &mut Versus {
     rows[1].versus.as_mut().expect("the second row is compared")
@@ -7,8 +8,7 @@ fn versus(rows: &mut [Row]) -> &mut Versus {
 
 #[test]
 fn the_answer_says_by_how_much_and_how_sure() {
-    let comparison = example::comparison(&["plain", "ordered"], 10);
-    let mut rows = comparison.rows();
+    let mut rows = rows::rows(&example::study(&["plain", "ordered"], 10));
     let interval = Interval {
         low: 0.501,
         high: 0.602,
@@ -26,7 +26,7 @@ fn the_answer_says_by_how_much_and_how_sure() {
         "ordered starts cold in {after} instead of {before}: 0.550 of the time of plain \
          (95 % interval 0.501 to 0.602), faster."
     );
-    assert_eq!(comparison.answers(&rows), [expected]);
+    assert_eq!(answers(&rows), [expected]);
     let others = [
         (
             Verdict::Slower,
@@ -46,7 +46,7 @@ fn the_answer_says_by_how_much_and_how_sure() {
             turns,
             ..cold
         });
-        let answer = &comparison.answers(&rows)[0];
+        let answer = &answers(&rows)[0];
         assert!(answer.ends_with(end), "{answer}");
         // What it is worth comes before the figures.
         let warned = "5 turns are too few for a verdict on the cold starts of ordered and plain \
@@ -55,15 +55,15 @@ fn the_answer_says_by_how_much_and_how_sure() {
     }
     versus(&mut rows).cold = None;
     assert_eq!(
-        comparison.answers(&rows),
+        answers(&rows),
         ["ordered and plain have no counted run in the same turn."]
     );
-    assert!(comparison.answers(&rows[..1])[0].starts_with("plain starts cold in "));
+    assert!(answers(&rows[..1])[0].starts_with("plain starts cold in "));
 }
 
 #[test]
 fn losses_are_named_and_noise_is_not() {
-    let mut rows = example::comparison(&["plain", "ordered"], 10).rows();
+    let mut rows = rows::rows(&example::study(&["plain", "ordered"], 10));
     let interval = Interval {
         low: 1.05,
         high: 1.2,
@@ -92,7 +92,7 @@ fn losses_are_named_and_noise_is_not() {
 
 #[test]
 fn every_row_has_a_cell_for_each_column() {
-    let rows = example::comparison(&["plain", "ordered"], 10).rows();
+    let rows = rows::rows(&example::study(&["plain", "ordered"], 10));
     let cells = rows[0].cells();
     assert_eq!(
         (cells[0].value.as_str(), cells[0].detail.as_str()),
@@ -113,20 +113,20 @@ fn every_row_has_a_cell_for_each_column() {
 
 #[test]
 fn runs_that_do_not_count_are_told_by_contestant_and_reason() {
-    let mut comparison = example::comparison(&["plain", "ordered"], 10);
-    assert!(comparison.exclusions().is_empty());
+    let mut study = example::study(&["plain", "ordered"], 10);
+    assert!(exclusions(&study).is_empty());
     for (run, reason) in [
-        (2, Excluded::TimedOut),
-        (4, Excluded::StartedWarm { pages: 3 }),
-        (5, Excluded::TimedOut),
-        (6, Excluded::TimedOut),
+        (2, "the command exceeded its time limit"),
+        (4, "3 pages of the image stayed in the page cache"),
+        (5, "the command exceeded its time limit"),
+        (6, "the command exceeded its time limit"),
     ] {
-        comparison.runs[run].excluded = Some(reason);
+        study.runs[run].excluded = Some(reason.to_owned());
     }
     let expected = [
-        "2 runs of plain do not count: the command exceeded its time limit.",
         "1 run of plain does not count: 3 pages of the image stayed in the page cache.",
+        "2 runs of plain do not count: the command exceeded its time limit.",
         "1 run of ordered does not count: the command exceeded its time limit.",
     ];
-    assert_eq!(comparison.exclusions(), expected);
+    assert_eq!(exclusions(&study), expected);
 }

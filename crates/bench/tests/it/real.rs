@@ -5,7 +5,8 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-use coldpress_bench::{Comparison, Error, Exit, Progress, Scenario, Step, compare};
+use coldpress_bench::{Error, Exit, Progress, Scenario, Step, compare, rows};
+use coldpress_history::{Kind, Study};
 use coldpress_host::{Command, Device, Janitor, Ready, backing_disk};
 use tempfile::TempDir;
 
@@ -16,6 +17,8 @@ static ALONE: Mutex<()> = Mutex::new(());
 fn scenario(script: &str, device: &str, runs: u32) -> Scenario {
     let args = ["/bin/sh", "-c", script, "sh", "{root}"];
     Scenario {
+        kind: Kind::Launch,
+        title: "a start".to_owned(),
         command: Command {
             args: args.iter().map(Into::into).collect(),
             chroot: false,
@@ -41,7 +44,7 @@ fn compare_and_look(
     scenario: &Scenario,
     directory: &Path,
     progress: &mut dyn FnMut(Progress<'_>) -> ControlFlow<()>,
-) -> Result<Comparison, Error> {
+) -> Result<Study, Error> {
     // Each comparison drops the caches of the whole machine, those of another one included.
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let contestants = images::two(directory);
@@ -76,7 +79,7 @@ fn two_images_are_compared_cold_and_warm() {
         let directory = directory();
         let read_all = scenario("cat \"$1\"/file-* > /dev/null", device, 2);
         let mut steps = 0;
-        let comparison = compare_and_look(&read_all, directory.path(), &mut |progress| {
+        let study = compare_and_look(&read_all, directory.path(), &mut |progress| {
             // Told as often as the start takes long.
             steps += u32::from(progress.step != Step::Starting);
             ControlFlow::Continue(())
@@ -88,27 +91,33 @@ fn two_images_are_compared_cold_and_warm() {
             1 + 4 * 5,
             "the beginning, and five steps in each run"
         );
-        let order: Vec<_> = comparison.runs.iter().map(|run| run.contestant).collect();
+        let order: Vec<_> = study.runs.iter().map(|run| run.contestant).collect();
         assert!(order == [0, 1, 1, 0] || order == [1, 0, 0, 1], "{order:?}");
-        for run in &comparison.runs {
+        let proof = &study.facts["proof_of_coldness"];
+        assert!(
+            proof.starts_with("of 4 counted runs, 4 began without a page"),
+            "{proof}"
+        );
+        assert!(proof.contains("and 4 with a fresh mount"), "{proof}");
+        for run in &study.runs {
             assert_eq!(run.excluded, None, "{run:?}");
-            assert_eq!(run.coldness.image_resident_pages, 0);
-            assert_eq!(run.coldness.fresh_superblock, Some(true));
+            let figures = &run.figures;
+            assert!(figures["resident_pages"] < 1.0, "{run:?}");
             // 200 files of 20,000 bytes that do not compress: 4.0 MB.
-            let read_bytes = run.read_bytes.expect("counted");
-            assert!((3_900_000..6_000_000).contains(&read_bytes), "{read_bytes}");
+            let read_bytes = figures["read_bytes"];
+            assert!((3.9e6..6e6).contains(&read_bytes), "{read_bytes}");
             // The superblock and the tables, and nothing of the images that were behind the same
             // loop device before.
-            let mount_reads = run.mount_reads.expect("counted");
-            assert!((1..50).contains(&mount_reads), "{mount_reads}");
-            let cold_s = run.cold_s.expect("timed");
+            let mount_reads = figures["mount_reads"];
+            assert!((1.0..50.0).contains(&mount_reads), "{mount_reads}");
+            let cold_s = figures["cold_s"];
             assert!(cold_s > least_s, "{cold_s} s at {device}");
-            assert!(run.warm_s.expect("timed") > 0.0);
+            assert!(figures["warm_s"] > 0.0);
         }
-        let rows = comparison.rows();
+        let rows = rows(&study);
         let page_cache: Vec<_> = rows.iter().map(|row| row.page_cache_bytes).collect();
         assert!(
-            page_cache.iter().all(|bytes| *bytes >= Some(4_000_000)),
+            page_cache.iter().all(|bytes| *bytes >= Some(4e6)),
             "{page_cache:?}"
         );
     }
@@ -151,7 +160,7 @@ fn an_interrupt_leaves_nothing_mounted_and_keeps_the_finished_runs() {
         _ => ControlFlow::Continue(()),
     };
     match compare_and_look(&quick, directory.path(), &mut stop) {
-        Err(Error::Interrupted(comparison)) => assert_eq!(comparison.runs.len(), 2),
+        Err(Error::Interrupted(study)) => assert_eq!(study.runs.len(), 2),
         other => panic!("{other:?}"),
     }
 }

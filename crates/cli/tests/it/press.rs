@@ -10,11 +10,12 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::iter;
 
-use coldpress_bench::Proof;
 use coldpress_format::{Body, File};
+use coldpress_history::{Measured, Study};
 use coldpress_image::Image;
 use coldpress_layout::{Plan, PlanItem};
 use coldpress_trace::{Profile, Trace};
+use serde_json::Value;
 
 use crate::run::{Session, names};
 use crate::skip;
@@ -47,35 +48,36 @@ fn started() -> Vec<Vec<u8>> {
 }
 
 /// The samples, which are also what `--json` prints.
-fn report(json: &[u8]) -> Proof {
-    serde_json::from_slice(json).unwrap()
+fn study(json: &[u8]) -> Study {
+    let measured: Measured<Study, Value> = serde_json::from_slice(json).unwrap();
+    assert_eq!(measured.summary["proven"], true);
+    measured.study
 }
 
 /// Reads and bytes of the cold starts from a contestant.
-fn reads(report: &Proof, name: &str) -> Vec<(u64, u64)> {
-    let comparison = &report.comparison;
-    let contestants = &comparison.contestants;
-    let index = contestants.iter().position(|one| one.name == name).unwrap();
-    let runs = comparison.runs.iter().filter(|run| run.contestant == index);
+fn reads(study: &Study, name: &str) -> Vec<(f64, f64)> {
+    let mut contestants = study.contestants.iter();
+    let index = contestants.position(|one| one.name == name).unwrap();
+    let runs = study.runs.iter().filter(|run| run.contestant == index);
     runs.map(|run| {
         assert_eq!(run.excluded, None, "{run:?}");
-        assert_eq!(run.coldness.image_resident_pages, 0, "{run:?}");
-        (run.reads.unwrap(), run.read_bytes.unwrap())
+        assert!(run.figures["resident_pages"] < 1.0, "{run:?}");
+        (run.figures["reads"], run.figures["read_bytes"])
     })
     .collect()
 }
 
 /// Demands at most half of the reads and bytes of the image without the plan, in each run.
-fn demand_gain(report: &Proof) {
-    let (plain, pressed) = (reads(report, "unplanned"), reads(report, "pressed"));
+fn demand_gain(study: &Study) {
+    let (plain, pressed) = (reads(study, "unplanned"), reads(study, "pressed"));
     assert_eq!(plain.len(), pressed.len());
     for ((plain_reads, plain_bytes), (reads, bytes)) in plain.into_iter().zip(pressed) {
         assert!(
-            0 < reads && reads * 2 <= plain_reads,
+            0.0 < reads && reads * 2.0 <= plain_reads,
             "{reads} of {plain_reads} reads"
         );
         assert!(
-            0 < bytes && bytes * 2 <= plain_bytes,
+            0.0 < bytes && bytes * 2.0 <= plain_bytes,
             "{bytes} of {plain_bytes} bytes"
         );
     }
@@ -103,8 +105,8 @@ fn a_press_writes_a_verified_image_that_needs_fewer_reads() {
     let expected = ["image", "report.html", "samples.json", "source"];
     assert_eq!(names(session.directory()), expected);
     assert_eq!(session.done(["check", "image"]).text(), "");
-    let samples = report(&fs::read(session.at("samples.json")).unwrap());
-    assert_eq!(samples.comparison.turns, 2);
+    let samples = study(&fs::read(session.at("samples.json")).unwrap());
+    assert_eq!(samples.facts["turns"], "2");
     demand_gain(&samples);
     report_is_self_contained(&fs::read_to_string(session.at("report.html")).unwrap());
 }
@@ -206,7 +208,7 @@ fn small_files_that_a_start_reads_whole_are_planned() {
     let args = "-q press source -o image --runs 1 --samples samples -- /bin/sh -c";
     let script = "cat {root}/app/lib/part-*/module-6";
     session.done(args.split(' ').chain([script]));
-    demand_gain(&report(&fs::read(session.at("samples")).unwrap()));
+    demand_gain(&study(&fs::read(session.at("samples")).unwrap()));
 }
 
 #[test]
@@ -221,10 +223,10 @@ fn a_root_file_system_is_pressed_from_inside() {
         args.split(' ')
             .chain(["read -r line < /words && echo > /tmp/x"]),
     );
-    let report = report(&ran.stdout);
-    assert!(report.comparison.command.chroot);
-    let runs = reads(&report, "pressed");
-    assert!(runs.len() == 1 && runs[0].0 > 0, "{runs:?}");
+    let study = study(&ran.stdout);
+    assert_eq!(study.facts["root_directory"], "the image");
+    let runs = reads(&study, "pressed");
+    assert!(runs.len() == 1 && runs[0].0 > 0.0, "{runs:?}");
     let plan = Plan::parse(&fs::read(session.at("plan")).unwrap()).unwrap();
     for path in [&b"/words"[..], b"/bin/sh", b"/proc", b"/dev", b"/tmp"] {
         let place = plan.inodes.iter().find(|planned| *planned == path);
@@ -249,12 +251,13 @@ fn a_given_plan_takes_the_place_of_the_recording() {
     ));
     assert!(!ran.stderr.contains("recorded"), "{}", ran.stderr);
     // One value and nothing else on standard output.
-    let report = report(&ran.stdout);
-    demand_gain(&report);
-    let contestants = report.comparison.contestants.iter();
+    let study = study(&ran.stdout);
+    demand_gain(&study);
+    let contestants = study.contestants.iter();
     let names: Vec<&str> = contestants.map(|one| &*one.name).collect();
     assert!(names.ends_with(&["unplanned", "pressed"]), "{names:?}");
-    assert_eq!(report.comparison.command.args[3..], ["sh", "{root}"]);
+    let command = &study.facts["command"];
+    assert!(command.ends_with(" sh {root}"), "{command}");
     let written = Plan::parse(&fs::read(session.at("out")).unwrap()).unwrap();
     assert_eq!(written, Plan::parse(plan.as_bytes()).unwrap());
 }
@@ -269,12 +272,11 @@ fn other_images_and_a_slow_device_take_part() {
     let options = "-q -o image --runs 1 --json --against other.sqfs --device bw=60M,iops=4000";
     let ran = session.done(press_args(options));
     assert_eq!(ran.stderr, "");
-    let report = report(&ran.stdout);
-    let device = &report.comparison.device;
-    assert_eq!(device.read_bytes_per_s, Some(60_000_000));
-    assert_eq!(device.read_iops, Some(4000));
-    assert_eq!(reads(&report, "other.sqfs").len(), 1);
-    demand_gain(&report);
+    let study = study(&ran.stdout);
+    let device = &study.facts["device"];
+    assert!(device.contains(": 60.0 MB/s, 4,000 reads/s; "), "{device}");
+    assert_eq!(reads(&study, "other.sqfs").len(), 1);
+    demand_gain(&study);
 }
 
 #[test]
@@ -292,7 +294,7 @@ fn two_presses_in_one_directory_do_not_disturb_each_other() {
         let stderr = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(0), "{stderr}");
         assert_eq!(stderr, "");
-        demand_gain(&report(&output.stdout));
+        demand_gain(&study(&output.stdout));
     }
     assert_eq!(names(session.directory()), ["first", "second", "source"]);
     assert!(fs::read(session.at("first")).unwrap() == fs::read(session.at("second")).unwrap());

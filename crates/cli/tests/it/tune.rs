@@ -303,8 +303,8 @@ fn a_command_is_recorded_and_press_predicts_what_it_measures() {
 
     let words = "-q press source -o image --tune --runs 1 --json --device usb2".split(' ');
     let proof = session.done(words.chain(command)).json();
-    let contestants = proof["comparison"]["contestants"].as_array().unwrap();
-    let runs = proof["comparison"]["runs"].as_array().unwrap();
+    let contestants = proof["study"]["contestants"].as_array().unwrap();
+    let runs = proof["study"]["runs"].as_array().unwrap();
     for (contestant, index) in contestants.iter().zip(0_u64..) {
         let run = runs.iter().find(|run| run["contestant"] == index).unwrap();
         for (predicted, measured) in [
@@ -313,7 +313,7 @@ fn a_command_is_recorded_and_press_predicts_what_it_measures() {
         ] {
             let (predicted, measured) = (
                 number(&contestant["figures"], predicted),
-                number(run, measured),
+                number(&run["figures"], measured),
             );
             let ratio = predicted / measured;
             assert!(

@@ -2,10 +2,11 @@
 
 use std::io::Write;
 
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
-use crate::study::Study;
+use crate::study::{Measured, Study};
 
 /// Raised when a reader of the older form would misunderstand a newer one; a new field is no reason.
 const VERSION: u64 = 1;
@@ -26,12 +27,6 @@ struct Read {
     studies: Vec<Study>,
 }
 
-/// What a verb that measures prints: a study beside its summary, which follows from it.
-#[derive(Deserialize)]
-struct Measured {
-    study: Study,
-}
-
 /// Writes studies with all that is known of them.
 ///
 /// # Errors
@@ -46,15 +41,17 @@ pub fn write_json(studies: &[&Study], out: &mut impl Write) -> Result<(), Error>
     Ok(out.write_all(b"\n")?)
 }
 
-/// Reads what [`write_json`] wrote, or what a verb that measures printed with `--json`. Any bytes give
-/// studies or an error.
+/// Reads what [`write_json`] wrote, what a verb that measures printed with `--json`, or a bare
+/// study. Any bytes give studies or an error.
 ///
 /// # Errors
 ///
 /// [`Error::NoExport`], [`Error::OtherVersion`], [`Error::NoSuchContestant`].
 pub(crate) fn read_json(bytes: &[u8]) -> Result<Vec<Study>, Error> {
-    let studies = match serde_json::from_slice::<Measured>(bytes) {
-        Ok(measured) => vec![measured.study],
+    let measured = serde_json::from_slice::<Measured<Study, IgnoredAny>>(bytes);
+    let one = measured.map(|measured| measured.study);
+    let studies = match one.or_else(|_| serde_json::from_slice::<Study>(bytes)) {
+        Ok(study) => vec![study],
         Err(_) => exported(bytes)?,
     };
     for study in &studies {

@@ -4,7 +4,6 @@ pub(crate) mod args;
 mod boot;
 mod build;
 mod compare;
-mod json;
 mod launch;
 mod study_store;
 

@@ -1,12 +1,12 @@
 //! `coldpress history show`.
 
-use std::collections::BTreeMap;
 use std::io::Write as _;
 
+use coldpress_bench::text::exclusions;
 use coldpress_bench::{Standing, figure, standings};
 use coldpress_history::{Origin, Study};
 use coldpress_report::LocalTime;
-use coldpress_report::text::{escaped, fields, plural};
+use coldpress_report::text::{escaped, fields};
 use coldpress_report::units::{change, count};
 use coldpress_session::exit::Exit;
 use coldpress_session::state;
@@ -142,27 +142,4 @@ fn cells(standing: &Standing) -> [String; COLUMNS.len()] {
         }),
         versus.map_or("", |versus| versus.verdict(name)).to_owned(),
     ]
-}
-
-/// Which runs do not count and why, one sentence for each contestant and reason.
-pub(in crate::verbs) fn exclusions(study: &Study) -> Vec<String> {
-    let mut counts: BTreeMap<(usize, &str), u64> = BTreeMap::new();
-    for run in &study.runs {
-        if let Some(reason) = &run.excluded {
-            *counts.entry((run.contestant, reason)).or_default() += 1;
-        }
-    }
-    counts
-        .into_iter()
-        .map(|((contestant, reason), count)| {
-            let name = study
-                .contestants
-                .get(contestant)
-                .map_or("-", |it| it.name.as_str());
-            let runs = plural(count, "run", "runs");
-            let do_not = if count == 1 { "does not" } else { "do not" };
-            let [name, reason] = [name, reason].map(|text| escaped(text.as_bytes()));
-            format!("{runs} of {name} {do_not} count: {reason}")
-        })
-        .collect()
 }

@@ -1,6 +1,7 @@
 //! `coldpress press`: record, plan, build, verify, prove.
 
 pub(crate) mod args;
+mod json;
 mod predicted;
 mod prove;
 mod rival;
@@ -9,7 +10,6 @@ mod summary;
 use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
-use coldpress_bench::Proof;
 use coldpress_host::{Command, Device, Janitor};
 use coldpress_layout::{Plan, Tails};
 use coldpress_report::failure::hint;
@@ -33,6 +33,8 @@ use crate::resolve::{self, ImageSettings};
 use crate::start::Start;
 use crate::tuning::Question;
 use crate::verbs::press::args::PressArgs;
+use crate::verbs::press::json::Pressed;
+use crate::verbs::press::prove::Proof;
 use crate::{program, steps};
 
 pub(super) fn run(args: &PressArgs, ui: &Ui) -> anyhow::Result<Exit> {
@@ -105,11 +107,12 @@ pub(super) fn run(args: &PressArgs, ui: &Ui) -> anyhow::Result<Exit> {
         steps::write_small(output, &text)?;
     }
     let built = press.build(&source, &plan, outputs.image)?;
+    let pressed = Pressed::new(args, &built, recorder.is_some());
     if !privileged {
-        return press.end_without_proof(&built, recorder.is_some());
+        return press.end_without_proof(pressed);
     }
     let proof = press.prove(&source, &plan, start.as_ref(), &built)?;
-    press.tell(&proof, outputs.report, outputs.samples)?;
+    press.tell(proof, pressed, outputs.report, outputs.samples)?;
     let is_lossy = source.losses().next().is_some() || !built.changed.is_empty();
     Ok(Exit::partial_if(is_lossy))
 }
@@ -264,7 +267,8 @@ impl Press<'_> {
     /// The results: standard output, and the report.
     fn tell(
         &self,
-        proof: &Proof,
+        proof: Proof,
+        pressed: Pressed,
         html: Option<Output>,
         samples: Option<Output>,
     ) -> anyhow::Result<()> {
@@ -274,13 +278,15 @@ impl Press<'_> {
             coldpress_bench::report_html(&proof.report(), &mut html)?;
             steps::write_small(output, &html)?;
         }
+        if !args.json {
+            summary::print(&proof.study, ui)?;
+        }
+        let measured = pressed.proven(proof);
         if let Some(output) = samples {
-            steps::write_small(output, &serde_json::to_vec_pretty(proof)?)?;
+            steps::write_small(output, &serde_json::to_vec_pretty(&measured)?)?;
         }
         if args.json {
-            ui.json(proof)?;
-        } else {
-            summary::print(proof, ui)?;
+            ui.json(&measured)?;
         }
         if let Some(path) = &args.report {
             ui.say(&format!("report: {}", escaped_path(path)));
@@ -289,17 +295,10 @@ impl Press<'_> {
     }
 
     /// Without root: sizes only, and an exit status that says that not all was done.
-    fn end_without_proof(&self, built: &Summary, recorded: bool) -> anyhow::Result<Exit> {
+    fn end_without_proof(&self, pressed: Pressed) -> anyhow::Result<Exit> {
         let Self { args, ui, .. } = self;
         if args.json {
-            ui.json(&serde_json::json!({
-                "image": args.output.display().to_string(),
-                "image_bytes": built.image_bytes,
-                "content_bytes": built.data_bytes,
-                "recorded": recorded,
-                "verified": true,
-                "proven": false,
-            }))?;
+            ui.json(&pressed.unproven())?;
         }
         let missing = [&args.report, &args.samples];
         for path in missing.into_iter().flatten() {

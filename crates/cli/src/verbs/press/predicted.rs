@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use coldpress_bench::{Contestant, ContestantFacts, Row, figure};
+use coldpress_bench::{Contestant, Row, figure};
 use coldpress_cost::{AccessSequence, Geometry, Prediction, predict};
 use coldpress_history::Figures;
 use coldpress_report::text::quoted;
-use coldpress_report::units::{bytes, count, seconds};
+use coldpress_report::units::seconds;
 use coldpress_writer::Source;
 
 use super::Press;
@@ -67,8 +67,7 @@ fn figures(prediction: &Prediction) -> Figures {
 /// What was predicted of an image and what was measured, as a sentence; nothing if nothing was predicted.
 ///
 /// `pressed: predicted 840 ms, 412 reads, 98.0 MiB; measured 910 ms, 420 reads, 99.0 MiB.`
-pub(super) fn sentence(contestant: &ContestantFacts, row: &Row) -> Option<String> {
-    let figures = &contestant.figures;
+pub(super) fn sentence(figures: &Figures, row: &Row) -> Option<String> {
     let predicted = |name: &str| figures.get(name).map(|value| figure(name, *value));
     let predicted = format!(
         "{}: predicted {}, {} reads, {}",
@@ -79,8 +78,9 @@ pub(super) fn sentence(contestant: &ContestantFacts, row: &Row) -> Option<String
     );
     let measured = [
         row.cold_s.as_ref().map(|times| seconds(times.median)),
-        row.reads.map(|reads| format!("{} reads", count(reads))),
-        row.read_bytes.map(bytes),
+        row.reads
+            .map(|reads| format!("{} reads", figure("reads", reads))),
+        row.read_bytes.map(|bytes| figure("read_bytes", bytes)),
     ];
     let measured: Vec<String> = measured.into_iter().flatten().collect();
     Some(if measured.is_empty() {
@@ -97,13 +97,13 @@ mod tests {
     fn row() -> Row {
         Row {
             name: "pressed".to_owned(),
-            size_bytes: 1,
+            size_bytes: Some(1.0),
             counted: 1,
             excluded: 0,
             cold_s: None,
             warm_s: None,
-            reads: Some(420),
-            read_bytes: Some(99 << 20),
+            reads: Some(420.0),
+            read_bytes: Some(99.0 * 1_048_576.0),
             page_cache_bytes: None,
             versus: None,
         }
@@ -117,16 +117,10 @@ mod tests {
             read_bytes: 98 << 20,
             ..Prediction::default()
         };
-        let contestant = |figures| ContestantFacts {
-            name: "pressed".to_owned(),
-            size_bytes: 1,
-            facts: coldpress_history::Facts::new(),
-            figures,
-        };
-        let told = sentence(&contestant(figures(&prediction)), &row());
+        let told = sentence(&figures(&prediction), &row());
         let expected =
             "pressed: predicted 840 ms, 1,412 reads, 98.0 MiB; measured 420 reads, 99.0 MiB.";
         assert_eq!(told.as_deref(), Some(expected));
-        assert_eq!(sentence(&contestant(Figures::new()), &row()), None);
+        assert_eq!(sentence(&Figures::new(), &row()), None);
     }
 }

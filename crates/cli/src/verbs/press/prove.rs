@@ -4,8 +4,8 @@ use std::ops::ControlFlow;
 use std::time::Instant;
 
 use anyhow::Context as _;
-use coldpress_bench::{Contestant, Progress, Proof, Scenario, Step, compare};
-use coldpress_history::Study;
+use coldpress_bench::{Contestant, Progress, Report, Scenario, Step, compare};
+use coldpress_history::{Kind, Study};
 use coldpress_layout::{Plan, PlanItem};
 use coldpress_report::failure::hint;
 use coldpress_report::text::plural;
@@ -23,6 +23,24 @@ use crate::study;
 pub(super) const UNPLANNED_IMAGE: &str = "unplanned.sqfs";
 /// mksquashfs's image, in the work directory.
 pub(super) const RIVAL_IMAGE: &str = "mksquashfs.sqfs";
+
+/// The measurement at the end of a press.
+pub(super) struct Proof {
+    pub(super) study: Study,
+    /// Facts beside the measurement, as (name, value): plan, build times, checks, tool versions.
+    pub(super) notes: Vec<(String, String)>,
+}
+
+impl Proof {
+    pub(super) fn report(&self) -> Report {
+        Report {
+            title: self.study.title.clone(),
+            studies: vec![self.study.clone()],
+            notes: self.notes.clone(),
+            ..Report::default()
+        }
+    }
+}
 
 impl Press<'_> {
     pub(super) fn prove(
@@ -55,6 +73,8 @@ impl Press<'_> {
         }
 
         let scenario = Scenario {
+            kind: Kind::Press,
+            title: format!("coldpress press {}", self.args.source.display()),
             command: self.command.clone(),
             device: self.device.clone(),
             runs: self.args.runs.get(),
@@ -67,7 +87,7 @@ impl Press<'_> {
             .count("measuring", turns * contestants.len() as u64)
             .about("starts of every image, cold and warm, in turn");
         let mut done = 0;
-        let comparison = compare(
+        let study = compare(
             &scenario,
             &contestants,
             self.work_dir.path(),
@@ -97,13 +117,8 @@ impl Press<'_> {
         })
         .map_err(|error| hint(error, rival::PROOF_IS_MISSING))?;
         bar.finish("");
-        let title = format!("coldpress press {}", self.args.source.display());
-        self.keep(&comparison.study(&title));
-        Ok(Proof {
-            comparison,
-            title,
-            notes,
-        })
+        self.keep(&study);
+        Ok(Proof { study, notes })
     }
 
     /// Puts the measurement into the history; the press is done whether that can be or not.

@@ -2,8 +2,9 @@
 
 use std::io::Write as _;
 
-use coldpress_bench::Proof;
-use coldpress_bench::text::{COLUMNS, Cell};
+use coldpress_bench::rows;
+use coldpress_bench::text::{COLUMNS, Cell, answers, exclusions};
+use coldpress_history::Study;
 use coldpress_report::text::wrapped;
 use coldpress_session::ui::Ui;
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
@@ -14,9 +15,8 @@ use super::predicted;
 const NAME_MAX: usize = 19;
 
 /// Prints figures and answers to standard output.
-pub(super) fn print(proof: &Proof, ui: &Ui) -> anyhow::Result<()> {
-    let comparison = &proof.comparison;
-    let rows = comparison.rows();
+pub(super) fn print(study: &Study, ui: &Ui) -> anyhow::Result<()> {
+    let rows = rows(study);
     let cells: Vec<_> = rows.iter().map(coldpress_bench::Row::cells).collect();
     let mut out = ui.out();
     writeln!(out, "{}\n", table(&cells))?;
@@ -24,14 +24,14 @@ pub(super) fn print(proof: &Proof, ui: &Ui) -> anyhow::Result<()> {
         let losses = row.losses();
         (!losses.is_empty()).then(|| format!("{} {}.", row.name, losses.join(", ")))
     });
-    let predictions = comparison.contestants.iter().zip(&rows);
-    let predictions = predictions.filter_map(|(facts, row)| predicted::sentence(facts, row));
-    let sentences = comparison.answers(&rows).into_iter();
+    let predictions = study.contestants.iter().zip(&rows);
+    let predictions = predictions.filter_map(|(one, row)| predicted::sentence(&one.figures, row));
+    let sentences = answers(&rows).into_iter();
     let width = out.width();
     for sentence in sentences
         .chain(losses)
         .chain(predictions)
-        .chain(comparison.exclusions())
+        .chain(exclusions(study))
     {
         writeln!(out, "{}", wrapped(&sentence, width))?;
     }

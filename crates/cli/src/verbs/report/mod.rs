@@ -7,8 +7,8 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context as _, anyhow};
-use coldpress_bench::{FileSizes, Proof, Report, Waterfall, report_html};
-use coldpress_history::{Origin, Study, read_studies};
+use coldpress_bench::{FileSizes, Report, Waterfall, report_html};
+use coldpress_history::{Measured, Origin, read_studies};
 use coldpress_report::failure::hint;
 use coldpress_report::text::{plural, quoted};
 use coldpress_report::units;
@@ -16,6 +16,8 @@ use coldpress_session::exit::Exit;
 use coldpress_session::state;
 use coldpress_session::ui::Ui;
 use coldpress_writer::Output;
+use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 use super::history;
 use crate::verbs::report::args::ReportArgs;
@@ -64,21 +66,20 @@ fn add_kept(report: &mut Report, args: &ReportArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What a press wrote is a study with notes beside it, what `bench` wrote a bare one.
+/// What a press says beside its study.
+#[derive(Deserialize)]
+struct Noted {
+    notes: Vec<(String, String)>,
+}
+
+/// Adds the studies of a file, and the notes if a press wrote it.
 fn add(report: &mut Report, file: &Path) -> anyhow::Result<()> {
     let bytes = fs::read(file).with_context(|| format!("cannot read {}", quoted(file)))?;
-    if let Ok(proof) = serde_json::from_slice::<Proof>(&bytes) {
-        let found = proof.report();
-        report.studies.extend(found.studies);
-        report.notes.extend(found.notes);
-        return Ok(());
-    }
-    if let Ok(study) = serde_json::from_slice::<Study>(&bytes) {
-        report.studies.push(study);
-        return Ok(());
-    }
     let studies = read_studies(&bytes).with_context(|| format!("cannot use {}", quoted(file)))?;
     report.studies.extend(studies);
+    if let Ok(found) = serde_json::from_slice::<Measured<IgnoredAny, Noted>>(&bytes) {
+        report.notes.extend(found.summary.notes);
+    }
     Ok(())
 }
 

@@ -9,18 +9,16 @@ mod watcher;
 use std::path::Path;
 
 use anyhow::Context as _;
-use coldpress_bench::{BootContestant, Error, boot, boot_rows};
-use coldpress_history::{State, Study};
+use coldpress_bench::{BootContestant, Error, boot, boot_rows, machine_facts};
+use coldpress_history::{Measured, State, Study};
 use coldpress_host::backing_disk;
 use coldpress_report::text::quoted;
 use coldpress_session::exit::Exit;
 use coldpress_session::failure::unless_stdout_closed;
 use coldpress_session::ui::Ui;
 
-use super::json::Measured;
 use super::study_store::{create_report, write_report};
 use crate::resolve;
-use crate::study::machine_facts;
 use crate::verbs::bench::boot::args::BootArgs;
 use watcher::Watcher;
 

@@ -9,11 +9,11 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow};
-use coldpress_bench::Error;
 use coldpress_bench::build_study::{
     BuildStudy, Matrix, Progress, Survey, Watch, build_rows, read_source, run_builds, unpack_rows,
 };
-use coldpress_history::{Kind, Origin, State, Study};
+use coldpress_bench::{Error, machine_facts};
+use coldpress_history::{Kind, Measured, Origin, State, Study};
 use coldpress_host::{Janitor, Scratch};
 use coldpress_report::failure::hint;
 use coldpress_report::text::{escaped, quoted};
@@ -23,10 +23,9 @@ use coldpress_session::failure::unless_stdout_closed;
 use coldpress_session::ui::Ui;
 use serde_json::json;
 
-use super::json::Measured;
 use super::study_store::{StudyStore, create_report, write_report};
 use crate::resolve::check_source;
-use crate::study::{machine_facts, seed};
+use crate::study::seed;
 use crate::verbs::bench::build::args::BenchBuildArgs;
 use resolve::{Tools, check_places, lists};
 

@@ -3,13 +3,12 @@
 use std::ops::ControlFlow;
 use std::os::unix::ffi::OsStrExt as _;
 
-use coldpress_bench::{Comparison, Progress, Run, Step};
-use coldpress_history::{Kind, State, Study};
+use coldpress_bench::{Progress, Step, machine_facts};
+use coldpress_history::{Run, State, Study};
 use coldpress_report::text::escaped;
 use coldpress_session::ui::{self, Ui};
 
-use super::contestants::{Contestants, title};
-use crate::study::machine_facts;
+use super::contestants::Contestants;
 use crate::verbs::bench::launch::args::BenchLaunchArgs;
 use crate::verbs::bench::study_store::StudyStore;
 
@@ -44,7 +43,7 @@ impl<'a> Keeper<'a> {
     /// Takes note of a step.
     pub(super) fn take(&mut self, progress: &Progress<'_>, bar: &ui::Step) -> ControlFlow<()> {
         let done = match progress.step {
-            Step::Begun(comparison) => self.begin(comparison),
+            Step::Begun(study) => self.begin(study),
             Step::Finished(run) => self.keep(run),
             Step::Cooling => {
                 let name = self.contestants.list.get(progress.contestant);
@@ -87,10 +86,8 @@ impl<'a> Keeper<'a> {
         self.failed.map_or(Ok(study), Err)
     }
 
-    fn begin(&mut self, comparison: &Comparison) -> anyhow::Result<()> {
-        let mut study = comparison.study(&title(self.args));
-        study.kind = Kind::Launch;
-        study.state = State::Running;
+    fn begin(&mut self, begun: &Study) -> anyhow::Result<()> {
+        let mut study = begun.clone();
         let versions = self.contestants.versions.iter().cloned();
         // What the comparison itself says goes before what holds for the whole machine.
         let known = std::mem::take(&mut study.facts);
@@ -98,20 +95,17 @@ impl<'a> Keeper<'a> {
         study.facts.extend(known);
         let source = escaped(self.args.source.as_os_str().as_bytes());
         study.facts.insert("source".to_owned(), source);
-        // It is counted from runs, of which there are none yet.
-        study.facts.remove("proof_of_coldness");
         self.kept = Some(StudyStore::begin(&study, &self.args.study)?);
         self.study = Some(study);
         Ok(())
     }
 
     fn keep(&mut self, run: &Run) -> anyhow::Result<()> {
-        let run = coldpress_history::Run::from(run);
         if let Some(kept) = &mut self.kept {
-            kept.append(&run)?;
+            kept.append(run)?;
         }
         if let Some(study) = &mut self.study {
-            study.runs.push(run);
+            study.runs.push(run.clone());
         }
         Ok(())
     }

@@ -9,8 +9,8 @@ mod summary;
 use std::path::Path;
 
 use anyhow::Context as _;
-use coldpress_bench::{Comparison, Error, Scenario, compare, standings};
-use coldpress_history::{State, Study};
+use coldpress_bench::{Error, Scenario, compare, odd_trees, standings};
+use coldpress_history::{Kind, Measured, State, Study};
 use coldpress_host::{Device, Janitor, Scratch};
 use coldpress_report::text::escaped;
 use coldpress_session::exit::Exit;
@@ -18,7 +18,6 @@ use coldpress_session::failure::unless_stdout_closed;
 use coldpress_session::privileges;
 use coldpress_session::ui::Ui;
 
-use super::json::Measured;
 use super::study_store::{create_report, write_report};
 use crate::verbs::bench::launch::args::BenchLaunchArgs;
 use crate::{program, recording, resolve, study};
@@ -38,6 +37,8 @@ pub(super) fn run(args: &BenchLaunchArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let scratch = Scratch::create(&args.work_dir, &janitor)?;
     let contestants = Contestants::gather(args, wishes, &scratch, &janitor, ui)?;
     let scenario = Scenario {
+        kind: Kind::Launch,
+        title: contestants::title(args),
         command,
         device,
         runs: args.runs.get(),
@@ -62,7 +63,7 @@ pub(super) fn run(args: &BenchLaunchArgs, ui: &Ui) -> anyhow::Result<Exit> {
         Err(_) => State::Failed,
     };
     let study = keeper.finish(state)?;
-    let comparison = ended.with_context(|| {
+    let compared = ended.with_context(|| {
         let program = recording::quoted_program(&scenario.command);
         format!("cannot compare the starts of {program}")
     })?;
@@ -73,13 +74,13 @@ pub(super) fn run(args: &BenchLaunchArgs, ui: &Ui) -> anyhow::Result<Exit> {
         write_report(&study, &contestants.notes, output)?;
     }
     unless_stdout_closed(tell(&study, args, ui))?;
-    let is_one_odd = warn_of_odd_trees(&comparison, ui);
+    let is_one_odd = warn_of_odd_trees(&compared, ui);
     Ok(Exit::partial_if(contestants.is_one_missing || is_one_odd))
 }
 
 /// Names contestants that are not images of the same files; returns whether there are any.
-fn warn_of_odd_trees(comparison: &Comparison, ui: &Ui) -> bool {
-    let odd = comparison.odd_trees();
+fn warn_of_odd_trees(study: &Study, ui: &Ui) -> bool {
+    let odd = odd_trees(study);
     for (contestant, first) in &odd {
         let [name, first] = [contestant, first].map(|name| escaped(name.as_bytes()));
         ui.warn(&format!(

@@ -3,12 +3,13 @@
 use std::io::Write as _;
 
 use coldpress_bench::stats::outliers;
+use coldpress_bench::text::exclusions;
 use coldpress_bench::{figure, standings};
 use coldpress_history::Study;
 use coldpress_report::text::{escaped, wrapped};
 use coldpress_session::ui::Ui;
 
-use crate::verbs::history::show::{exclusions, table};
+use crate::verbs::history::show::table;
 
 /// The figures that are shown, in this order; the study has more.
 const FIGURES: [&str; 8] = [

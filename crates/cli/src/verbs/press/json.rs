@@ -1,0 +1,64 @@
+//! A press as programs read it.
+
+use coldpress_bench::{Standing, standings};
+use coldpress_history::{Measured, Study};
+use coldpress_report::text::escaped_path;
+use coldpress_writer::Summary;
+use serde::Serialize;
+
+use super::prove::Proof;
+use crate::verbs::press::args::PressArgs;
+
+/// What became of a press.
+#[derive(Debug, Serialize)]
+pub(super) struct Pressed {
+    image: String,
+    image_bytes: u64,
+    content_bytes: u64,
+    /// Whether a start was recorded; else a plan or a profile was given.
+    recorded: bool,
+    /// Names, metadata and content are those of the source: there is no image otherwise.
+    verified: bool,
+    /// Whether its starts were measured.
+    proven: bool,
+    standings: Vec<Standing>,
+    /// Facts beside the measurement, as (name, value): plan, build times, tool versions.
+    notes: Vec<(String, String)>,
+}
+
+impl Pressed {
+    pub(super) fn new(args: &PressArgs, built: &Summary, recorded: bool) -> Self {
+        Self {
+            image: escaped_path(&args.output),
+            image_bytes: built.image_bytes,
+            content_bytes: built.data_bytes,
+            recorded,
+            verified: true,
+            proven: false,
+            standings: Vec::new(),
+            notes: Vec::new(),
+        }
+    }
+
+    /// With what its starts have shown.
+    pub(super) fn proven(self, proof: Proof) -> Measured<Option<Study>, Self> {
+        let summary = Self {
+            proven: true,
+            standings: standings(&proof.study),
+            notes: proof.notes,
+            ..self
+        };
+        Measured {
+            study: Some(proof.study),
+            summary,
+        }
+    }
+
+    /// Without any start measured.
+    pub(super) fn unproven(self) -> Measured<Option<Study>, Self> {
+        Measured {
+            study: None,
+            summary: self,
+        }
+    }
+}
