@@ -97,14 +97,19 @@ fn fetched(
     Err(coldpress_report::failure::hint(error, advice))
 }
 
-/// Adds the layer that a tool wants.
+/// Adds the layers that a tool wants.
 pub(crate) fn add_for(target: TargetName, container: &mut Container) {
-    let TargetName::Enroot = target;
     let image = &container.image;
     let created = image.config.created.as_deref();
     let time_s = created.and_then(|text| parse_time(text).ok()).unwrap_or(0);
-    let layer = image.enroot_layer(&image.name, time_s);
-    container.input.layers.push(layer);
+    let layers = &mut container.input.layers;
+    match target {
+        TargetName::Enroot => layers.push(image.enroot_layer(&image.name, time_s)),
+        TargetName::Charliecloud => {
+            layers.insert(0, image.charliecloud_mount_points(time_s));
+            layers.push(image.charliecloud_layer(time_s));
+        }
+    }
 }
 
 /// What a single source means, which may be a container image.

@@ -8,10 +8,11 @@ use std::sync::{Mutex, PoisonError};
 use anyhow::{Context as _, anyhow};
 use coldpress_container::{
     Artifact, ContainerImage, CredentialFiles, Fetched, Pushed, RegistryMeans, RegistryReference,
-    Wanted, Watch, pull, push,
+    Wanted, Watch, manifest_digest, pull, push,
 };
 use coldpress_report::failure::hint;
 use coldpress_session::ui::{Step, Ui};
+use coldpress_writer::Digest;
 
 use crate::flags::container::{ContainerArgs, RegistryArgs};
 
@@ -35,6 +36,25 @@ pub(crate) fn fetch(
     watched(step, ui, |watch| {
         pull(reference, &wanted, &means, watch).context("cannot pull the image")
     })
+}
+
+/// The digest of the manifest that a reference means now.
+///
+/// # Errors
+///
+/// If the registry does not tell it, or the user interrupts.
+pub(crate) fn digest(
+    reference: &RegistryReference,
+    args: &ContainerArgs,
+    ui: &Ui,
+) -> anyhow::Result<Digest> {
+    let means = means(&args.registry, args.cache.clone())?;
+    let wanted = Wanted {
+        platform: args.platform.clone(),
+        ..Wanted::default()
+    };
+    let watch = |_: Fetched| ui.interrupt.poll();
+    manifest_digest(reference, &wanted, &means, &watch).context("cannot find the image")
 }
 
 /// Sends an image to a registry.
@@ -91,6 +111,7 @@ fn means(args: &RegistryArgs, cache: Option<PathBuf>) -> anyhow::Result<Registry
 ///
 /// If the user has no home, and names no directory.
 pub(crate) fn cache_directory(chosen: Option<PathBuf>) -> anyhow::Result<PathBuf> {
+    let chosen = chosen.or_else(|| path("COLDPRESS_BLOB_CACHE"));
     let own = || Some(home()?.join(".cache"));
     let base = chosen
         .is_none()

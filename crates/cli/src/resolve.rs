@@ -165,6 +165,25 @@ impl ImageSettings {
         self.group = candidate.group;
     }
 
+    /// Takes over what a site asks for. Threads and memory are those of the command line, if it
+    /// says something of them.
+    pub(crate) fn take_options(&mut self, args: &ImageArgs, options: &Options) {
+        self.compression = options.compression;
+        self.uncompressed = options.uncompressed;
+        self.block_size = options.block_size;
+        self.tails = options.tails;
+        self.exportable = options.exportable;
+        self.deduplicated = options.deduplicated;
+        self.is_padded = options.is_padded;
+        self.xattrs = !options.without_xattrs;
+        if args.threads.is_none() {
+            self.threads = options.threads;
+        }
+        if args.memory.is_none() {
+            self.memory_bytes = options.memory_bytes;
+        }
+    }
+
     /// The settings of images that are chosen among, of which what is chosen does not matter.
     ///
     /// # Errors

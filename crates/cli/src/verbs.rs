@@ -40,6 +40,8 @@ mod prefetch;
 mod press;
 mod profile;
 mod push;
+#[cfg(feature = "http")]
+mod pyxis_importer;
 mod record;
 mod renamed;
 mod report;
@@ -101,6 +103,8 @@ use prefetch::args::PrefetchArgs;
 use press::args::PressArgs;
 use profile::args::ProfileArgs;
 use push::args::PushArgs;
+#[cfg(feature = "http")]
+use pyxis_importer::args::PyxisImporterArgs;
 use record::args::RecordArgs;
 use report::args::ReportArgs;
 use resquash::args::ResquashArgs;
@@ -194,6 +198,8 @@ pub(crate) enum Verb {
     Push(PushArgs),
     #[cfg(feature = "http")]
     Cache(CacheArgs),
+    #[cfg(feature = "http")]
+    PyxisImporter(PyxisImporterArgs),
     Resquash(ResquashArgs),
     Bench(BenchArgs),
     Calibrate(CalibrateArgs),
@@ -218,7 +224,8 @@ impl Cli {
     /// Reads the command line of this process, and what is to be said of it: notes on old names.
     /// Ends the process if it cannot be read.
     pub(crate) fn read() -> (Self, Vec<String>) {
-        let words: Vec<OsString> = env::args_os().collect();
+        let mut words: Vec<OsString> = env::args_os().collect();
+        called::name_verb(&mut words);
         let matches = Self::command().get_matches_from(&words);
         let cli = Self::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
         (cli, renamed::notes(&renamed::verb_of(&matches), &words))
@@ -265,6 +272,8 @@ fn act(verb: &Verb, ui: &Ui) -> anyhow::Result<Exit> {
         Verb::Identify(args) => identify::run(args, ui),
         #[cfg(feature = "http")]
         Verb::Cache(args) => cache::run(args, ui),
+        #[cfg(feature = "http")]
+        Verb::PyxisImporter(args) => pyxis_importer::run(args, ui),
         Verb::Inspect(args) => inspect::run(args, ui),
         Verb::Push(args) => push::run(args, ui),
         Verb::Resquash(args) => resquash::run(args, ui),

@@ -5,9 +5,9 @@
 
 use std::fmt::Write as _;
 
-use coldpress_image::{write_tar_end, write_tar_file};
-use coldpress_writer::{Digest, Layer, LayerKind};
+use coldpress_writer::Layer;
 
+use crate::added::AddedLayer;
 use crate::image::ContainerImage;
 
 impl ContainerImage {
@@ -34,35 +34,14 @@ impl ContainerImage {
                 "${{ENROOT_ROOTFS}}{volume} {volume} none x-create=dir,bind,rw,nosuid,nodev"
             );
         }
-        let files: [(&str, u16, &str); 5] = [
-            // What lower layers have there is hidden: nobody may make devices of an image.
-            ("dev/.wh..wh..opq", 0o644, ""),
-            ("etc/environment", 0o644, &environment),
-            ("etc/fstab", 0o644, &fstab),
-            ("etc/rc", 0o755, &self.enroot_rc(uri)),
-            ("etc/rc.local", 0o755, ""),
-        ];
-        let mut archive = Vec::new();
-        for (path, mode, content) in files {
-            write_tar_file(
-                &mut archive,
-                path.as_bytes(),
-                mode,
-                time_s,
-                content.as_bytes(),
-            )
-            .expect("memory takes all that is written");
-        }
-        write_tar_end(&mut archive).expect("memory takes all that is written");
-        Layer {
-            kind: LayerKind::Tar,
-            name: format!("{}, what enroot adds", self.name).into(),
-            size_bytes: archive.len() as u64,
-            digest: Some(Digest::sha256_of(&archive)),
-            diff_id: None,
-            bytes: std::sync::Arc::new(archive),
-            file: None,
-        }
+        let mut added = AddedLayer::new(time_s);
+        // What lower layers have there is hidden: nobody may make devices of an image.
+        added.file("dev/.wh..wh..opq", 0o644, b"");
+        added.file("etc/environment", 0o644, environment.as_bytes());
+        added.file("etc/fstab", 0o644, fstab.as_bytes());
+        added.file("etc/rc", 0o755, self.enroot_rc(uri).as_bytes());
+        added.file("etc/rc.local", 0o755, b"");
+        added.layer(format!("{}, what enroot adds", self.name))
     }
 
     /// The program that runs in the image.

@@ -14,14 +14,17 @@
 //! compared with the digest by which it is named, and an index that leads in circles is an error.
 //! Layers are checked when they are read (`coldpress_writer::LayersInput`).
 
+mod added;
 mod archive;
 mod artifact;
 mod blobs;
+mod charliecloud;
 mod config;
 mod daemon;
 mod docker_archive;
 mod document;
 mod enroot;
+mod enroot_options;
 mod error;
 mod image;
 mod layout;
@@ -37,6 +40,7 @@ pub use artifact::{Artifact, ArtifactForm, ArtifactSettings};
 pub use blobs::{Blob, Blobs};
 pub use config::{Config, RunConfig};
 pub use document::Descriptor;
+pub use enroot_options::{ENROOT_SQUASH_OPTIONS, enroot_squash_options};
 pub use error::Error;
 pub use image::{ContainerImage, ImageLayer};
 pub use layout::write::push_to_layout;
@@ -45,6 +49,7 @@ pub use platform::Platform;
 pub use reference::{Daemon, Place, Reference, RegistryReference};
 #[cfg(feature = "http")]
 pub use registry::{
-    Cache, CachedBlob, CredentialFiles, Fetched, Pushed, RegistryMeans, Watch, pull, push,
+    Cache, CachedBlob, CachedImage, CredentialFiles, Fetched, ImageSlot, Pushed, RegistryMeans,
+    Watch, manifest_digest, pull, push,
 };
 pub use resolve::Wanted;

@@ -14,6 +14,7 @@ mod challenge;
 mod client;
 mod credentials;
 mod download;
+mod images;
 mod upload;
 
 use std::ops::ControlFlow;
@@ -34,6 +35,7 @@ use crate::resolve::{self, Wanted};
 pub use cache::{Cache, CachedBlob};
 use client::Client;
 pub use credentials::CredentialFiles;
+pub use images::{CachedImage, ImageSlot};
 pub use upload::{Pushed, push};
 
 /// What images are pulled with.
@@ -84,17 +86,24 @@ pub fn pull(
     means: &RegistryMeans,
     watch: Watch,
 ) -> Result<ContainerImage, Error> {
-    let pull = Pull {
-        name: reference.to_string(),
-        client: Client::new(reference, means, "pull", watch)?,
-        cache: Cache::open(&means.cache)?,
-        watch,
-    };
-    let top = pull.top(reference)?;
-    let index = Index {
-        manifests: vec![top],
-    };
+    let (pull, index) = Pull::begin(reference, means, watch)?;
     resolve::image(&pull, index, wanted)
+}
+
+/// Asks for the digest of the manifest that a reference means on a platform. Fetches manifests and
+/// indexes, but no layer.
+///
+/// # Errors
+///
+/// As [`pull`].
+pub fn manifest_digest(
+    reference: &RegistryReference,
+    wanted: &Wanted,
+    means: &RegistryMeans,
+    watch: Watch,
+) -> Result<Digest, Error> {
+    let (pull, index) = Pull::begin(reference, means, watch)?;
+    resolve::manifest_digest(&pull, index, wanted)
 }
 
 /// What says of itself what it is.
@@ -113,7 +122,26 @@ fn interrupted() -> Error {
     Error::Archive(coldpress_writer::Error::Interrupted)
 }
 
-impl Pull<'_> {
+impl<'a> Pull<'a> {
+    /// A pull, and what the reference names as an index of one entry.
+    fn begin(
+        reference: &RegistryReference,
+        means: &'a RegistryMeans,
+        watch: Watch<'a>,
+    ) -> Result<(Self, Index), Error> {
+        let pull = Self {
+            name: reference.to_string(),
+            client: Client::new(reference, means, "pull", watch)?,
+            cache: Cache::open(&means.cache)?,
+            watch,
+        };
+        let top = pull.top(reference)?;
+        let index = Index {
+            manifests: vec![top],
+        };
+        Ok((pull, index))
+    }
+
     /// The manifest or index that the reference names.
     fn top(&self, reference: &RegistryReference) -> Result<Descriptor, Error> {
         let name = reference.manifest_name();

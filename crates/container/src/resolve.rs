@@ -94,6 +94,25 @@ pub(crate) fn image(
     index: Index,
     wanted: &Wanted,
 ) -> Result<ContainerImage, Error> {
+    let (leaf, platforms) = leaf(blobs, index, wanted)?;
+    manifest::open(blobs, &leaf.descriptor, platforms, wanted)
+}
+
+/// The digest of the manifest of the image that is meant. Its parts are not opened.
+///
+/// # Errors
+///
+/// [`Error`].
+#[cfg(feature = "http")]
+pub(crate) fn manifest_digest(
+    blobs: &dyn Blobs,
+    index: Index,
+    wanted: &Wanted,
+) -> Result<Digest, Error> {
+    Ok(leaf(blobs, index, wanted)?.0.descriptor.digest)
+}
+
+fn leaf(blobs: &dyn Blobs, index: Index, wanted: &Wanted) -> Result<(Leaf, Vec<Platform>), Error> {
     let mut search = Search {
         blobs,
         wanted,
@@ -103,8 +122,7 @@ pub(crate) fn image(
         leaves: Vec::new(),
     };
     search.index(index, &[], wanted.digest.is_none())?;
-    let (leaf, platforms) = search.chosen()?;
-    manifest::open(blobs, &leaf.descriptor, platforms, wanted)
+    search.chosen()
 }
 
 impl Search<'_> {

@@ -122,7 +122,9 @@ pub use place::MetadataPlace;
 pub use reader_requirements::ReaderRequirements;
 pub use source::{Offset, Prefix, ReadAt, open_file};
 pub use stored::StoredBlock;
-pub use tar::{Archived, LeftOut, TarOptions, write_tar, write_tar_end, write_tar_file};
+pub use tar::{
+    Archived, LeftOut, PlainEntry, TarOptions, write_tar, write_tar_end, write_tar_entry,
+};
 pub use walk::{Visited, Walker, walk, walk_chosen};
 pub use xattr::Xattr;
 pub use xattr_budget::XattrBudget;

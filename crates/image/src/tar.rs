@@ -18,7 +18,7 @@ use crate::file::FileBlock;
 use crate::image::Image;
 use crate::in_order::{ReadLimits, visit_in_order};
 use entries::Entries;
-pub use plain::{write_tar_end, write_tar_file};
+pub use plain::{PlainEntry, write_tar_end, write_tar_entry};
 
 /// Zeros written at once.
 static ZEROS: [u8; 64 << 10] = [0; 64 << 10];

@@ -18,7 +18,7 @@ pub(crate) struct ContainerArgs {
 
     /// Directory for what comes from registries [default: coldpress/containers in the user's cache]
     ///
-    /// `coldpress cache` lists what it holds, and removes it.
+    /// `COLDPRESS_BLOB_CACHE` names one too. `coldpress cache` lists what it holds, and removes it.
     #[arg(long = "blob-cache", value_name = "DIR", hide_short_help = true)]
     pub(crate) cache: Option<PathBuf>,
 
@@ -50,6 +50,8 @@ pub(crate) struct RegistryArgs {
 pub(crate) enum TargetName {
     /// `enroot start`.
     Enroot,
+    /// `ch-run`.
+    Charliecloud,
 }
 
 pub(crate) fn platform(text: &str) -> Result<Platform, String> {

@@ -1,10 +1,11 @@
-//! The programs of squashfs-tools, as which coldpress can be called.
+//! The programs as which coldpress can be called: those of squashfs-tools, and a plugin of pyxis.
 //!
 //! Their words and texts are those of [`coldpress_dialects`]; what a program does stands in
 //! [`super::mksquashfs`] and [`super::unsquashfs`].
 
 use std::env;
 use std::ffi::{OsStr, OsString};
+use std::path::Path;
 use std::process::ExitCode;
 
 use coldpress_dialects::Tool;
@@ -12,6 +13,19 @@ use coldpress_session::exit::Exit;
 use coldpress_session::ui::Ui;
 
 use crate::verbs::{mksquashfs, unsquashfs};
+
+/// The name by which pyxis calls its importer, and the verb for it.
+const PYXIS_IMPORTER: &str = "pyxis-importer";
+
+/// Puts the verb in front of the words if the name of this process is one.
+pub(super) fn name_verb(words: &mut Vec<OsString>) {
+    let program = words
+        .first()
+        .and_then(|program| Path::new(program).file_name());
+    if program == Some(OsStr::new(PYXIS_IMPORTER)) {
+        words.insert(1, PYXIS_IMPORTER.into());
+    }
+}
 
 /// The tool whose command line this process was given, and the words behind its name: because it
 /// was called by that name, or the name is the first word.

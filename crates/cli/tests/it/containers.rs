@@ -88,7 +88,7 @@ fn trees(stage: &Stage) {
 
 /// Makes the layout `layout` of `lower` and `upper`, and its archives; returns the digests of the
 /// layers.
-fn image(stage: &Stage) -> Vec<Digest> {
+pub(crate) fn image(stage: &Stage) -> Vec<Digest> {
     trees(stage);
     let (lower, upper) = (tar(&stage.at("lower")), tar(&stage.at("upper")));
     fs::write(stage.at("lower.tar"), &lower).unwrap();
@@ -316,7 +316,7 @@ fn what_is_not_the_image_that_is_named_leaves_no_output() {
 }
 
 /// Serves the layout `layout` as the repository `app` until the process ends; returns the host.
-fn serve(stage: &Stage) -> String {
+pub(crate) fn serve(stage: &Stage) -> String {
     let layout = stage.at("layout");
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let host = listener.local_addr().unwrap().to_string();
@@ -395,29 +395,6 @@ fn an_image_of_a_registry_is_pulled_once() {
         "{}",
         missing.stderr
     );
-}
-
-#[test]
-fn an_image_for_enroot_has_what_enroot_adds() {
-    let stage = Stage::new();
-    image(&stage);
-    stage.done([
-        "-q",
-        "build",
-        "oci:layout",
-        "image.sqfs",
-        "--preset",
-        "enroot",
-    ]);
-    let cat = |path: &str| stage.done(["cat", "image.sqfs", path]).text();
-    assert_eq!(cat("/etc/environment"), "A=1\n");
-    assert!(cat("/etc/rc").starts_with("# enroot-provenance: oci:layout\n"));
-    assert!(cat("/etc/rc").contains("exec '/bin/tool' \"$@\""));
-    let listed = stage.done(["ls", "-R", "--json", "image.sqfs"]).json();
-    let is_of_root = |row: &serde_json::Value| row["uid"] == 0 && row["gid"] == 0;
-    assert!(listed.as_array().unwrap().iter().all(is_of_root));
-    let ran = stage.run(["build", "merged", "image.sqfs", "--preset", "enroot"]);
-    assert_eq!(ran.code, Some(2));
 }
 
 #[test]

@@ -31,6 +31,7 @@ pub(crate) const VERBS: &[&str] = &[
     "inspect",
     "push",
     "cache",
+    "pyxis-importer",
     "resquash",
     "bench",
     "calibrate",

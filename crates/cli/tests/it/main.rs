@@ -10,6 +10,7 @@ mod benchsuite;
 mod boot;
 mod calibrate;
 mod compare;
+mod container_presets;
 mod container_start;
 mod containers;
 mod defrag;

@@ -22,7 +22,7 @@ const READ_BYTES: usize = 1 << 17;
 /// that, and another who wants the same waits and finds it.
 #[derive(Debug)]
 pub struct Cache {
-    directory: PathBuf,
+    pub(super) directory: PathBuf,
     /// Held while this lives.
     _lock: File,
 }
@@ -71,7 +71,7 @@ impl Cache {
         Self::locked(directory, FlockOperation::LockShared)
     }
 
-    fn locked(directory: &Path, operation: FlockOperation) -> Result<Self, Error> {
+    pub(super) fn locked(directory: &Path, operation: FlockOperation) -> Result<Self, Error> {
         fs::create_dir_all(directory).map_err(failed("make", directory))?;
         let path = directory.join("lock");
         let mut options = OpenOptions::new();
@@ -281,7 +281,7 @@ impl Partial {
     }
 }
 
-fn failed<'a>(action: &'static str, path: &'a Path) -> impl Fn(io::Error) -> Error + 'a {
+pub(super) fn failed<'a>(action: &'static str, path: &'a Path) -> impl Fn(io::Error) -> Error + 'a {
     move |error| Error::File {
         action,
         path: path.to_path_buf(),

@@ -35,6 +35,9 @@ pub(crate) static SECTIONS: [Section; 13] = [
     others::OTHERS,
 ];
 
+/// Those that say how an image is written, and what the work may take.
+pub(crate) static WRITING: [Section; 3] = [compression::WHAT, compression::HOW, running::RUNNING];
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -68,7 +68,7 @@ pub fn settle(
     })
 }
 
-fn options(request: &Request, threads: NonZeroUsize) -> anyhow::Result<Options> {
+pub(super) fn options(request: &Request, threads: NonZeroUsize) -> anyhow::Result<Options> {
     let raw = request.uncompressed;
     Ok(Options {
         compression: Some(request.compression.settings(request.block_size)?),

@@ -1,4 +1,4 @@
-//! Regular files as entries of an archive that is put together from bytes, not from an image.
+//! Entries of an archive that is put together from bytes, not from an image.
 
 use std::io::{self, Write};
 
@@ -6,7 +6,18 @@ use coldpress_format::DeviceNumber;
 
 use super::header::{BLOCK_BYTES, EntryKind, Header, Records, end};
 
-/// Writes a regular file of root as an entry of a tar archive.
+/// What an entry is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PlainEntry<'a> {
+    /// A regular file with this content.
+    File(&'a [u8]),
+    /// A directory.
+    Directory,
+    /// A symbolic link to this target.
+    Link(&'a [u8]),
+}
+
+/// Writes an entry of a tar archive that belongs to root.
 ///
 /// * `name`: its path in the archive.
 /// * `mode`: the 12 permission bits.
@@ -15,22 +26,27 @@ use super::header::{BLOCK_BYTES, EntryKind, Header, Records, end};
 /// # Errors
 ///
 /// Those of `output`.
-pub fn write_tar_file(
+pub fn write_tar_entry(
     output: &mut impl Write,
     name: &[u8],
     mode: u16,
     mtime_s: u32,
-    content: &[u8],
+    entry: PlainEntry<'_>,
 ) -> io::Result<()> {
+    let (kind, content, target): (_, &[u8], &[u8]) = match entry {
+        PlainEntry::File(content) => (EntryKind::File, content, b""),
+        PlainEntry::Directory => (EntryKind::Directory, b"", b""),
+        PlainEntry::Link(target) => (EntryKind::Symlink, b"", target),
+    };
     let header = Header {
         name: name.to_vec(),
-        kind: EntryKind::File,
+        kind,
         mode,
         uid: 0,
         gid: 0,
         size_bytes: content.len() as u64,
         mtime_s,
-        target: Vec::new(),
+        target: target.to_vec(),
         device: DeviceNumber { major: 0, minor: 0 },
         records: Records::default(),
     };

@@ -154,10 +154,16 @@ pub(crate) struct BuildArgs {
     #[command(flatten)]
     pub(crate) container: ContainerArgs,
 
-    /// Add what this tool adds to a container image: enroot
+    /// Add what this tool adds to a container image: enroot, charliecloud
     ///
     /// enroot: `/etc/rc`, `/etc/rc.local`, `/etc/environment` and `/etc/fstab` as `enroot import`
-    /// writes them, root as owner of everything, and an empty `/dev`.
+    /// writes them, and an empty `/dev`. Without -c, -l, -b and --store, the options of mksquashfs
+    /// in `ENROOT_SQUASH_OPTIONS` or enroot.conf hold.
+    ///
+    /// charliecloud: the directories at which `ch-run` mounts something, `/ch/environment` and
+    /// `/ch/metadata.json`.
+    ///
+    /// Root owns everything, unless --uid or --gid say otherwise.
     #[arg(
         long = "preset",
         value_name = "TOOL",

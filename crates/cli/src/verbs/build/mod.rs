@@ -1,6 +1,7 @@
 //! `coldpress build`: scan, order, write, verify if asked, put in place.
 
 pub(crate) mod args;
+pub(crate) mod site;
 
 use std::time::{Duration, Instant};
 
@@ -66,10 +67,15 @@ pub(super) fn run(args: &BuildArgs, ui: &Ui) -> anyhow::Result<Exit> {
     inputs::devices(&mut inputs, args.source_image, ui);
     let mut source_options = args.source_options.clone();
     let metadata = &mut source_options.metadata;
-    // The user of enroot is root in it.
+    // The user of a container is root in it.
     metadata.all_root |= args.target.is_some() && metadata.uid.is_none() && metadata.gid.is_none();
     let mut settings = ImageSettings::resolve(&args.image_options, &source_options, sources)?;
     settings.adopt(&args.image_options, &mut inputs)?;
+    let site = site::options(args, ui)?;
+    if let Some(site) = &site {
+        settings.take_options(&args.image_options, &site.options);
+    }
+    let is_strict = args.exit_on_error || site.is_some_and(|site| site.exit_on_error);
     settings.offset_bytes = args.offset.unwrap_or(0);
     settings.is_padded = !args.no_padding;
     settings.pseudo_files = pseudo_files::resolve(&args.pseudo_files, path, settings.epoch_s)?;
@@ -81,7 +87,8 @@ pub(super) fn run(args: &BuildArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let mut sorts = sorts.into_iter();
     let sort = sorts.find_map(|(path, dialect)| Some((path.as_deref()?, dialect)));
     let ordering = Ordering::read(sort, &args.profile, args.plan.as_deref())?;
-    let (summary, warnings, notes) = build(args, &inputs, &settings, ordering, &output, ui)?;
+    let (summary, warnings, notes) =
+        build(args, is_strict, &inputs, &settings, ordering, &output, ui)?;
     steps::commit(output, ui)?;
     let report = Report {
         image: path.display().to_string(),
@@ -124,6 +131,7 @@ pub(super) fn run(args: &BuildArgs, ui: &Ui) -> anyhow::Result<Exit> {
 /// Everything between creating the file and putting it in place.
 fn build(
     args: &BuildArgs,
+    is_strict: bool,
     inputs: &[Input],
     settings: &ImageSettings,
     mut ordering: Ordering,
@@ -138,12 +146,12 @@ fn build(
     let plan = ordering.into_plan(&source, inputs, settings, ui)?;
     let order = steps::order(&source, &plan, settings, ui);
     let options = settings.build_options(&source.tree, MetadataLayout::Dense);
-    refuse(args, source.losses().next())?;
+    refuse(is_strict, source.losses().next())?;
     if let Some(old) = &args.reuse {
         steps::reuse(&mut source, old, &options, ui)?;
     }
     let summary = steps::write("compressing", &source, &order, output, &options, ui)?;
-    refuse(args, summary.changed.values().next())?;
+    refuse(is_strict, summary.changed.values().next())?;
     if args.verify {
         steps::verify(output, &source, &summary, options.offset_bytes, ui)?;
     }
@@ -155,8 +163,8 @@ fn build(
 }
 
 /// Makes an error of a warning where that is asked for.
-fn refuse(args: &BuildArgs, warning: Option<&Warning>) -> anyhow::Result<()> {
-    match warning.filter(|_| args.exit_on_error) {
+fn refuse(is_strict: bool, warning: Option<&Warning>) -> anyhow::Result<()> {
+    match warning.filter(|_| is_strict) {
         Some(warning) => Err(hint(
             anyhow!("{warning}"),
             "without --exit-on-error this is a warning",

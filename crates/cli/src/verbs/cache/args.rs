@@ -7,7 +7,7 @@ use clap::{Args, Subcommand};
 /// List or remove what was pulled from registries
 ///
 /// Layers, manifests and configurations of container images are kept by their digests, so that the
-/// next pull fetches only what is new.
+/// next pull fetches only what is new. Images that `coldpress pyxis-importer` built are kept too.
 #[derive(Debug, Args)]
 #[command(
     subcommand_value_name = "VERB",
@@ -31,8 +31,8 @@ pub(crate) enum CacheVerb {
 
 /// List what is kept
 ///
-/// Prints the size of each part, the days since it was used, and its digest. Parts that are not
-/// whole yet are marked.
+/// Prints the size of each part, the days since it was used, and its digest; of an image, its path.
+/// Parts that are not whole yet are marked.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example:
@@ -49,7 +49,7 @@ pub(crate) struct CacheLsArgs {
 
 /// Remove what was not used for some time
 ///
-/// Waits until no other coldpress uses the cache.
+/// Waits until no other coldpress uses the cache. Mounted images stay readable.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example:

@@ -5,8 +5,8 @@ pub(crate) mod args;
 use std::io::Write as _;
 use std::time::{Duration, SystemTime};
 
-use coldpress_container::{Cache, CachedBlob};
-use coldpress_report::text::plural;
+use coldpress_container::{Cache, CachedBlob, CachedImage};
+use coldpress_report::text::{escaped_path, plural};
 use coldpress_report::units;
 use coldpress_session::exit::Exit;
 use coldpress_session::ui::Ui;
@@ -17,10 +17,15 @@ use args::{CacheArgs, CacheLsArgs, CachePruneArgs, CacheVerb};
 
 const DAY_S: u64 = 86_400;
 
-/// A part that is kept.
+/// Something that is kept.
 #[derive(Debug, Serialize)]
 struct Row {
-    digest: String,
+    /// Of a part of a container image.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    digest: Option<String>,
+    /// The file of an image that was built from one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    image: Option<String>,
     bytes: u64,
     whole: bool,
     /// Seconds since 1970.
@@ -35,21 +40,24 @@ pub(super) fn run(args: &CacheArgs, ui: &Ui) -> anyhow::Result<Exit> {
 }
 
 fn list(args: &CacheLsArgs, ui: &Ui) -> anyhow::Result<Exit> {
-    let blobs = Cache::open(&cache_directory(args.cache.clone())?)?.list()?;
+    let cache = Cache::open(&cache_directory(args.cache.clone())?)?;
+    let rows = rows(&cache.list()?, &cache.list_images()?);
     if args.json {
-        let rows: Vec<Row> = blobs.iter().map(Row::new).collect();
         ui.json(&rows)?;
         return Ok(Exit::Done);
     }
     let mut out = ui.out();
-    for blob in &blobs {
-        let size = units::bytes(blob.size_bytes);
-        let days = blob.used.elapsed().unwrap_or_default().as_secs() / DAY_S;
-        let state = if blob.is_whole { "" } else { "  not whole" };
-        writeln!(out, "{size:>10} {days:>5} d  {}{state}", blob.digest)?;
+    for row in &rows {
+        let used = SystemTime::UNIX_EPOCH + Duration::from_secs(row.used);
+        let days = used.elapsed().unwrap_or_default().as_secs() / DAY_S;
+        let size = units::bytes(row.bytes);
+        let name = row.digest.as_ref().or(row.image.as_ref());
+        let name = name.map_or("", String::as_str);
+        let state = if row.whole { "" } else { "  not whole" };
+        writeln!(out, "{size:>10} {days:>5} d  {name}{state}")?;
     }
     out.flush()?;
-    ui.say(&summary(&blobs));
+    ui.say(&summary(&rows));
     Ok(Exit::Done)
 }
 
@@ -62,26 +70,45 @@ fn prune(args: &CachePruneArgs, ui: &Ui) -> anyhow::Result<Exit> {
     } else {
         now - age
     };
-    let removed = Cache::prune(&cache_directory(args.cache.clone())?, before)?;
-    ui.say(&format!("removed {}", summary(&removed)));
+    let directory = cache_directory(args.cache.clone())?;
+    let blobs = Cache::prune(&directory, before)?;
+    let images = Cache::prune_images(&directory, before)?;
+    let removed = summary(&rows(&blobs, &images));
+    ui.say(&format!("removed {removed}"));
     Ok(Exit::Done)
 }
 
-/// `1.2 GiB in 31 parts`
-fn summary(blobs: &[CachedBlob]) -> String {
-    let bytes = blobs.iter().map(|blob| blob.size_bytes).sum();
-    let parts = plural(blobs.len() as u64, "part", "parts");
-    format!("{} in {parts}", units::bytes(bytes))
+fn rows(blobs: &[CachedBlob], images: &[CachedImage]) -> Vec<Row> {
+    let blobs = blobs.iter().map(|blob| Row {
+        digest: Some(blob.digest.to_string()),
+        image: None,
+        bytes: blob.size_bytes,
+        whole: blob.is_whole,
+        used: unix_s(blob.used),
+    });
+    let images = images.iter().map(|image| Row {
+        digest: None,
+        image: Some(escaped_path(&image.path)),
+        bytes: image.size_bytes,
+        whole: true,
+        used: unix_s(image.used),
+    });
+    blobs.chain(images).collect()
 }
 
-impl Row {
-    fn new(blob: &CachedBlob) -> Self {
-        let since = blob.used.duration_since(SystemTime::UNIX_EPOCH);
-        Self {
-            digest: blob.digest.to_string(),
-            bytes: blob.size_bytes,
-            whole: blob.is_whole,
-            used: since.unwrap_or_default().as_secs(),
-        }
-    }
+fn unix_s(time: SystemTime) -> u64 {
+    let since = time.duration_since(SystemTime::UNIX_EPOCH);
+    since.unwrap_or_default().as_secs()
+}
+
+/// `1.2 GiB in 31 parts and 2 images`
+fn summary(rows: &[Row]) -> String {
+    let bytes = rows.iter().map(|row| row.bytes).sum();
+    let images = rows.iter().filter(|row| row.image.is_some()).count();
+    let parts = plural((rows.len() - images) as u64, "part", "parts");
+    let images = match images {
+        0 => String::new(),
+        images => format!(" and {}", plural(images as u64, "image", "images")),
+    };
+    format!("{} in {parts}{images}", units::bytes(bytes))
 }

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Write};
 
 use coldpress_host::Sample;
-use coldpress_image::{write_tar_end, write_tar_file};
+use coldpress_image::{PlainEntry, write_tar_end, write_tar_entry};
 
 /// The permission bits of all files.
 const MODE: u16 = 0o644;
@@ -17,10 +17,12 @@ const TIME_S: u32 = 0;
 ///
 /// If there is no memory for it.
 pub(super) fn write(data: &[u8], mut to: &File) -> io::Result<()> {
-    write_tar_file(&mut to, Sample::DATA.as_bytes(), MODE, TIME_S, data)?;
+    let data = PlainEntry::File(data);
+    write_tar_entry(&mut to, Sample::DATA.as_bytes(), MODE, TIME_S, data)?;
     let mut names = Vec::new();
     for name in Sample::names() {
-        write_tar_file(&mut names, name.as_bytes(), MODE, TIME_S, b"")?;
+        let empty = PlainEntry::File(b"");
+        write_tar_entry(&mut names, name.as_bytes(), MODE, TIME_S, empty)?;
     }
     write_tar_end(&mut names)?;
     to.write_all(&names)
