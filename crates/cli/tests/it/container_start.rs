@@ -68,16 +68,10 @@ fn an_image_that_names_its_command_is_started_by_it() {
         let trace = fs::read_to_string(stage.at(trace)).unwrap();
         assert!(trace.contains(" R 0-0 /srv/words"), "{trace}");
     }
-    let tuned = [
-        "-q",
-        "tune",
-        "oci:layout",
-        "--plan-out",
-        "plan",
-        "--chroot",
-        "--",
-    ];
-    stage.done(tuned.into_iter().chain(["sh", "-c", script]));
+    // On a slow disk, so that the order pays whatever this machine's disk does now.
+    let tuned =
+        "-q tune oci:layout --fast --default-speeds --device usb2 --plan-out plan --chroot --";
+    stage.done(tuned.split(' ').chain(["sh", "-c", script]));
     let plan = fs::read_to_string(stage.at("plan")).unwrap();
     assert!(plan.contains("/srv/words"), "{plan}");
     let pressed = [
@@ -90,8 +84,10 @@ fn an_image_that_names_its_command_is_started_by_it() {
         "1",
         "--json",
     ];
-    let report = stage.done(pressed).text();
-    assert!(report.contains("no container image"), "{report}");
+    let report = stage.done(pressed).json();
+    if !without_peer("mksquashfs") {
+        assert_eq!(report["study"]["contestants"][0]["name"], "mksquashfs");
+    }
     let same = stage.run(["diff", "app.sqfs", "root", "--no-times"]);
     assert_eq!(same.code, Some(0), "{}{}", same.text(), same.stderr);
     // A directory has no command of its own.

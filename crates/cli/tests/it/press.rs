@@ -235,6 +235,26 @@ fn a_root_file_system_is_pressed_from_inside() {
 }
 
 #[test]
+fn what_is_excluded_is_in_none_of_the_images_that_are_compared() {
+    if skip::without_measuring() || skip::without_peer("mksquashfs") {
+        return;
+    }
+    let session = session();
+    let options = "-q -o image --runs 1 --json --exclude data/large-3";
+    let study = study(&session.done(press_args(options)).stdout);
+    let size_bytes = |name: &str| {
+        let mut contestants = study.contestants.iter();
+        contestants.find(|one| one.name == name).unwrap().figures["size_bytes"]
+    };
+    let (theirs, ours) = (size_bytes("mksquashfs"), size_bytes("pressed"));
+    // A large file that does not compress is a tenth of the whole.
+    assert!(
+        (0.95..1.05).contains(&(theirs / ours)),
+        "{theirs} and {ours}"
+    );
+}
+
+#[test]
 fn a_given_plan_takes_the_place_of_the_recording() {
     if skip::without_measuring() {
         return;

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use anyhow::anyhow;
+use coldpress_host::{LoopDevice, Mount};
 use coldpress_layout::Tails;
 use coldpress_report::failure::hint;
 use coldpress_report::text::printable;
@@ -34,17 +35,16 @@ pub(super) fn build(press: &Press) -> anyhow::Result<Result<Rival, &'static str>
     if !external_tool::is_installed(PROGRAM) {
         return Ok(Err("not installed, so not compared"));
     }
-    if !press.settings.selection.is_everything() {
-        return Ok(Err("not compared, as it would store what was excluded"));
-    }
-    if containers::is_container(&press.args.source) {
-        return Ok(Err("not compared, as it takes no container image"));
-    }
     let image = press.work_dir.file(RIVAL_IMAGE);
     let options = options(&press.settings);
     let mut args: Vec<OsString> = vec![PROGRAM.into()];
-    // Absolute, and what a link leads to: it would store the link, and take `-x` for an option.
-    let source = press.args.source.canonicalize()?;
+    // Held until the image is built.
+    let mounted = mount_if_needed(press)?;
+    let source = match &mounted {
+        Some(_) => press.work_dir.mount_point(),
+        // Absolute, and what a link leads to: it would store the link, and take `-x` for an option.
+        None => press.args.source.canonicalize()?,
+    };
     args.extend([source.into(), image.clone().into_os_string()]);
     args.extend(options.iter().map(OsString::from));
     args.extend(["-noappend", "-no-progress", "-quiet"].map(OsString::from));
@@ -67,6 +67,18 @@ pub(super) fn build(press: &Press) -> anyhow::Result<Result<Rival, &'static str>
         options.join(" ")
     );
     Ok(Ok(Rival { image, note }))
+}
+
+/// Mounts the pressed image, whose tree mksquashfs stores where it cannot take the source itself:
+/// a container image, or a directory of which something is left out.
+fn mount_if_needed(press: &Press) -> anyhow::Result<Option<(Mount, LoopDevice)>> {
+    let is_container = containers::is_container(&press.args.source);
+    if !is_container && press.settings.selection.is_everything() {
+        return Ok(None);
+    }
+    let loop_device = LoopDevice::attach(&press.args.output, false)?;
+    let mount = Mount::squashfs(&loop_device, &press.work_dir.mount_point())?;
+    Ok(Some((mount, loop_device)))
 }
 
 /// The settings in mksquashfs's words.
