@@ -87,6 +87,10 @@ fn watched<T>(
             step.set_total(fetched.total_bytes);
             step.set(fetched.done_bytes);
         }
+        if let Some(part) = fetched.part {
+            let name = format!("{}:{}", part.digest.algorithm(), &part.digest.hex()[..12]);
+            step.set_part(&name, part.done_bytes, part.total_bytes);
+        }
         drop(step);
         ui.interrupt.poll()
     };

@@ -49,7 +49,7 @@ pub use platform::Platform;
 pub use reference::{Daemon, Place, Reference, RegistryReference};
 #[cfg(feature = "http")]
 pub use registry::{
-    Cache, CachedBlob, CachedImage, CredentialFiles, Fetched, ImageSlot, Pushed, RegistryMeans,
-    Watch, manifest_digest, pull, push,
+    Cache, CachedBlob, CachedImage, CredentialFiles, Fetched, FetchedPart, ImageSlot, Pushed,
+    RegistryMeans, Watch, manifest_digest, pull, push,
 };
 pub use resolve::Wanted;

@@ -58,6 +58,19 @@ pub struct Fetched {
     pub done_bytes: u64,
     /// Bytes of all layers.
     pub total_bytes: u64,
+    /// The layer of which something has come.
+    pub part: Option<FetchedPart>,
+}
+
+/// How much has come of a layer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FetchedPart {
+    /// Its digest.
+    pub digest: Digest,
+    /// Bytes that are where they are to be.
+    pub done_bytes: u64,
+    /// Its size.
+    pub total_bytes: u64,
 }
 
 /// Who is told how much has come, and says whether to go on.

@@ -12,7 +12,7 @@ use ureq::http::StatusCode;
 
 use super::cache::{Partial, Slot};
 use super::client::{FIRST_PAUSE, Failure, PATIENCE, PAUSE_MAX, TRIES, text};
-use super::{Fetched, Pull, interrupted};
+use super::{Fetched, FetchedPart, Pull, interrupted};
 use crate::document::Descriptor;
 use crate::error::Error;
 
@@ -73,7 +73,13 @@ pub(super) fn all(pull: &Pull, descriptors: &[&Descriptor]) -> Result<(), Error>
 
 impl Downloads<'_> {
     fn is_stopped(&self) -> bool {
+        self.told(None)
+    }
+
+    /// Tells how much has come; returns whether the work is to stop.
+    fn told(&self, part: Option<FetchedPart>) -> bool {
         let fetched = Fetched {
+            part,
             done_bytes: self.done_bytes.load(Ordering::Relaxed),
             total_bytes: self.total_bytes,
         };
@@ -119,6 +125,7 @@ impl Downloads<'_> {
         let expected = descriptor.digest;
         let found = partial.digest();
         if partial.finish(&expected)? {
+            self.told(Some(part(descriptor, descriptor.size)));
             return Ok(());
         }
         Err(Error::Digest {
@@ -193,7 +200,7 @@ impl Downloads<'_> {
         let mut body = response.body_mut().as_reader();
         let mut buffer = vec![0; READ_BYTES];
         while partial.len_bytes < descriptor.size {
-            if self.is_stopped() {
+            if self.told(Some(part(descriptor, partial.len_bytes))) {
                 return Err(Failure::Final(interrupted()));
             }
             let len = match body.read(&mut buffer) {
@@ -217,5 +224,13 @@ impl Downloads<'_> {
                 .fetch_add(new.len() as u64, Ordering::Relaxed);
         }
         Ok(())
+    }
+}
+
+fn part(descriptor: &Descriptor, done_bytes: u64) -> FetchedPart {
+    FetchedPart {
+        digest: descriptor.digest,
+        done_bytes,
+        total_bytes: descriptor.size,
     }
 }

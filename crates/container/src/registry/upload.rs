@@ -197,6 +197,7 @@ impl Content for Sent<'_> {
 impl Read for Sent<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let fetched = Fetched {
+            part: None,
             done_bytes: self.done_bytes,
             total_bytes: self.total_bytes,
         };

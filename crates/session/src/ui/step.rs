@@ -1,11 +1,12 @@
 //! A long step and its progress bar.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::talk;
 use crate::timing::{Running, Timing};
@@ -30,7 +31,10 @@ pub(super) enum Unit {
 /// is finished or dropped. How long it takes is noted; dropped unfinished, it has failed.
 #[derive(Debug)]
 pub struct Step {
+    bars: MultiProgress,
     bar: ProgressBar,
+    /// Bars of parts that are under way beside each other, by what the caller calls them.
+    part_bars: BTreeMap<String, ProgressBar>,
     total: u64,
     unit: Unit,
     quiet: bool,
@@ -54,9 +58,12 @@ impl Step {
         } else {
             ProgressDrawTarget::hidden()
         };
-        let bar = ProgressBar::with_draw_target(None, target).with_message(label);
+        let bars = MultiProgress::with_draw_target(target);
+        let bar = bars.add(ProgressBar::new(total)).with_message(label);
         let mut step = Self {
+            bars,
             bar,
+            part_bars: BTreeMap::new(),
             total: 0,
             unit,
             quiet,
@@ -101,6 +108,28 @@ impl Step {
         self.bar.set_length(total);
     }
 
+    /// Shows how many bytes of a part there are, below the bar of the whole, until it has all.
+    pub fn set_part(&mut self, name: &str, done_bytes: u64, total_bytes: u64) {
+        if is_narrow() {
+            return;
+        }
+        if done_bytes >= total_bytes {
+            if let Some(bar) = self.part_bars.remove(name) {
+                bar.finish_and_clear();
+            }
+            return;
+        }
+        let bar = self.part_bars.entry(name.to_owned()).or_insert_with(|| {
+            let bar = self.bars.add(ProgressBar::new(total_bytes));
+            let template = "  {msg:<19} [{wide_bar}] {percent:>3}%  {bytes}/{total_bytes}";
+            if let Ok(style) = ProgressStyle::with_template(template) {
+                bar.set_style(style.progress_chars("=> "));
+            }
+            bar.with_message(name.to_owned())
+        });
+        bar.set_position(done_bytes);
+    }
+
     /// Says what the step is about, for listings of its time.
     #[must_use]
     pub fn about(self, what: &str) -> Self {
@@ -122,11 +151,19 @@ impl Step {
 
     /// Removes the bar and says what was done; an empty summary says nothing.
     pub fn finish(mut self, summary: &str) {
-        self.bar.finish_and_clear();
+        self.clear();
         let running = [self.part.take(), self.whole.take()];
         running.into_iter().flatten().for_each(Running::done);
         if !self.quiet && !summary.is_empty() {
             talk(summary);
+        }
+    }
+}
+
+impl Step {
+    fn clear(&self) {
+        for bar in self.part_bars.values().chain([&self.bar]) {
+            bar.finish_and_clear();
         }
     }
 }
@@ -146,6 +183,6 @@ fn is_narrow() -> bool {
 impl Drop for Step {
     fn drop(&mut self) {
         // Also when the step failed: an error must not stand behind half a bar.
-        self.bar.finish_and_clear();
+        self.clear();
     }
 }
