@@ -83,6 +83,16 @@ impl HttpRange {
         if !options.proxy_from_environment {
             config = config.proxy(None);
         }
+        #[cfg(feature = "https")]
+        if let Ok(uri) = url.parse::<ureq::http::Uri>()
+            && let Some(authority) = uri.authority()
+        {
+            let (_, host) = authority
+                .as_str()
+                .rsplit_once('@')
+                .unwrap_or(("", authority.as_str()));
+            config = config.tls_config(crate::tls_config(host)?);
+        }
         let mut opened = Self {
             agent: config.build().into(),
             tries: options.tries.max(1),

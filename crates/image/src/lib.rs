@@ -89,6 +89,8 @@ mod stream_header;
 mod survey;
 mod table;
 mod tar;
+#[cfg(feature = "https")]
+mod tls;
 mod walk;
 mod xattr;
 mod xattr_budget;
@@ -125,6 +127,8 @@ pub use stored::StoredBlock;
 pub use tar::{
     Archived, LeftOut, PlainEntry, TarOptions, write_tar, write_tar_end, write_tar_entry,
 };
+#[cfg(feature = "https")]
+pub use tls::tls_config;
 pub use walk::{Visited, Walker, walk, walk_chosen};
 pub use xattr::Xattr;
 pub use xattr_budget::XattrBudget;

@@ -85,6 +85,14 @@ impl<'a> Client<'a> {
         if !means.proxy_from_environment {
             config = config.proxy(None);
         }
+        #[cfg(feature = "https")]
+        {
+            let tls = coldpress_image::tls_config(reference.host());
+            config = config.tls_config(tls.map_err(|error| Error::Registry {
+                image: reference.to_string(),
+                reason: error.to_string(),
+            })?);
+        }
         let plain_http = means.plain_http || is_loopback(reference.host());
         let scheme = if plain_http { "http" } else { "https" };
         Ok(Self {
