@@ -18,6 +18,15 @@ const LINKS_MAX: usize = 40;
 /// links could keep a build busy for hours.
 const STEPS_MAX: usize = 4096;
 
+/// What a symbolic link means in a path, if the layer of the path has it.
+#[derive(Clone, Copy)]
+enum OwnLinks {
+    /// The directory that it leads to.
+    Follow,
+    /// That lower layers have nothing there.
+    End,
+}
+
 impl Unpacker<'_> {
     /// Does what an entry says about lower layers; returns whether that is all that it says.
     pub(crate) fn hides(&mut self, entry: &Entry, names: &[Vec<u8>]) -> Result<bool, Error> {
@@ -38,9 +47,10 @@ impl Unpacker<'_> {
             }
             Meaning::Whiteout(_) | Meaning::Opaque => {}
         }
-        let directory = self.descend(entry, &names[..names.len() - 1])?;
-        // Below what the layer makes a file of, nothing of lower layers is left; umoci lists each
-        // of its names all the same.
+        let directory = self.descend(entry, &names[..names.len() - 1], OwnLinks::End)?;
+        // Below what the layer makes a file or a link of, nothing of lower layers is left; umoci
+        // lists each of its names all the same. Whoever follows the link, as `umoci unpack` does,
+        // loses what has the same names where it leads.
         if let Some(directory) = directory
             && let Some(upper) = &mut self.upper
         {
@@ -62,14 +72,20 @@ impl Unpacker<'_> {
         entry: &Entry,
         names: &[Vec<u8>],
     ) -> Result<NodeId, Error> {
-        self.descend(entry, names)?.ok_or_else(|| {
-            let path = entry.path.escape_ascii().to_string();
-            self.error(entry.at_bytes, TarDefect::NotADirectory { path })
-        })
+        self.descend(entry, names, OwnLinks::Follow)?
+            .ok_or_else(|| {
+                let path = entry.path.escape_ascii().to_string();
+                self.error(entry.at_bytes, TarDefect::NotADirectory { path })
+            })
     }
 
     /// The same; `None` if the layer itself has something else there.
-    fn descend(&mut self, entry: &Entry, names: &[Vec<u8>]) -> Result<Option<NodeId>, Error> {
+    fn descend(
+        &mut self,
+        entry: &Entry,
+        names: &[Vec<u8>],
+        own_links: OwnLinks,
+    ) -> Result<Option<NodeId>, Error> {
         // With whether a link says so: what only links name is not made.
         let mut pending: Vec<(Vec<u8>, bool)> = names
             .iter()
@@ -104,7 +120,10 @@ impl Unpacker<'_> {
             }
             let upper = self.upper.as_ref();
             let is_own = upper.is_some_and(|upper| upper.is_own(directory, &name));
-            let is_followed = is_own || upper.is_some_and(|upper| upper.follows_symlinks);
+            let is_followed = match own_links {
+                OwnLinks::End if is_own => false,
+                _ => is_own || upper.is_some_and(|upper| upper.follows_symlinks),
+            };
             match &self.draft.nodes[node.index()].kind {
                 Kind::Symlink { target } if is_followed && links < LINKS_MAX => {
                     links += 1;

@@ -118,6 +118,29 @@ fn whiteouts_hide_lower_layers_and_nothing_of_their_own() {
 }
 
 #[test]
+fn whiteouts_do_not_follow_links_of_their_own_layer() {
+    let lower = Archive::default()
+        .file("lists/f", b"1")
+        .file("lists/d/in", b"1")
+        .file("cache/f", b"1")
+        .file("cache/d/in", b"1");
+    // As umoci writes that a directory became a link.
+    let upper = Archive::default()
+        .link("lists", b'2', "cache")
+        .file("lists/.wh.f", b"")
+        .file("lists/.wh.d", b"")
+        .file("lists/d/.wh..wh..opq", b"");
+    let layers = [lower, upper].map(Archive::end).into_iter().enumerate();
+    let layers: Vec<Layer> = layers.map(|(at, bytes)| layer(at, bytes)).collect();
+    for follows_symlinks in [false, true] {
+        let source = merged_with(layers.clone(), follows_symlinks).unwrap();
+        let expected = ["/cache d", "/cache/d d", "/cache/d/in f1", "/cache/f f1"];
+        assert_eq!(names(&source)[..4], expected);
+        assert!(source.tree.find(b"/lists").is_some() && source.warnings.is_empty());
+    }
+}
+
+#[test]
 fn what_is_no_directory_on_both_sides_is_replaced() {
     let lower = Archive::default()
         .entry("dir", b'5', 0, b"")
