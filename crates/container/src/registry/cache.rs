@@ -2,6 +2,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -138,6 +139,11 @@ impl Cache {
         if target.exists() {
             return Ok(Slot::Whole);
         }
+        self.claim(digest, target)
+    }
+
+    /// The file in which a blob is written, unless somebody else has it.
+    fn claim(&self, digest: &Digest, target: PathBuf) -> Result<Slot, Error> {
         let parent = target.parent().unwrap_or(&self.directory);
         fs::create_dir_all(parent).map_err(failed("make", parent))?;
         let path = target.with_extension(PARTIAL);
@@ -148,8 +154,14 @@ impl Cache {
             Err(rustix::io::Errno::WOULDBLOCK | rustix::io::Errno::INTR) => return Ok(Slot::Busy),
             locked => locked.map_err(|error| failed("lock", &path)(error.into()))?,
         }
-        // Between opening and locking, somebody else may have finished it.
+        // Between opening and locking, somebody else may have finished or removed it. What has the
+        // name then is not what is locked.
+        if !is_at(&file, &path) {
+            return Ok(Slot::Busy);
+        }
+        // It was finished before it was opened, so this made another, which is of no use.
         if target.exists() {
+            fs::remove_file(&path).map_err(failed("remove", &path))?;
             return Ok(Slot::Whole);
         }
         let mut partial = Partial {
@@ -188,7 +200,11 @@ impl Cache {
                 let Ok(digest) = format!("{algorithm}:{hex}").parse() else {
                     continue;
                 };
-                let metadata = entry.metadata().map_err(failed("read", &entry.path()))?;
+                let metadata = match entry.metadata() {
+                    // Somebody has finished it meanwhile.
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                    metadata => metadata.map_err(failed("read", &entry.path()))?,
+                };
                 blobs.push(CachedBlob {
                     digest,
                     size_bytes: metadata.len(),
@@ -265,10 +281,10 @@ impl Partial {
         self.hasher.clone().finish()
     }
 
-    /// Gives the blob its name, if it is the right one; else forgets it. Returns whether it was.
-    pub(super) fn finish(mut self, expected: &Digest) -> Result<bool, Error> {
+    /// Gives the blob its name, if it is the right one; else removes it. Returns whether it was.
+    pub(super) fn finish(self, expected: &Digest) -> Result<bool, Error> {
         if self.digest() != *expected {
-            self.clear()?;
+            fs::remove_file(&self.path).map_err(failed("remove", &self.path))?;
             return Ok(false);
         }
         self.file.sync_all().map_err(failed("write", &self.path))?;
@@ -281,10 +297,37 @@ impl Partial {
     }
 }
 
+/// Whether a path names an open file.
+fn is_at(file: &File, path: &Path) -> bool {
+    let identity = |metadata: fs::Metadata| (metadata.dev(), metadata.ino());
+    let (open, named) = (
+        file.metadata().map(identity),
+        fs::metadata(path).map(identity),
+    );
+    matches!((open, named), (Ok(open), Ok(named)) if open == named)
+}
+
 pub(super) fn failed<'a>(action: &'static str, path: &'a Path) -> impl Fn(io::Error) -> Error + 'a {
     move |error| Error::File {
         action,
         path: path.to_path_buf(),
         error,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_somebody_else_finished_meanwhile_leaves_nothing_beside_it() {
+        let directory = tempfile::tempdir().unwrap();
+        let cache = Cache::open(directory.path()).unwrap();
+        let digest = Digest::sha256_of(b"blob");
+        cache.put(&digest, b"blob").unwrap();
+        let claimed = cache.claim(&digest, cache.path(&digest)).unwrap();
+        assert!(matches!(claimed, Slot::Whole));
+        let blobs = cache.list().unwrap();
+        assert!(matches!(&blobs[..], [blob] if blob.is_whole));
     }
 }
