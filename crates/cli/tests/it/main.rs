@@ -12,6 +12,7 @@ mod calibrate;
 mod compare;
 mod container_presets;
 mod container_start;
+mod container_user;
 mod containers;
 mod defrag;
 mod determinism;
