@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::anyhow;
 use coldpress_format::{Corrupt, Part, Rule, SUPERBLOCK_SIZE};
 use coldpress_image::{
-    Error, Image, ImageOffset, Offset, Prefix, ReadAt, find_images, is_sif, open_file,
+    Error, Image, ImageOffset, Offset, Prefix, ReadAt, find_images, open_file, read_sif,
 };
 use coldpress_report::failure::hint;
 use coldpress_report::text::quoted;
@@ -149,8 +149,12 @@ fn first_image(path: &Path, file: &dyn ReadAt) -> anyhow::Result<u64> {
     if let Some(start) = find_images(file).map_err(unread)?.first() {
         return Ok(*start);
     }
-    if is_sif(file).map_err(unread)? {
-        let error = anyhow!("the SIF container {quoted} has no partition of SquashFS 4.0");
+    if let Some(container) = read_sif(file).map_err(unread)? {
+        let has_none = format!("the SIF container {quoted} has no partition of SquashFS 4.0");
+        let error = match container.damage {
+            Some(damage) => anyhow!(damage).context(has_none),
+            None => anyhow!(has_none),
+        };
         return Err(hint(
             error,
             "those of ext3 and encrypted ones cannot be read; `--offset BYTES` names any other place",

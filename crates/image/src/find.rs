@@ -5,6 +5,7 @@ mod sif;
 use coldpress_format::{MAGIC, SUPERBLOCK_SIZE, Superblock};
 
 use crate::error::Error;
+pub use crate::find::sif::Sif;
 use crate::source::ReadAt;
 use crate::store::read_exact;
 
@@ -48,10 +49,10 @@ const WINDOW_BYTES: usize = 1 << 20;
 /// ```
 pub fn find_images(source: &dyn ReadAt) -> Result<Vec<u64>, Error> {
     let size_bytes = size_bytes(source)?;
-    if let Some(table) = sif::table(source, size_bytes)? {
+    if let Some(container) = sif::read(source, size_bytes)? {
         // What else looks like an image there is content, as of an overlay or of a file that was added.
         let mut images = Vec::new();
-        for start in sif::partitions(source, &table)? {
+        for start in container.partitions() {
             if is_image(source, start, size_bytes)? {
                 images.push(start);
             }
@@ -68,13 +69,14 @@ pub fn find_images(source: &dyn ReadAt) -> Result<Vec<u64>, Error> {
     Ok(found)
 }
 
-/// Whether a file is a SIF container, of which only the table says where images are.
+/// What a SIF container says of itself; `None` if the file is none. In one, only its table says
+/// where images are.
 ///
 /// # Errors
 ///
 /// [`Error::Read`] if the source cannot be read.
-pub fn is_sif(source: &dyn ReadAt) -> Result<bool, Error> {
-    Ok(sif::table(source, size_bytes(source)?)?.is_some())
+pub fn read_sif(source: &dyn ReadAt) -> Result<Option<Sif>, Error> {
+    sif::read(source, size_bytes(source)?)
 }
 
 fn size_bytes(source: &dyn ReadAt) -> Result<u64, Error> {

@@ -112,7 +112,7 @@ pub use extract::{
     NotRestored, extract,
 };
 pub use file::FileBlock;
-pub use find::{ImageOffset, find_images, is_sif};
+pub use find::{ImageOffset, Sif, find_images, read_sif};
 pub use findings::{PROBLEMS_MAX, Problem, Severity};
 #[cfg(feature = "http")]
 pub use http::{HttpOptions, HttpRange};

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use coldpress_container::{Means, Reference, open};
 use coldpress_format::BlockSize;
+use coldpress_image::{find_images, read_sif};
 use coldpress_writer::{
     Digest, Input, Layer, LayerKind, LayersInput, SourceOptions, TarDefaults, gather,
 };
@@ -16,6 +17,22 @@ use crate::built::build;
 const BETWEEN: &[u8] = b"\n--next--\n";
 /// Parts of an input at most: more say nothing that these cannot.
 const PARTS_MAX: usize = 10;
+
+/// Reads the table of a SIF container, and looks for images in it.
+pub(crate) fn sif(data: &[u8]) {
+    let source = data.to_vec();
+    if let Ok(Some(container)) = read_sif(&source)
+        && container.damage.is_none()
+    {
+        for descriptor in &container.descriptors {
+            let end = descriptor.end();
+            assert!(end.is_some_and(|end| end <= data.len() as u64));
+        }
+    }
+    for start in find_images(&source).expect("bytes in memory are read") {
+        assert!(start < data.len() as u64);
+    }
+}
 
 /// Opens the image of a layout. The first part is its index, the others are blobs; in each part,
 /// `@1` to `@9` stand for the digests of later parts, and `#1` to `#9` for their lengths.

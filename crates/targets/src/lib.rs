@@ -22,7 +22,7 @@ mod words;
 pub type Target = fn(&[u8]);
 
 /// Every target and its name.
-pub const TARGETS: [(&str, Target); 16] = [
+pub const TARGETS: [(&str, Target); 17] = [
     ("image", images::image),
     ("listing", images::listing),
     ("extraction", trees::extraction),
@@ -30,6 +30,7 @@ pub const TARGETS: [(&str, Target); 16] = [
     ("archive", trees::archive),
     ("container", containers::container),
     ("layers", containers::layers),
+    ("sif", containers::sif),
     ("trace", lists::trace),
     ("profile", lists::profile),
     ("plan", lists::plan),

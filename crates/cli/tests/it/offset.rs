@@ -94,7 +94,9 @@ fn a_container_without_an_image_is_not_searched() {
     bytes[32..45].copy_from_slice(b"SIF_MAGIC\x0001\0");
     fs::write(stage.at("sif"), bytes).unwrap();
     let ran = stage.run(["ls", "sif", "--offset", "auto"]);
-    let sentence = "error: the SIF container `sif` has no partition of SquashFS 4.0\n\n\
+    let sentence = "error: the SIF container `sif` has no partition of SquashFS 4.0: the SIF header \
+                    at byte 88 states 8680820740569200760 descriptors at byte \
+                    8680820740569200760, but only 0 are there or read\n\n\
                     hint: those of ext3 and encrypted ones cannot be read; `--offset BYTES` names any \
                     other place\n";
     assert_eq!((ran.code, ran.stderr.as_str()), (Some(2), sentence));

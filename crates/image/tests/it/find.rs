@@ -1,6 +1,6 @@
 //! Images are found inside other files, and only whole ones.
 
-use coldpress_image::{Image, Offset, find_images, is_sif};
+use coldpress_image::{Image, Offset, find_images, read_sif};
 
 use crate::handmade;
 
@@ -159,7 +159,7 @@ fn of_a_sif_container_only_the_table_says_where_images_are() {
     let empty = system(b"no image");
     let (mut bytes, places) = sif(&[recipe, generic, overlay, encrypted, empty, system(&image)]);
     assert_eq!(find_images(&bytes).unwrap(), [places[5], places[2]]);
-    assert!(is_sif(&bytes).unwrap());
+    assert!(read_sif(&bytes).unwrap().is_some());
     // A descriptor that is free again.
     bytes[4096 + 5 * 585 + 4] = 0;
     assert_eq!(find_images(&bytes).unwrap(), [places[2]]);
@@ -171,7 +171,7 @@ fn of_a_sif_container_only_the_table_says_where_images_are() {
     // No container: whatever looks like an image is one.
     bytes[32] = b's';
     assert_eq!(find_images(&bytes).unwrap()[0], places[1]);
-    assert!(!is_sif(&bytes).unwrap());
+    assert!(!read_sif(&bytes).unwrap().is_some());
     let (bytes, _) = sif(&[ext3]);
     assert_eq!(find_images(&bytes).unwrap(), []);
 }
