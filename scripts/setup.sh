@@ -53,6 +53,10 @@ need_peers() {
     have xz || apt_install xz-utils || true
     # Container images, and what unpacks them.
     have umoci || apt_install umoci || true
+    # SIF containers, and what makes OCI images of them.
+    have siftool || apt_install siftool || true
+    have skopeo || apt_install skopeo || true
+    have fakeroot || apt_install fakeroot || true
     # Recordings of other tools, and files on a plain file system.
     have strace || apt_install strace || true
     have mkfs.ext4 && have filefrag || apt_install e2fsprogs || true

@@ -109,6 +109,8 @@ pub(crate) fn add_for(target: TargetName, container: &mut Container) {
             layers.insert(0, image.charliecloud_mount_points(time_s));
             layers.push(image.charliecloud_layer(time_s));
         }
+        // Its files go into any source, and some of them before the image.
+        TargetName::Apptainer => {}
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::anyhow;
 use coldpress_format::{Corrupt, Part, Rule, SUPERBLOCK_SIZE};
 use coldpress_image::{
-    Error, Image, ImageOffset, Offset, Prefix, ReadAt, find_images, open_file, read_sif,
+    Error, Image, ImageOffset, Offset, Prefix, ReadAt, Sif, find_images, open_file, read_sif,
 };
 use coldpress_report::failure::hint;
 use coldpress_report::text::quoted;
@@ -46,6 +46,26 @@ pub(crate) fn open(path: &Path, place: &PlaceArgs) -> anyhow::Result<Opened> {
 /// If the file cannot be read or is not a SquashFS 4.0 image.
 pub(crate) fn open_image(path: &Path) -> anyhow::Result<Image> {
     open_image_at(path, &PlaceArgs::default())
+}
+
+/// Opens an image that begins where its file does, or is in a SIF container.
+///
+/// # Errors
+///
+/// As [`open_image`].
+pub(crate) fn open_anywhere(path: &Path) -> anyhow::Result<Image> {
+    let offset = container(path)?.map(|_| ImageOffset::Auto);
+    open_image_at(path, &PlaceArgs { offset })
+}
+
+/// The SIF container that a file is; `None` if it is none.
+///
+/// # Errors
+///
+/// If the file cannot be read.
+pub(crate) fn container(path: &Path) -> anyhow::Result<Option<Sif>> {
+    let unread = |error: Error| anyhow!(error).context(format!("cannot read {}", quoted(path)));
+    read_sif(&*open_whole(path)?).map_err(unread)
 }
 
 /// Opens an image, at its place in the file.

@@ -7,6 +7,7 @@ use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow};
+use coldpress_container::ContainerImage;
 use coldpress_report::failure::hint;
 use coldpress_report::text;
 use coldpress_session::ui::Ui;
@@ -31,6 +32,8 @@ const STDIN: &str = "-";
 ///
 /// `-` alone is no source if something is described.
 ///
+/// Returns the container image among them too, the last if there are several.
+///
 /// * `image`: what is to be written; beside it is room for an image, so that the files of
 ///   compressed archives are kept there meanwhile, unless `TMPDIR` says where.
 ///
@@ -43,14 +46,15 @@ pub(crate) fn inputs(
     pseudo_files: &PseudoFileArgs,
     image: &Path,
     ui: &Ui,
-) -> anyhow::Result<Vec<Input>> {
+) -> anyhow::Result<(Vec<Input>, Option<ContainerImage>)> {
     if sources == [PathBuf::from(STDIN)] && !pseudo_files.is_empty() && !args.tar {
-        return Ok(Vec::new());
+        return Ok((Vec::new(), None));
     }
     let spool_directory = match env::var_os("TMPDIR").filter(|path| !path.is_empty()) {
         Some(path) => path.into(),
         None => work_dir::parent(image).to_path_buf(),
     };
+    let mut last = None;
     let special = |source: &PathBuf| {
         let found = containers::find(source, container, &spool_directory, ui)?;
         Ok(match found {
@@ -58,6 +62,7 @@ pub(crate) fn inputs(
                 if let Some(target) = target {
                     containers::add_for(target, &mut container);
                 }
+                last = Some(container.image);
                 Some(Special::Layers(container.input))
             }
             None => origin(source, args)?.map(Special::Tar),
@@ -73,7 +78,7 @@ pub(crate) fn inputs(
         ));
     }
     if origins.iter().all(Option::is_none) {
-        return Ok(Input::from_paths(sources)?);
+        return Ok((Input::from_paths(sources)?, None));
     }
     let others = sources.iter().zip(&origins);
     let others = others.filter(|(_, origin)| origin.is_none());
@@ -93,7 +98,7 @@ pub(crate) fn inputs(
             },
         })),
     };
-    Ok(origins.into_iter().filter_map(input).collect())
+    Ok((origins.into_iter().filter_map(input).collect(), last))
 }
 
 /// The sources that are in the file system.

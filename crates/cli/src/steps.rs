@@ -109,7 +109,7 @@ pub(crate) fn reuse(
         not_reused(&"there is no such file");
         return Ok(());
     }
-    match Reuse::new(image_file::open_image(old)?, source, options) {
+    match Reuse::new(image_file::open_anywhere(old)?, source, options) {
         Ok(reuse) => source.reuse = Some(reuse),
         Err(BuildError::NotReusable(why)) => not_reused(&why),
         Err(error) => return Err(anyhow!(error).context(format!("cannot reuse {quoted}"))),

@@ -24,8 +24,12 @@ impl AddedLayer {
         self.add(path, mode, PlainEntry::File(content));
     }
 
-    pub(crate) fn directory(&mut self, path: &str) {
-        self.add(path, 0o755, PlainEntry::Directory);
+    pub(crate) fn directory(&mut self, path: &str, mode: u16) {
+        self.add(path, mode, PlainEntry::Directory);
+    }
+
+    pub(crate) fn link(&mut self, path: &str, target: &str) {
+        self.add(path, 0o777, PlainEntry::Link(target.as_bytes()));
     }
 
     fn add(&mut self, path: &str, mode: u16, entry: PlainEntry<'_>) {

@@ -25,10 +25,10 @@ impl ContainerImage {
     pub fn charliecloud_mount_points(&self, time_s: u32) -> Layer {
         let mut added = AddedLayer::new(time_s);
         for directory in DIRECTORIES {
-            added.directory(directory);
+            added.directory(directory, 0o755);
         }
         for number in 0..10 {
-            added.directory(&format!("mnt/{number}"));
+            added.directory(&format!("mnt/{number}"), 0o755);
         }
         for file in FILES {
             added.file(file, 0o644, b"");
@@ -36,7 +36,7 @@ impl ContainerImage {
         for volume in self.config.config.volumes.keys() {
             let path = volume.trim_matches('/');
             if !path.is_empty() && !path.split('/').any(|part| part == "..") {
-                added.directory(path);
+                added.directory(path, 0o755);
             }
         }
         added.layer(format!("{}, what Charliecloud mounts at", self.name))

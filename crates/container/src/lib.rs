@@ -5,6 +5,8 @@
 //! blobs       where manifests, configurations and layers are                  layout.rs, archive.rs
 //! resolve     from an index to the one manifest that is meant                 resolve.rs, platform.rs
 //! image       its configuration and its layers                                image.rs, config.rs
+//! enroot,     what tools add to an image that is made for them                enroot.rs, apptainer.rs
+//! apptainer
 //! artifact    a SquashFS image as registries and layouts keep it              artifact.rs, layout/write.rs
 //! ```
 //!
@@ -15,6 +17,7 @@
 //! Layers are checked when they are read (`coldpress_writer::LayersInput`).
 
 mod added;
+mod apptainer;
 mod archive;
 mod artifact;
 mod blobs;
@@ -36,6 +39,7 @@ mod reference;
 mod registry;
 mod resolve;
 
+pub use apptainer::ApptainerFiles;
 pub use artifact::{Artifact, ArtifactForm, ArtifactSettings};
 pub use blobs::{Blob, Blobs};
 pub use config::{Config, RunConfig};

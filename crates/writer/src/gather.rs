@@ -67,7 +67,8 @@ pub enum Input {
     /// of the root.
     Tar(TarInput),
     /// The layers of a container image, put on top of each other in the root directory. The first
-    /// input's own metadata becomes that of the root.
+    /// input's own metadata becomes that of the root; if no layer has an entry for it, that of the
+    /// next input does.
     Layers(LayersInput),
 }
 
@@ -193,7 +194,9 @@ pub fn gather(
     let synthetic_root = options.synthetic_root;
     let mut draft = Draft::new(synthetic_root.node());
     let mut is_root_synthetic = true;
-    for (index, input) in inputs.iter().enumerate() {
+    // Whether the metadata of the root is still to be found.
+    let mut is_first = true;
+    for input in inputs {
         let root = match input {
             Input::Directory(path) => {
                 Some(Scanner::new(&mut draft, options, progress).directory(path)?)
@@ -216,25 +219,24 @@ pub fn gather(
                 Some(root?)
             }
             Input::Tar(input) => {
-                if index == 0 && !synthetic_root.replaces_archive_root {
+                if is_first && !synthetic_root.replaces_archive_root {
                     draft.nodes[0] = input.defaults.node(0);
                 }
                 let root = tar::read(&mut draft, input, options, progress)?;
                 root.filter(|_| !synthetic_root.replaces_archive_root)
             }
             Input::Layers(input) => {
-                if index == 0 {
+                if is_first {
                     draft.nodes[0] = input.defaults.node(0);
                 }
                 layers::read(&mut draft, input, options, progress)?
             }
         };
-        if index == 0
-            && let Some(root) = root
-        {
+        if is_first && let Some(root) = root {
             draft.nodes[0] = root;
             is_root_synthetic = false;
         }
+        is_first &= is_root_synthetic && matches!(input, Input::Layers(_));
     }
     if !options.selection.is_everything() && inputs.iter().any(|input| !input.is_scanned()) {
         prune(&mut draft, &options.selection);

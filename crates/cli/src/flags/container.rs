@@ -52,6 +52,8 @@ pub(crate) enum TargetName {
     Enroot,
     /// `ch-run`.
     Charliecloud,
+    /// `apptainer run`.
+    Apptainer,
 }
 
 pub(crate) fn platform(text: &str) -> Result<Platform, String> {

@@ -7,7 +7,7 @@ use coldpress_codec::{Choice, Choices, Dictionary, Filter, Strategy};
 use coldpress_report::typed::{parse_positive, parse_size_bytes};
 
 /// How an image is written.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Image options")]
 pub(crate) struct ImageArgs {
     /// Compressor: gzip, lzo, lz4, xz, zstd or none [default: zstd]
@@ -114,7 +114,7 @@ pub(crate) struct ImageArgs {
 }
 
 /// What becomes of tail ends that no plan names.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct GroupArgs {
     /// How tail ends that no plan names share blocks: none, extension or similar [default: none]
     ///
@@ -137,7 +137,7 @@ pub(crate) struct GroupArgs {
 /// What there is to set beside the level, for some compressors.
 ///
 /// Hidden in the short help, which would not fit a screen.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Options of single compressors")]
 pub(crate) struct TuningArgs {
     /// Base-2 logarithm of the window of gzip, 8 to 15 [default: 15]

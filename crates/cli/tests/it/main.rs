@@ -56,6 +56,7 @@ mod recorders;
 mod report;
 mod run;
 mod select;
+mod sif;
 mod skip;
 mod sqlite;
 mod squashfs_layers;

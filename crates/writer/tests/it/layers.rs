@@ -1,4 +1,6 @@
+use std::fs;
 use std::ops::ControlFlow;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -170,6 +172,36 @@ fn what_is_no_directory_on_both_sides_is_replaced() {
     // That of the last layer that has one.
     assert_eq!(source.tree[NodeId::ROOT].mode, 0o644);
     assert_eq!(source.losses().count(), 0);
+}
+
+#[test]
+fn layers_without_a_root_leave_its_metadata_to_the_next_input() {
+    let directory = tempfile::tempdir().unwrap();
+    fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o710)).unwrap();
+    fs::write(directory.path().join("a"), "own").unwrap();
+    let below = Archive::default().file("a", b"below").file("b", b"1");
+    let layers = LayersInput {
+        layers: vec![layer(0, below.end())],
+        spool_directory: directory.path().to_path_buf(),
+        defaults: TarDefaults::default(),
+        follows_symlinks: false,
+    };
+    let inputs = [
+        Input::Layers(layers),
+        Input::Directory(directory.path().to_path_buf()),
+    ];
+    let go_on = &mut |_| ControlFlow::Continue(());
+    let source = gather(&inputs, &SourceOptions::default(), go_on).unwrap();
+    assert_eq!(names(&source), ["/a f3", "/b f1"]);
+    assert_eq!(source.tree[NodeId::ROOT].mode, 0o710);
+    let reversed = gather(
+        &[inputs[1].clone(), inputs[0].clone()],
+        &SourceOptions::default(),
+        go_on,
+    );
+    let source = reversed.unwrap();
+    assert_eq!(names(&source), ["/a f5", "/b f1"]);
+    assert_eq!(source.tree[NodeId::ROOT].mode, 0o710);
 }
 
 #[test]

@@ -44,7 +44,8 @@ use crate::flags::tar::TarArgs;
 Example:
   coldpress build rootfs rootfs.sqfs -c zstd -l 19 --plan rootfs.plan
   docker export app | coldpress build - app.sqfs
-  coldpress build oci:layout:app app.sqfs"
+  coldpress build oci:layout:app app.sqfs
+  coldpress build docker://localhost:5000/app:1 app.sif"
 )]
 #[expect(
     clippy::struct_excessive_bools,
@@ -154,11 +155,16 @@ pub(crate) struct BuildArgs {
     #[command(flatten)]
     pub(crate) container: ContainerArgs,
 
-    /// Add what this tool adds to a container image: enroot, charliecloud
+    /// Add what this tool adds to an image: enroot, apptainer, charliecloud
     ///
     /// enroot: `/etc/rc`, `/etc/rc.local`, `/etc/environment` and `/etc/fstab` as `enroot import`
     /// writes them, and an empty `/dev`. Without -c, -l, -b and --store, the options of mksquashfs
     /// in `ENROOT_SQUASH_OPTIONS` or enroot.conf hold.
+    ///
+    /// apptainer: IMAGE is a SIF container as `apptainer build` writes it. The tree gets
+    /// `/.singularity.d` with runscript, environment and labels, and the compressor is gzip unless
+    /// another is asked for. Any SOURCE will do. This is the default if the name of IMAGE ends with
+    /// `.sif`.
     ///
     /// charliecloud: the directories at which `ch-run` mounts something, `/ch/environment` and
     /// `/ch/metadata.json`.

@@ -1,11 +1,14 @@
 //! `coldpress build`: scan, order, write, verify if asked, put in place.
 
 pub(crate) mod args;
+mod sif;
 pub(crate) mod site;
 
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::anyhow;
+use coldpress_container::ApptainerFiles;
 use coldpress_layout::Dialect;
 use coldpress_report::failure::hint;
 use coldpress_report::text::plural;
@@ -15,6 +18,7 @@ use coldpress_session::ui::Ui;
 use coldpress_writer::{Input, MetadataLayout, Output, Summary, Warning};
 use serde::Serialize;
 
+use crate::flags::container::TargetName;
 use crate::inputs;
 use crate::ordering::Ordering;
 use crate::pseudo_files;
@@ -50,15 +54,22 @@ pub(super) fn run(args: &BuildArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let _hold = ui.interrupt.hold();
     // Before anything is pulled or scanned: a wrong place is an error at once, not after minutes.
     let output = Output::create(path)?;
-    let mut inputs = inputs::inputs(
+    let target = sif::target(args, path);
+    let is_sif = target == Some(TargetName::Apptainer);
+    let mut image_options = args.image_options.clone();
+    if is_sif {
+        sif::check(args, path)?;
+        sif::compressor(&mut image_options);
+    }
+    let (mut inputs, container) = inputs::inputs(
         sources,
-        (&args.tar, &args.container, args.target),
+        (&args.tar, &args.container, target),
         &args.pseudo_files,
         path,
         ui,
     )?;
-    if args.target.is_some() && !inputs.iter().any(|input| matches!(input, Input::Layers(_))) {
-        let error = anyhow!("--preset is about container images, and no SOURCE is one");
+    if target.is_some() && !is_sif && container.is_none() {
+        let error = anyhow!("this --preset is about container images, and no SOURCE is one");
         return Err(hint(
             error,
             "leave it out, or name an image like `docker://HOST/NAME:TAG`",
@@ -68,15 +79,18 @@ pub(super) fn run(args: &BuildArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let mut source_options = args.source_options.clone();
     let metadata = &mut source_options.metadata;
     // The user of a container is root in it.
-    metadata.all_root |= args.target.is_some() && metadata.uid.is_none() && metadata.gid.is_none();
-    let mut settings = ImageSettings::resolve(&args.image_options, &source_options, sources)?;
+    metadata.all_root |= target.is_some() && metadata.uid.is_none() && metadata.gid.is_none();
+    let mut settings = ImageSettings::resolve(&image_options, &source_options, sources)?;
     settings.adopt(&args.image_options, &mut inputs)?;
     let site = site::options(args, ui)?;
     if let Some(site) = &site {
         settings.take_options(&args.image_options, &site.options);
     }
     let is_strict = args.exit_on_error || site.is_some_and(|site| site.exit_on_error);
-    settings.offset_bytes = args.offset.unwrap_or(0);
+    let container = container.as_ref();
+    let sif = is_sif.then(|| sif::add(&mut inputs, container, args, settings.epoch_s));
+    let partition = sif.as_ref().map(ApptainerFiles::partition_start);
+    settings.offset_bytes = partition.or(args.offset).unwrap_or(0);
     settings.is_padded = !args.no_padding;
     settings.pseudo_files = pseudo_files::resolve(&args.pseudo_files, path, settings.epoch_s)?;
     settings.overrides.pseudo_wins = args.pseudo_files.pseudo_override;
@@ -89,34 +103,54 @@ pub(super) fn run(args: &BuildArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let ordering = Ordering::read(sort, &args.profile, args.plan.as_deref())?;
     let (summary, warnings, notes) =
         build(args, is_strict, &inputs, &settings, ordering, &output, ui)?;
+    if let Some(sif) = &sif {
+        sif::finish(sif, &output, &summary)?;
+    }
     steps::commit(output, ui)?;
     let report = Report {
-        image: path.display().to_string(),
-        image_bytes: summary.image_bytes,
-        content_bytes: summary.data_bytes,
-        ratio: units::share(summary.image_bytes, summary.data_bytes),
-        inodes: summary.inode_count,
-        fragment_blocks: summary.fragment_count,
-        data_stored_bytes: summary.stored_bytes,
-        table_bytes: summary.table_bytes,
-        sparse_bytes: summary.sparse_bytes,
-        duplicate_files: summary.duplicate_files,
-        duplicate_bytes: summary.duplicate_bytes,
-        copied_bytes: summary.copied_bytes,
         warnings,
         notes,
-        verified: args.verify,
         time_s: started.elapsed().as_secs_f64(),
+        ..Report::new(args, path, &summary)
     };
+    tell(args, &report, &summary, started.elapsed(), ui)
+}
+
+impl Report {
+    fn new(args: &BuildArgs, image: &Path, summary: &Summary) -> Self {
+        Self {
+            image: image.display().to_string(),
+            image_bytes: summary.image_bytes,
+            content_bytes: summary.data_bytes,
+            ratio: units::share(summary.image_bytes, summary.data_bytes),
+            inodes: summary.inode_count,
+            fragment_blocks: summary.fragment_count,
+            data_stored_bytes: summary.stored_bytes,
+            table_bytes: summary.table_bytes,
+            sparse_bytes: summary.sparse_bytes,
+            duplicate_files: summary.duplicate_files,
+            duplicate_bytes: summary.duplicate_bytes,
+            copied_bytes: summary.copied_bytes,
+            warnings: Vec::new(),
+            notes: Vec::new(),
+            verified: args.verify,
+            time_s: 0.0,
+        }
+    }
+}
+
+/// The summary, and how it ended.
+fn tell(
+    args: &BuildArgs,
+    report: &Report,
+    summary: &Summary,
+    time: Duration,
+    ui: &Ui,
+) -> anyhow::Result<Exit> {
     if args.json {
-        ui.json(&report)?;
+        ui.json(report)?;
     } else {
-        ui.say(&summary_line(
-            &report.image,
-            args,
-            &summary,
-            started.elapsed(),
-        ));
+        ui.say(&summary_line(&report.image, args, summary, time));
     }
     let lost = report.warnings.len() as u64;
     if lost > 0 {
