@@ -16,6 +16,7 @@ use coldpress_report::units::{bytes, count, share, size_and_ratio};
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use crate::container::Container;
 use blocks::Blocks;
 use counts::Counts;
 use kinds::Kinds;
@@ -28,6 +29,9 @@ pub use survey::Survey;
 #[derive(Debug, Serialize)]
 pub struct Contents {
     image: String,
+    /// What the image is in, if that is a SIF container.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    container: Option<Container>,
     superblock: Value,
     compressor_options: Value,
     ids: Vec<u32>,
@@ -61,6 +65,7 @@ impl Contents {
         };
         Self {
             image: path.display().to_string(),
+            container: None,
             superblock: superblock_json(superblock),
             compressor_options: image.options().as_ref().map_or(Value::Null, options_json),
             ids: image.ids().to_vec(),
@@ -73,6 +78,12 @@ impl Contents {
             sizes,
             parts: parts::of(superblock, bytes),
         }
+    }
+
+    /// The same of an image inside a container.
+    #[must_use]
+    pub fn within(self, container: Option<Container>) -> Self {
+        Self { container, ..self }
     }
 
     /// The same for people.
@@ -152,6 +163,7 @@ fn table(info: &Contents, superblock: &Superblock, options: Option<&CompressorOp
         None => rows.push(("fragment blocks", count(superblock.fragment_count.into()))),
     }
     rows.push(("owners and groups", ids_text(&info.ids)));
+    rows.extend(info.container.as_ref().map(Container::row));
     let rows = rows
         .into_iter()
         .map(|(name, value)| format!("{name:<18} {value}\n"));
@@ -160,6 +172,7 @@ fn table(info: &Contents, superblock: &Superblock, options: Option<&CompressorOp
         .chain(info.parts.iter().map(part_line))
         .chain(info.kinds.iter().flat_map(Kinds::lines))
         .chain(info.sizes.iter().flat_map(Sizes::lines))
+        .chain(info.container.iter().flat_map(Container::lines))
         .collect()
 }
 

@@ -13,6 +13,7 @@
 //! damage is an error of the crate `image`. Texts go to a writer of the caller's.
 #![forbid(unsafe_code)]
 
+mod container;
 mod contents;
 pub mod difference;
 mod dump;
@@ -21,6 +22,7 @@ mod listing;
 mod stat;
 mod tree;
 
+pub use container::Container;
 pub use contents::{Contents, Survey};
 pub use dump::{dump_json, dump_lines};
 pub use file::{FileFacts, size_bytes};

@@ -124,6 +124,24 @@ impl Kind {
         }
     }
 
+    /// What it is called in texts.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Definition => "definition",
+            Self::Environment => "environment",
+            Self::Labels => "labels",
+            Self::Partition(partition) => partition.name(),
+            Self::Signature => "signature",
+            Self::Json => "JSON",
+            Self::Generic => "generic",
+            Self::CryptoMessage => "encrypted key",
+            Self::Sbom => "bill of materials",
+            Self::OciIndex => "OCI index",
+            Self::OciBlob => "OCI blob",
+            Self::Unknown(_) => "unknown",
+        }
+    }
+
     fn number(self) -> u32 {
         match self {
             Self::Definition => 0x4001,
@@ -149,6 +167,16 @@ impl Partition {
             file_system: FileSystem::SquashFs,
             role: Role::PrimarySystem,
             architecture,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self.role {
+            Role::PrimarySystem => "system",
+            Role::System => "other system",
+            Role::Overlay => "overlay",
+            Role::Data => "data",
+            Role::Other(_) => "partition",
         }
     }
 

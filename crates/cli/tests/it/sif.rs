@@ -161,6 +161,39 @@ fn a_container_says_itself_where_its_image_is() {
 }
 
 #[test]
+fn info_prints_what_is_in_a_container_and_what_cannot_be_true() {
+    let stage = Stage::new();
+    image(&stage);
+    stage.done(["-q", "build", "oci:layout", "app.sif"]);
+    let info = ["info", "app.sif", "--offset", "auto"];
+    let text = stage.done(info).text();
+    for expected in [
+        "SIF, amd64, id ",
+        "definition",
+        "oci-config.json",
+        "system  ",
+    ] {
+        assert!(text.contains(expected), "{expected}: {text}");
+    }
+    let json = stage.done([&info[..], &["--json"]].concat()).json();
+    let objects = json["container"]["objects"].as_array().unwrap();
+    assert_eq!(objects.len(), 4);
+    assert_eq!(objects[3]["start"], 36_864);
+    // The image is there nevertheless.
+    let mut bytes = fs::read(stage.at("app.sif")).unwrap();
+    bytes[88] = 47;
+    fs::write(stage.at("app.sif"), bytes).unwrap();
+    let ran = stage.run(info);
+    assert_eq!(ran.code, Some(1));
+    assert!(
+        ran.stderr.contains("the SIF header at byte 104 states"),
+        "{}",
+        ran.stderr
+    );
+    stage.done(["ls", "app.sif", "--offset", "auto"]);
+}
+
+#[test]
 fn siftool_reads_what_is_written() {
     if without_peer("siftool") {
         return;

@@ -5,7 +5,8 @@ pub(crate) mod args;
 use std::io::Write as _;
 
 use anyhow::Context as _;
-use coldpress_describe::{Contents, Survey};
+use coldpress_describe::{Container, Contents, Survey};
+use coldpress_image::ImageOffset;
 use coldpress_report::text::quoted;
 use coldpress_session::exit::Exit;
 use coldpress_session::ui::Ui;
@@ -23,8 +24,17 @@ pub(super) fn run(args: &InfoArgs, ui: &Ui) -> anyhow::Result<Exit> {
             None
         }
     };
-    let is_damaged = survey.is_none();
-    let contents = Contents::new(&args.image, &image, &*bytes, survey);
+    let container = match args.place.offset {
+        Some(ImageOffset::Auto) => image_file::container(&args.image)?,
+        _ => None,
+    };
+    let container = container.as_ref().map(Container::new);
+    let damage = container.as_ref().and_then(Container::damage);
+    if let Some(damage) = damage {
+        ui.error(damage);
+    }
+    let is_damaged = survey.is_none() || damage.is_some();
+    let contents = Contents::new(&args.image, &image, &*bytes, survey).within(container);
     if args.json {
         ui.json(&contents)?;
     } else {
