@@ -13,7 +13,8 @@
 //!
 //! * [`Row`] and [`text`]: figures and words for the terminal.
 //! * [`standings`]: the contestants of a study beside their baselines, figure by figure.
-//! * [`differences`] and [`Condition`]: a study beside an older one, and when that is a failure.
+//! * [`differences`], [`Condition`] and [`Comparison`]: a study beside an older one, and when that is
+//!   a failure.
 //! * [`build_study`]: how long it takes to make and to unpack images, by tool and setting.
 //! * [`Report`]: studies of any kind, from here or from others, as one page.
 //! * [`figure()`]: a figure with the unit in its name.
@@ -21,6 +22,7 @@
 mod boot;
 pub mod build_study;
 mod compare;
+mod comparison;
 mod condition;
 mod difference;
 mod error;
@@ -49,6 +51,7 @@ pub use boot::{
 };
 pub use coldpress_statistics as stats;
 pub use compare::compare;
+pub use comparison::{COMPARISON_COLUMNS, Comparison, Judgement};
 pub use condition::{Condition, ConditionError};
 pub use difference::{Difference, differences, unmatched};
 pub use error::Error;

@@ -89,83 +89,85 @@ fn more_objects_than_descriptors_are_left_out() {
     assert_eq!((descriptors.len(), header.free_descriptors), (48, 0));
 }
 
+/// What is changed, where, to which number, and what is said of it.
+const DAMAGES: [(&str, usize, u64, &str); 12] = [
+    (
+        "count",
+        88,
+        u64::MAX,
+        "header at byte 88 states 18446744073709551615 descriptors at byte 4096, but only 63 are",
+    ),
+    (
+        "count",
+        88,
+        47,
+        "header at byte 104 states that its 47 descriptors take 28080 bytes, must be 27495",
+    ),
+    (
+        "table",
+        96,
+        u64::MAX,
+        "header at byte 88 states 48 descriptors at byte 18446744073709551615, but only 0",
+    ),
+    (
+        "table",
+        96,
+        0,
+        "header at byte 80 states 45 free descriptors, but 47 are",
+    ),
+    (
+        "table bytes",
+        104,
+        u64::MAX,
+        "header at byte 104 states that its 48 descriptors take",
+    ),
+    (
+        "free",
+        80,
+        48,
+        "header at byte 80 states 48 free descriptors, but 45 are",
+    ),
+    (
+        "start",
+        SECOND + 17,
+        u64::MAX,
+        "descriptor 2 at byte 4681 puts 2 bytes at byte 18446744073709551615, but the file has 40960",
+    ),
+    (
+        "size",
+        THIRD + 25,
+        8193,
+        "descriptor 3 at byte 5266 puts 8193 bytes at byte 32768, but",
+    ),
+    (
+        "on an object",
+        SECOND + 17,
+        32_180,
+        "descriptor 2 at byte 4681 puts 2 bytes at byte 32180, where the object of descriptor 1 is",
+    ),
+    (
+        "on the header",
+        SECOND + 17,
+        127,
+        "descriptor 2 at byte 4681 puts 2 bytes at byte 127, where the header or the table is",
+    ),
+    (
+        "on the table",
+        SECOND + 17,
+        4095,
+        "descriptor 2 at byte 4681 puts 2 bytes at byte 4095, where the header or the table is",
+    ),
+    (
+        "before the objects",
+        THIRD + 17,
+        32_768 - 600,
+        "descriptor 3 at byte 5266 puts 8192 bytes at byte 32168, where the header or the table is",
+    ),
+];
+
 #[test]
 fn what_cannot_be_true_is_an_error_with_its_place() {
-    let cases: [(&str, usize, u64, &str); 12] = [
-        (
-            "count",
-            88,
-            u64::MAX,
-            "header at byte 88 states 18446744073709551615 descriptors at byte 4096, but only 63 are",
-        ),
-        (
-            "count",
-            88,
-            47,
-            "header at byte 104 states that its 47 descriptors take 28080 bytes, must be 27495",
-        ),
-        (
-            "table",
-            96,
-            u64::MAX,
-            "header at byte 88 states 48 descriptors at byte 18446744073709551615, but only 0",
-        ),
-        (
-            "table",
-            96,
-            0,
-            "header at byte 80 states 45 free descriptors, but 47 are",
-        ),
-        (
-            "table bytes",
-            104,
-            u64::MAX,
-            "header at byte 104 states that its 48 descriptors take",
-        ),
-        (
-            "free",
-            80,
-            48,
-            "header at byte 80 states 48 free descriptors, but 45 are",
-        ),
-        (
-            "start",
-            SECOND + 17,
-            u64::MAX,
-            "descriptor 2 at byte 4681 puts 2 bytes at byte 18446744073709551615, but the file has 40960",
-        ),
-        (
-            "size",
-            THIRD + 25,
-            8193,
-            "descriptor 3 at byte 5266 puts 8193 bytes at byte 32768, but",
-        ),
-        (
-            "on an object",
-            SECOND + 17,
-            32_180,
-            "descriptor 2 at byte 4681 puts 2 bytes at byte 32180, where the object of descriptor 1 is",
-        ),
-        (
-            "on the header",
-            SECOND + 17,
-            127,
-            "descriptor 2 at byte 4681 puts 2 bytes at byte 127, where the header or the table is",
-        ),
-        (
-            "on the table",
-            SECOND + 17,
-            4095,
-            "descriptor 2 at byte 4681 puts 2 bytes at byte 4095, where the header or the table is",
-        ),
-        (
-            "before the objects",
-            THIRD + 17,
-            32_768 - 600,
-            "descriptor 3 at byte 5266 puts 8192 bytes at byte 32168, where the header or the table is",
-        ),
-    ];
-    for (what, at, number, expected) in cases {
+    for (what, at, number, expected) in DAMAGES {
         let mut bytes = container();
         bytes[at..at + 8].copy_from_slice(&number.to_le_bytes());
         let error = read(&bytes).expect_err(what).to_string();
@@ -205,5 +207,24 @@ fn every_cut_is_an_error_or_another_file() {
             Ok(None) => assert!(len < HEADER_BYTES, "{len}"),
             Err(error) => panic!("{error}"),
         }
+    }
+}
+
+#[test]
+fn any_changed_byte_is_borne() {
+    let mut bytes = container();
+    let len = bytes.len() as u64;
+    for place in (0..HEADER_BYTES).chain(4096..THIRD + DESCRIPTOR_BYTES) {
+        let before = bytes[place];
+        for after in [0, 1, 0x7f, 0x80, 0xff, before ^ 1] {
+            bytes[place] = after;
+            if let Ok(Some(_)) = Header::parse(&bytes)
+                && let Ok((_, descriptors)) = read(&bytes)
+            {
+                let is_inside = |it: &Descriptor| it.end().is_some_and(|end| end <= len);
+                assert!(descriptors.iter().all(is_inside), "{place}");
+            }
+        }
+        bytes[place] = before;
     }
 }

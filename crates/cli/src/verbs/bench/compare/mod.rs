@@ -1,17 +1,15 @@
 //! `coldpress bench compare`.
 
 pub(crate) mod args;
-mod judgement;
-mod junit;
-mod markdown;
 mod table;
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::Write as _;
 use std::path::Path;
 
 use anyhow::{Context as _, anyhow, bail};
-use coldpress_bench::{Difference, differences, unmatched};
+use coldpress_bench::{Comparison, Condition, Difference, differences, unmatched};
 use coldpress_history::{Study, StudyId, read_studies};
 use coldpress_report::failure::hint;
 use coldpress_report::text::{escaped, plural, quoted};
@@ -19,33 +17,9 @@ use coldpress_session::exit::Exit;
 use coldpress_session::ui::Ui;
 use coldpress_session::{failure, state};
 use coldpress_writer::Output;
-use serde::Serialize;
 
 use crate::steps;
 use crate::verbs::bench::compare::args::CompareArgs;
-
-use judgement::Judgement;
-
-/// Facts that two studies are not meant to share.
-const OWN_FACTS: [&str; 2] = ["coldpress_commit", "seed"];
-
-/// A newer study beside an older one.
-#[derive(Debug, Serialize)]
-struct Comparison<'a> {
-    base: Compared<'a>,
-    new: Compared<'a>,
-    /// Facts in which they differ: name, older value, newer value.
-    conditions: Vec<(&'a str, Option<&'a str>, Option<&'a str>)>,
-    differences: &'a [Difference],
-    judgements: Vec<Judgement<'a>>,
-}
-
-/// One of the two.
-#[derive(Debug, Serialize)]
-struct Compared<'a> {
-    title: &'a str,
-    began_unix_ms: u64,
-}
 
 pub(super) fn run(args: &CompareArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let (base, new) = (open(&args.base)?, open(&args.new)?);
@@ -54,21 +28,16 @@ pub(super) fn run(args: &CompareArgs, ui: &Ui) -> anyhow::Result<Exit> {
         let error = anyhow!("the two studies have no figure of a contestant in common");
         return Err(hint(error, contestants(&base, &new)));
     }
-    let comparison = Comparison {
-        base: compared(&base),
-        new: compared(&new),
-        conditions: changed_facts(&base, &new),
-        differences: &differences,
-        judgements: judgement::judge(&args.fail_if, &differences)?,
-    };
+    let comparison = Comparison::new([&base, &new], &differences, &args.fail_if)
+        .map_err(|condition| about_nothing(condition, &differences))?;
     let create = |path: &Option<_>| path.as_deref().map(Output::create).transpose();
     let (junit, markdown) = (create(&args.junit)?, create(&args.markdown)?);
     warn(&comparison, &unmatched(&base, &new), ui);
     if let Some(output) = junit {
-        steps::write_small(output, &junit::document(&comparison)?)?;
+        steps::write_small(output, &comparison.junit()?)?;
     }
     if let Some(output) = markdown {
-        steps::write_small(output, markdown::document(&comparison).as_bytes())?;
+        steps::write_small(output, comparison.markdown().as_bytes())?;
     }
     // The judgement stands, whether somebody reads the table or not.
     failure::unless_stdout_closed(print(&comparison, args.json, ui))?;
@@ -81,6 +50,14 @@ pub(super) fn run(args: &CompareArgs, ui: &Ui) -> anyhow::Result<Exit> {
         ui.error(&judgement.sentence());
     }
     Ok(Exit::partial_if(!failed.is_empty()))
+}
+
+fn about_nothing(condition: &Condition, differences: &[Difference]) -> anyhow::Error {
+    let figures = differences.iter().map(|it| escaped(it.figure.as_bytes()));
+    let figures: BTreeSet<String> = figures.collect();
+    let figures: Vec<String> = figures.into_iter().collect();
+    let error = anyhow!("the condition `{condition}` names no figure that both studies have");
+    hint(error, format!("they have {}", figures.join(", ")))
 }
 
 fn print(comparison: &Comparison<'_>, json: bool, ui: &Ui) -> anyhow::Result<()> {
@@ -125,13 +102,6 @@ fn open(named: &Path) -> anyhow::Result<Study> {
     }
 }
 
-fn compared(study: &Study) -> Compared<'_> {
-    Compared {
-        title: &study.title,
-        began_unix_ms: study.began_unix_ms,
-    }
-}
-
 /// Both lists of contestants, for whom nothing is to be compared.
 fn contestants(base: &Study, new: &Study) -> String {
     let names = |study: &Study| -> String {
@@ -147,27 +117,6 @@ fn contestants(base: &Study, new: &Study) -> String {
         names(base),
         names(new)
     )
-}
-
-fn changed_facts<'a>(
-    base: &'a Study,
-    new: &'a Study,
-) -> Vec<(&'a str, Option<&'a str>, Option<&'a str>)> {
-    let mut names: Vec<&str> = base
-        .facts
-        .keys()
-        .chain(new.facts.keys())
-        .map(String::as_str)
-        .collect();
-    names.sort_unstable();
-    names.dedup();
-    let value = |study: &'a Study, name: &str| study.facts.get(name).map(String::as_str);
-    let facts = names
-        .into_iter()
-        .map(|name| (name, value(base, name), value(new, name)));
-    facts
-        .filter(|(name, base, new)| base != new && !OWN_FACTS.contains(name))
-        .collect()
 }
 
 /// Tells what stands against trusting the comparison.

@@ -4,8 +4,7 @@ use std::fmt::Write as _;
 
 use coldpress_report::text::escaped;
 
-use super::Comparison;
-use super::table::{COLUMNS, cells};
+use super::{COMPARISON_COLUMNS, Comparison};
 
 /// Judgements first, then the table, then the conditions that were not the same.
 pub(super) fn document(comparison: &Comparison<'_>) -> String {
@@ -28,10 +27,13 @@ pub(super) fn document(comparison: &Comparison<'_>) -> String {
     if !comparison.judgements.is_empty() {
         text.push('\n');
     }
-    row(&mut text, COLUMNS.iter().map(|&title| title.to_owned()));
+    row(
+        &mut text,
+        COMPARISON_COLUMNS.iter().map(|&title| title.to_owned()),
+    );
     let _ = writeln!(text, "|---|---|--:|--:|--:|--:|---|");
     for difference in comparison.differences {
-        row(&mut text, cells(difference).into_iter());
+        row(&mut text, difference.cells().into_iter());
     }
     if !comparison.conditions.is_empty() {
         let _ = writeln!(text, "\nMade under other conditions:\n");

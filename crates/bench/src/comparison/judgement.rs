@@ -1,36 +1,38 @@
 //! Conditions, each applied to each figure that it is about.
 
-use anyhow::anyhow;
-use coldpress_bench::{Condition, Difference};
-use coldpress_report::failure::hint;
 use coldpress_report::text::escaped;
 use coldpress_report::units::{change, ratio};
 use serde::{Serialize, Serializer};
 
-use super::table::values;
+use crate::condition::Condition;
+use crate::difference::Difference;
 
 /// A condition, applied to a figure of a contestant.
 #[derive(Debug, Serialize)]
-pub(super) struct Judgement<'a> {
+pub struct Judgement<'a> {
+    /// The condition.
     #[serde(serialize_with = "as_text")]
-    pub(super) condition: &'a Condition,
-    pub(super) contestant: &'a str,
-    pub(super) figure: &'a str,
-    /// `None` if there are too few runs.
-    pub(super) holds: Option<bool>,
+    pub condition: &'a Condition,
+    /// The contestant.
+    pub contestant: &'a str,
+    /// Its figure.
+    pub figure: &'a str,
+    /// Whether it holds; `None` if there are too few runs.
+    pub holds: Option<bool>,
+    /// What is judged.
     #[serde(skip)]
-    pub(super) difference: &'a Difference,
+    pub difference: &'a Difference,
 }
 
 /// Applies all conditions.
 ///
 /// # Errors
 ///
-/// If one is about no figure.
+/// One that is about no figure.
 pub(super) fn judge<'a>(
     conditions: &'a [Condition],
     differences: &'a [Difference],
-) -> anyhow::Result<Vec<Judgement<'a>>> {
+) -> Result<Vec<Judgement<'a>>, &'a Condition> {
     let mut judgements = Vec::new();
     for condition in conditions {
         let about = differences
@@ -45,15 +47,7 @@ pub(super) fn judge<'a>(
             difference,
         }));
         if judgements.len() == before {
-            let mut figures: Vec<_> = differences
-                .iter()
-                .map(|it| escaped(it.figure.as_bytes()))
-                .collect();
-            figures.sort_unstable();
-            figures.dedup();
-            let error =
-                anyhow!("the condition `{condition}` names no figure that both studies have");
-            return Err(hint(error, format!("they have {}", figures.join(", "))));
+            return Err(condition);
         }
     }
     Ok(judgements)
@@ -61,7 +55,7 @@ pub(super) fn judge<'a>(
 
 impl Judgement<'_> {
     /// `ordered: cold_s changed by +7.1 % (95 % interval +5.5 % to +8.8 %): cold > +5%`.
-    pub(super) fn sentence(&self) -> String {
+    pub fn sentence(&self) -> String {
         let Self {
             difference,
             condition,
@@ -87,7 +81,7 @@ fn changed(difference: &Difference) -> String {
             change(sure.high)
         ),
         Some(_) => {
-            let [base, new] = values(difference);
+            let [base, new] = difference.values();
             format!("changed from {base} to {new}")
         }
         None => format!("has ratio {}, of too few runs", ratio(found)),
