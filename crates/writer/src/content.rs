@@ -1,5 +1,6 @@
 //! Where the bytes of regular files come from, and reading them.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::fs::File;
 use std::io;
@@ -11,6 +12,7 @@ use coldpress_image::{Image, ReadAt};
 use rustix::fs::SeekFrom;
 
 use crate::disk::{DiskFile, Found};
+use crate::duplicates::Hash;
 
 /// Where the bytes of a node are. 32 bytes: there is one for each node.
 #[derive(Clone, Debug)]
@@ -65,6 +67,8 @@ pub(crate) struct Store {
     pub(crate) path: PathBuf,
     /// The file that it lies in, if that may change.
     pub(crate) watched: Option<Watched>,
+    /// Hashes of contents, by where they begin: of those whose bytes passed by.
+    pub(crate) hashes: HashMap<u64, Hash>,
 }
 
 /// A file that somebody else may change while an image is built from it.

@@ -10,6 +10,7 @@ use coldpress_layout::{Kind, Node, NodeId, Sketches, Tree};
 
 use crate::content::{Content, Store, StoreId, Watched};
 use crate::disk::{Disk, Found};
+use crate::duplicates::Hash;
 use crate::error::Error;
 use crate::held::Identity;
 use crate::shared_xattrs::SharedXattrs;
@@ -156,6 +157,7 @@ impl Draft {
             bytes,
             path,
             watched: None,
+            hashes: HashMap::new(),
         });
         StoreId(id)
     }
@@ -176,6 +178,11 @@ impl Draft {
             found: Found::new(found),
         });
         id
+    }
+
+    /// Notes the hash of a content, whose bytes passed by.
+    pub(crate) fn note_hash(&mut self, id: StoreId, offset_bytes: u64, hash: Hash) {
+        self.stores[id.0 as usize].hashes.insert(offset_bytes, hash);
     }
 
     /// Says where the content is that a store holds, now that it is known.

@@ -28,7 +28,29 @@ pub(crate) const BATCH_FILES: usize = 32;
 pub(crate) const WINDOW: NonZeroUsize = NonZeroUsize::new(8).expect("8 is not 0");
 
 /// The first half of a BLAKE3 hash: equal ones are compared byte by byte, so that length serves.
-type Hash = [u8; 16];
+pub(crate) type Hash = [u8; 16];
+
+/// The hash of a span whose bytes come piece by piece.
+pub(crate) struct SpanHasher(blake3::Hasher);
+
+impl SpanHasher {
+    /// * `len`: of the span; it is hashed too.
+    pub(crate) fn new(len: u64) -> Self {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(&len.to_le_bytes());
+        Self(hasher)
+    }
+
+    pub(crate) fn update(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    pub(crate) fn finish(&self) -> Hash {
+        let mut hash = Hash::default();
+        self.0.finalize_xof().fill(&mut hash);
+        hash
+    }
+}
 
 /// What of a file is compared: its first byte and its length.
 type Span<'a> = &'a (dyn Fn(NodeId) -> (u64, u64) + Sync);
@@ -47,7 +69,9 @@ impl Source {
     ///
     /// # Cost
     ///
-    /// Files of equal length are read once, those that seem alike once more; so are tail ends.
+    /// Files of equal length are read once, those that seem alike once more; so are tail ends. What
+    /// passed by when the source was gathered, as from a compressed layer, is read only if it seems
+    /// alike.
     pub fn find_duplicates(
         &mut self,
         tails: Option<BlockSize>,
@@ -181,16 +205,19 @@ impl Source {
     }
 }
 
-/// The hash of a span, its length included.
+/// The hash of a span, its length included. One that was taken when its bytes passed by needs no
+/// reading.
 fn hash(
     source: &Source,
     node: NodeId,
     (start, len): (u64, u64),
     buffer: &mut [u8],
 ) -> Result<Hash, Error> {
+    if let Some(hash) = source.known_hash(node).filter(|_| start == 0) {
+        return Ok(hash);
+    }
     let content = source.open(node)?;
-    let mut hasher = blake3::Hasher::new();
-    hasher.update(&len.to_le_bytes());
+    let mut hasher = SpanHasher::new(len);
     let mut done = 0;
     while done < len {
         let read = read(source, node, &content, buffer, (start + done, len - done))?;
@@ -198,9 +225,7 @@ fn hash(
         hasher.update(&buffer[..read]);
         done += read as u64;
     }
-    let mut hash = Hash::default();
-    hasher.finalize_xof().fill(&mut hash);
-    Ok(hash)
+    Ok(hasher.finish())
 }
 
 fn equal(

@@ -35,7 +35,7 @@ use std::sync::Arc;
 use coldpress_image::ReadAt;
 use coldpress_layout::Node;
 
-use crate::digest::Digest;
+use crate::digest::{Digest, Hasher};
 use crate::draft::Draft;
 use crate::error::{self, Error};
 use crate::gather::SourceOptions;
@@ -44,7 +44,7 @@ use crate::tar::stream::Stream;
 use crate::tar::unpack::Unpacker;
 use crate::tar::{Keeper, TarDefaults, unpack_all};
 use gzip::SPAN_BYTES;
-use opened::Means;
+use opened::{Means, plain_defect};
 pub(crate) use packed::Packing;
 pub(crate) use paged::Paged;
 use pages::PAGE_BYTES;
@@ -207,7 +207,9 @@ fn archive(
         }
         None => draft.keep(Arc::clone(&layer.bytes), layer.name.clone()),
     };
-    let stream = Stream::of_pump(pump, layer.name.clone(), progress);
+    let mut stream = Stream::of_pump(pump, layer.name.clone(), progress);
+    // Here and not in the thread that decompresses, which takes longest.
+    stream.hasher = layer.diff_id.as_ref().map(Hasher::like);
     let mut entries = Entries::new(stream, false);
     let mut unpacker = Unpacker::new(draft, options, input.defaults, layer.name.clone());
     unpacker.upper = Some(Upper::new(input.follows_symlinks));
@@ -217,9 +219,11 @@ fn archive(
         &mut Keeper::InPlace { store, start: 0 },
     )?;
     let root = unpacker.root;
+    let plain = entries.stream.hasher.take();
     let outcome = Arc::into_inner(outcome).and_then(std::sync::OnceLock::into_inner);
     let outcome = outcome.expect("the thread that sets it has ended");
-    demand(layer, outcome.defect)?;
+    let defect = outcome.defect;
+    demand(layer, defect.or_else(|| plain_defect(layer, plain)))?;
     draft.set_store(store, outcome.plain);
     Ok(root)
 }

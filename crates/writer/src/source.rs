@@ -9,6 +9,7 @@ use coldpress_layout::{NodeId, Sketches, Tree};
 
 use crate::content::{Content, Opened, Store, StoreId};
 use crate::disk::Disk;
+use crate::duplicates::Hash;
 use crate::error::Error;
 use crate::reuse::Reuse;
 use crate::warning::Warning;
@@ -115,6 +116,17 @@ impl Source {
             Some(store) => Err(Error::StoreChanged {
                 path: store.path.clone(),
             }),
+        }
+    }
+
+    /// The hash of all bytes of a file, if they have passed by.
+    pub(crate) fn known_hash(&self, node: NodeId) -> Option<Hash> {
+        match &self.contents[self.tree.data_of(node).index()] {
+            Content::Stored {
+                store,
+                offset_bytes,
+            } => self.store(*store).hashes.get(offset_bytes).copied(),
+            _ => None,
         }
     }
 

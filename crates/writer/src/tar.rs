@@ -38,6 +38,7 @@ use coldpress_layout::Node;
 
 use crate::content::{Content, Segment, StoreId};
 use crate::draft::{self, Draft};
+use crate::duplicates::{Hash, SpanHasher};
 use crate::error::{self, Error};
 use crate::gather::SourceOptions;
 use compression::{Compression, MAGIC_BYTES};
@@ -214,7 +215,18 @@ pub(crate) fn unpack_all(
                 };
                 return Err(entries.stream.error(entry.at_bytes, defect));
             }
-            content = keep(keeper, entries, *size_bytes, segments)?;
+            let hash;
+            (content, hash) = keep(keeper, entries, *size_bytes, segments)?;
+            if let (
+                Content::Stored {
+                    store,
+                    offset_bytes,
+                },
+                Some(hash),
+            ) = (&content, hash)
+            {
+                unpacker.draft.note_hash(*store, *offset_bytes, hash);
+            }
         }
         unpacker.add(entry, content)?;
         entries.stream.inodes = unpacker.draft.nodes.len() as u64;
@@ -257,33 +269,48 @@ fn open<'a>(
 }
 
 /// Where the content of a file is: its length in the archive is that of its segments, if it has
-/// some.
+/// some. Its hash too, if its bytes pass by anyway.
 fn keep(
     keeper: &mut Keeper,
     entries: &mut Entries,
     size_bytes: u64,
     segments: Option<Vec<Segment>>,
-) -> Result<Content, Error> {
+) -> Result<(Content, Option<Hash>), Error> {
     if size_bytes == 0 {
-        return Ok(Content::Nothing);
+        return Ok((Content::Nothing, None));
     }
+    let mut hasher = SpanHasher::new(size_bytes);
     let (store, offset_bytes) = match keeper {
-        Keeper::InPlace { store, start } => (*store, *start + entries.data_position()),
+        Keeper::InPlace { store, start } => {
+            let offset_bytes = *start + entries.data_position();
+            if entries.stream.reads_all() {
+                entries.data(&mut |bytes| {
+                    hasher.update(bytes);
+                    Ok(())
+                })?;
+            }
+            (*store, offset_bytes)
+        }
         Keeper::Spool { store, spool } => {
             let offset_bytes = spool.len_bytes;
-            entries.spool(spool)?;
+            entries.data(&mut |bytes| {
+                hasher.update(bytes);
+                spool.append(bytes)
+            })?;
             (*store, offset_bytes)
         }
     };
     let Some(mut segments) = segments else {
-        return Ok(Content::Stored {
+        let content = Content::Stored {
             store,
             offset_bytes,
-        });
+        };
+        let hash = entries.stream.reads_all().then(|| hasher.finish());
+        return Ok((content, hash));
     };
     for segment in &mut segments {
         segment.offset_bytes += offset_bytes;
     }
     let segments = segments.into_boxed_slice();
-    Ok(Content::Segments { store, segments })
+    Ok((Content::Segments { store, segments }, None))
 }

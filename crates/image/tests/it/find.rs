@@ -171,7 +171,7 @@ fn of_a_sif_container_only_the_table_says_where_images_are() {
     // No container: whatever looks like an image is one.
     bytes[32] = b's';
     assert_eq!(find_images(&bytes).unwrap()[0], places[1]);
-    assert!(!read_sif(&bytes).unwrap().is_some());
+    assert!(read_sif(&bytes).unwrap().is_none());
     let (bytes, _) = sif(&[ext3]);
     assert_eq!(find_images(&bytes).unwrap(), []);
 }

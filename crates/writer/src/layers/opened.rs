@@ -52,10 +52,7 @@ fn read(layer: &Layer, number: u32, means: &Means, chunks: &Chunks) -> io::Resul
     let mut stream = Hashed::new(layer);
     let mut head = [0; MAGIC_BYTES];
     let len = layer.bytes.fill_at(&mut head, 0)?;
-    let mut plain = Counted {
-        len_bytes: 0,
-        hasher: layer.diff_id.as_ref().map(Hasher::like),
-    };
+    let mut plain = Counted { len_bytes: 0 };
     let pages = Arc::clone(&means.pages);
     let store: Arc<dyn ReadAt> = match Compression::of(&head[..len]) {
         None => {
@@ -89,10 +86,9 @@ fn read(layer: &Layer, number: u32, means: &Means, chunks: &Chunks) -> io::Resul
     };
     // What a decompressor has no use for counts too.
     io::copy(&mut stream, &mut io::sink())?;
-    let defect = stream.defect(layer).or_else(|| plain.defect(layer));
     Ok(Outcome {
         plain: store,
-        defect,
+        defect: stream.defect(layer),
     })
 }
 
@@ -154,7 +150,6 @@ impl<'a> Hashed<'a> {
 /// The layer as `tar` would read it.
 struct Counted {
     len_bytes: u64,
-    hasher: Option<Hasher>,
 }
 
 impl Counted {
@@ -164,15 +159,13 @@ impl Counted {
             let text = "it has over 1 TiB when decompressed, more than is read of a layer";
             return Err(io::Error::new(io::ErrorKind::InvalidData, text));
         }
-        if let Some(hasher) = &mut self.hasher {
-            hasher.update(chunk);
-        }
         Ok(())
     }
+}
 
-    fn defect(self, layer: &Layer) -> Option<LayerDefect> {
-        wrong("diff_id", layer.diff_id?, self.hasher?.finish())
-    }
+/// Whether the plain bytes are those of another layer.
+pub(super) fn plain_defect(layer: &Layer, hasher: Option<Hasher>) -> Option<LayerDefect> {
+    wrong("diff_id", layer.diff_id?, hasher?.finish())
 }
 
 fn wrong(what: &'static str, expected: Digest, found: Digest) -> Option<LayerDefect> {

@@ -1,7 +1,7 @@
 //! Layers that are decompressed page by page, and read at any position.
 
 use std::io;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use coldpress_image::ReadAt;
 
@@ -40,12 +40,14 @@ impl<D: Decode> Paged<D> {
         }
     }
 
-    fn page(&self, number: u64) -> io::Result<Page> {
+    /// * `held`: the decoder, once this thread has it.
+    fn page<'a>(&'a self, number: u64, held: &mut Option<MutexGuard<'a, D>>) -> io::Result<Page> {
         let kept = || self.pages.get((self.layer, number));
         if let Some(page) = kept() {
             return Ok(page);
         }
-        let mut decoder = self.decoder.lock().unwrap_or_else(PoisonError::into_inner);
+        let lock = || self.decoder.lock().unwrap_or_else(PoisonError::into_inner);
+        let decoder = held.get_or_insert_with(lock);
         if let Some(page) = kept() {
             return Ok(page);
         }
@@ -53,19 +55,45 @@ impl<D: Decode> Paged<D> {
             self.pages.put((self.layer, at), Arc::clone(page));
         })
     }
-}
 
-impl<D: Decode> ReadAt for Paged<D> {
-    fn read_at(&self, buf: &mut [u8], start: u64) -> io::Result<usize> {
+    /// Reads up to the end of a page.
+    fn read<'a>(
+        &'a self,
+        buf: &mut [u8],
+        start: u64,
+        held: &mut Option<MutexGuard<'a, D>>,
+    ) -> io::Result<usize> {
         if start >= self.len_bytes || buf.is_empty() {
             return Ok(0);
         }
-        let page = self.page(start / PAGE_BYTES as u64)?;
+        let page = self.page(start / PAGE_BYTES as u64, held)?;
         let offset = usize::try_from(start % PAGE_BYTES as u64).expect("less than a page");
         let bytes = page.get(offset..).unwrap_or_default();
         let len = bytes.len().min(buf.len());
         buf[..len].copy_from_slice(&bytes[..len]);
         Ok(len)
+    }
+}
+
+impl<D: Decode> ReadAt for Paged<D> {
+    fn read_at(&self, buf: &mut [u8], start: u64) -> io::Result<usize> {
+        self.read(buf, start, &mut None)
+    }
+
+    /// Keeps the decoder until all is read. If threads took turns page by page, all of them would
+    /// read at one time and compress at another, so that one processor idles while they read: an
+    /// image of one layer of 3.4 GB took 24.8 s on two processors that had 17 s of work each.
+    fn fill_at(&self, buf: &mut [u8], start: u64) -> io::Result<usize> {
+        let (mut held, mut done) = (None, 0);
+        while done < buf.len() {
+            match self.read(&mut buf[done..], start + done as u64, &mut held) {
+                Ok(0) => break,
+                Ok(len) => done += len,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(done)
     }
 
     fn size_bytes(&self) -> io::Result<u64> {

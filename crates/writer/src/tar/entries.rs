@@ -5,7 +5,6 @@ use super::entry::{Entry, EntryKind};
 use super::header::{Block, Dialect, Header};
 use super::pax::Extensions;
 use super::sparse::{Lines, Map};
-use super::spool::Spool;
 use super::stream::Stream;
 use crate::error::Error;
 
@@ -91,11 +90,13 @@ impl<'a> Entries<'a> {
         self.stream.position()
     }
 
-    /// Appends the data of the entry that was read last to a spool.
-    pub(super) fn spool(&mut self, spool: &mut Spool) -> Result<(), Error> {
+    /// Hands the data of the entry that was read last to `take`, in pieces.
+    pub(super) fn data(
+        &mut self,
+        take: &mut dyn FnMut(&[u8]) -> Result<(), Error>,
+    ) -> Result<(), Error> {
         let len = std::mem::take(&mut self.data_left_bytes);
-        self.stream
-            .pass(len, "a file", &mut |bytes| spool.append(bytes))
+        self.stream.pass(len, "a file", take)
     }
 
     /// Passes over what is left of the entry that was read last.

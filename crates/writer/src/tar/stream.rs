@@ -11,6 +11,7 @@ use coldpress_image::ReadAt;
 use super::defect::TarDefect;
 use super::header::{BLOCK_BYTES, Block};
 use super::pump::Pump;
+use crate::digest::Hasher;
 use crate::error::Error;
 
 /// Bytes of a file that are read at once: a header and the few small files behind it.
@@ -29,6 +30,8 @@ pub(crate) struct Stream<'a> {
     /// Inodes so far, for `progress`.
     pub(crate) inodes: u64,
     progress: &'a mut dyn FnMut(u64) -> ControlFlow<()>,
+    /// Takes all bytes as they come.
+    pub(crate) hasher: Option<Hasher>,
 }
 
 /// Where the next bytes come from.
@@ -86,7 +89,13 @@ impl<'a> Stream<'a> {
             position: 0,
             inodes: 1,
             progress,
+            hasher: None,
         }
+    }
+
+    /// Whether all bytes pass by, also those that nobody asks for.
+    pub(crate) fn reads_all(&self) -> bool {
+        matches!(self.feed, Feed::Pump(_))
     }
 
     /// Bytes from the beginning of the archive.
@@ -196,7 +205,7 @@ impl<'a> Stream<'a> {
     /// Reads a stream to its end, so that whoever writes into the pipe can end, and damage of the
     /// compressed data is found.
     pub(crate) fn drain(&mut self) -> Result<(), Error> {
-        while matches!(self.feed, Feed::Pump(_)) {
+        while self.reads_all() {
             let len = self.peek()?.len();
             if len == 0 {
                 break;
@@ -221,6 +230,9 @@ impl<'a> Stream<'a> {
         let filled = match &mut self.feed {
             Feed::Pump(pump) => match pump.next(&mut || progress(inodes)) {
                 Ok(ControlFlow::Continue(chunk)) => {
+                    if let Some(hasher) = &mut self.hasher {
+                        hasher.update(&chunk);
+                    }
                     self.chunk = chunk;
                     Ok(())
                 }
