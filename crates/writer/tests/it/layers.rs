@@ -1,11 +1,14 @@
 use std::fs;
+use std::io;
+use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use coldpress_format::Compressor;
-use coldpress_image::ReadAt as _;
+use coldpress_image::ReadAt;
 use coldpress_layout::{NodeId, Plan};
 use coldpress_writer::{
     Digest, Error, Input, Layer, LayerDefect, LayersInput, LazyImage, Source, SourceOptions,
@@ -117,6 +120,53 @@ fn whiteouts_hide_lower_layers_and_nothing_of_their_own() {
             .to_string()
             .contains("`.wh..wh.plnk/1.2` is left out")
     );
+}
+
+/// Bytes whose readers are counted.
+struct Counting {
+    bytes: Vec<u8>,
+    reads: AtomicUsize,
+}
+
+impl ReadAt for Counting {
+    fn read_at(&self, buf: &mut [u8], start: u64) -> io::Result<usize> {
+        self.reads.fetch_add(1, Ordering::Relaxed);
+        self.bytes.read_at(buf, start)
+    }
+
+    fn size_bytes(&self) -> io::Result<u64> {
+        Ok(self.bytes.len() as u64)
+    }
+}
+
+#[test]
+fn what_passed_by_is_not_read_again_to_find_duplicates() {
+    let find = |contents: [&[u8]; 3]| {
+        let mut archive = Archive::default();
+        for (name, content) in ["a", "b", "c"].into_iter().zip(contents) {
+            archive = archive.file(name, content);
+        }
+        let (_, bytes) = compressed(&archive.end()).swap_remove(0);
+        let counting = Arc::new(Counting {
+            bytes: bytes.clone(),
+            reads: AtomicUsize::new(0),
+        });
+        let layer = Layer {
+            bytes: counting.clone(),
+            ..layer(0, bytes)
+        };
+        let mut source = merged_with(vec![layer], false).unwrap();
+        let before = counting.reads.load(Ordering::Relaxed);
+        let go_on = &mut |_| ControlFlow::Continue(());
+        source
+            .find_duplicates(None, NonZeroUsize::MIN, go_on)
+            .unwrap();
+        let reads = counting.reads.load(Ordering::Relaxed) - before;
+        (source.tree.duplicates.len(), reads > 0)
+    };
+    assert_eq!(find([b"one", b"two", b"six"]), (0, false));
+    // What is alike is compared byte by byte.
+    assert_eq!(find([b"one", b"two", b"one"]), (1, true));
 }
 
 #[test]
