@@ -31,7 +31,6 @@ pub(crate) const VERBS: &[&str] = &[
     "inspect",
     "push",
     "cache",
-    "pyxis-importer",
     "resquash",
     "bench",
     "calibrate",
