@@ -5,6 +5,7 @@ use std::path::Path;
 
 use coldpress_history::{State, Study};
 use coldpress_host::{Janitor, machine};
+use coldpress_report::text::printable;
 
 use crate::error::Error;
 use crate::real::Real;
@@ -63,7 +64,7 @@ pub fn compare(
         walks: scenario.walk,
         cores: machine().cores,
         timeout_s: scenario.command.timeout_s,
-        ready: scenario.command.ready.text(),
+        ready: printable(scenario.command.ready.text().as_bytes()),
         progress,
     };
     let mut runs = Vec::new();

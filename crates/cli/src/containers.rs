@@ -7,9 +7,7 @@ use anyhow::Context as _;
 use coldpress_container::{ContainerImage, Means, Reference, RegistryReference, RunConfig};
 use coldpress_host::threads;
 use coldpress_session::ui::Ui;
-use coldpress_writer::{
-    Input, LayersInput, LazyImage, SourceOptions, TarDefaults, gather, parse_time,
-};
+use coldpress_writer::{Input, LayersInput, LazyImage, SourceOptions, TarDefaults, gather};
 
 use crate::flags::container::{ContainerArgs, TargetName};
 
@@ -100,8 +98,7 @@ fn fetched(
 /// Adds the layers that a tool wants.
 pub(crate) fn add_for(target: TargetName, container: &mut Container) {
     let image = &container.image;
-    let created = image.config.created.as_deref();
-    let time_s = created.and_then(|text| parse_time(text).ok()).unwrap_or(0);
+    let time_s = image.created_s();
     let layers = &mut container.input.layers;
     match target {
         TargetName::Enroot => layers.push(image.enroot_layer(&image.name, time_s)),

@@ -27,10 +27,7 @@ pub(crate) fn fetch(
     ui: &Ui,
 ) -> anyhow::Result<ContainerImage> {
     let means = means(&args.registry, args.cache.clone())?;
-    let wanted = Wanted {
-        platform: args.platform.clone(),
-        ..Wanted::default()
-    };
+    let wanted = wanted(args);
     let step = ui.step("pulling", 0);
     let step = step.about("layers that are not in the cache");
     watched(step, ui, |watch| {
@@ -49,12 +46,8 @@ pub(crate) fn digest(
     ui: &Ui,
 ) -> anyhow::Result<Digest> {
     let means = means(&args.registry, args.cache.clone())?;
-    let wanted = Wanted {
-        platform: args.platform.clone(),
-        ..Wanted::default()
-    };
     let watch = |_: Fetched| ui.interrupt.poll();
-    manifest_digest(reference, &wanted, &means, &watch).context("cannot find the image")
+    manifest_digest(reference, &wanted(args), &means, &watch).context("cannot find the image")
 }
 
 /// Sends an image to a registry.
@@ -98,6 +91,13 @@ fn watched<T>(
     let step = step.into_inner().unwrap_or_else(PoisonError::into_inner);
     step.finish("");
     Ok(done)
+}
+
+fn wanted(args: &ContainerArgs) -> Wanted {
+    Wanted {
+        platform: args.platform.clone(),
+        ..Wanted::default()
+    }
 }
 
 fn means(args: &RegistryArgs, cache: Option<PathBuf>) -> anyhow::Result<RegistryMeans> {

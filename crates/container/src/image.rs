@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use coldpress_writer::{Digest, Layer, LayerKind};
+use coldpress_writer::{Digest, Layer, LayerKind, parse_time};
 
 use crate::blobs::Blob;
 use crate::config::Config;
@@ -62,6 +62,12 @@ impl ContainerImage {
             }
         };
         self.layers.iter().zip(1..).map(layer).collect()
+    }
+
+    /// When it was made, seconds since 1970; 0 if it does not say.
+    pub fn created_s(&self) -> u32 {
+        let created = self.config.created.as_deref();
+        created.and_then(|text| parse_time(text).ok()).unwrap_or(0)
     }
 
     /// Bytes of all layers as they are stored.

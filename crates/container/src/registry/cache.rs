@@ -74,19 +74,7 @@ impl Cache {
 
     pub(super) fn locked(directory: &Path, operation: FlockOperation) -> Result<Self, Error> {
         fs::create_dir_all(directory).map_err(failed("make", directory))?;
-        let path = directory.join("lock");
-        let mut options = OpenOptions::new();
-        let lock = options.create(true).truncate(false).write(true).open(&path);
-        let lock = lock.map_err(failed("open", &path))?;
-        loop {
-            match flock(&lock, operation) {
-                Err(rustix::io::Errno::INTR) => {}
-                locked => {
-                    locked.map_err(|error| failed("lock", &path)(error.into()))?;
-                    break;
-                }
-            }
-        }
+        let lock = lock(&directory.join("lock"), operation)?;
         Ok(Self {
             directory: directory.to_path_buf(),
             _lock: lock,
@@ -305,6 +293,22 @@ fn is_at(file: &File, path: &Path) -> bool {
         fs::metadata(path).map(identity),
     );
     matches!((open, named), (Ok(open), Ok(named)) if open == named)
+}
+
+/// Makes a file if it is not there, and waits until it is locked.
+pub(super) fn lock(path: &Path, operation: FlockOperation) -> Result<File, Error> {
+    let mut options = OpenOptions::new();
+    let file = options.create(true).truncate(false).write(true).open(path);
+    let file = file.map_err(failed("open", path))?;
+    loop {
+        match flock(&file, operation) {
+            Err(rustix::io::Errno::INTR) => {}
+            locked => {
+                locked.map_err(|error| failed("lock", path)(error.into()))?;
+                return Ok(file);
+            }
+        }
+    }
 }
 
 pub(super) fn failed<'a>(action: &'static str, path: &'a Path) -> impl Fn(io::Error) -> Error + 'a {

@@ -1,14 +1,14 @@
 //! Images that were built from container images, beside the blobs of these.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use coldpress_writer::Digest;
-use rustix::fs::{FlockOperation, flock};
+use rustix::fs::FlockOperation;
 
-use super::cache::{Cache, failed};
+use super::cache::{Cache, failed, lock};
 use crate::error::Error;
 
 /// What the name of an image ends with, as enroot has it.
@@ -52,18 +52,7 @@ impl Cache {
         let settings = Digest::sha256_of(settings.as_bytes()).hex();
         let name = format!("{}-{}", manifest.hex(), &settings[..8]);
         let path = directory.join(format!("{name}{LOCK}"));
-        let mut options = OpenOptions::new();
-        let lock = options.create(true).truncate(false).write(true).open(&path);
-        let lock = lock.map_err(failed("open", &path))?;
-        loop {
-            match flock(&lock, FlockOperation::LockExclusive) {
-                Err(rustix::io::Errno::INTR) => {}
-                locked => {
-                    locked.map_err(|error| failed("lock", &path)(error.into()))?;
-                    break;
-                }
-            }
-        }
+        let lock = lock(&path, FlockOperation::LockExclusive)?;
         Ok(ImageSlot {
             path: directory.join(format!("{name}{SUFFIX}")),
             _lock: lock,

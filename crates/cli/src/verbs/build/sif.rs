@@ -7,7 +7,7 @@ use coldpress_container::{ApptainerFiles, ContainerImage, Platform};
 use coldpress_image::{Image, Offset};
 use coldpress_report::failure::hint;
 use coldpress_report::text::quoted;
-use coldpress_writer::{Input, LayersInput, Output, Summary, TarDefaults, parse_time};
+use coldpress_writer::{Input, LayersInput, Output, Summary, TarDefaults};
 
 use crate::containers::spool_directory;
 use crate::flags::container::TargetName;
@@ -67,9 +67,7 @@ pub(super) fn add(
         inputs.insert(0, Input::Layers(below));
         return files;
     };
-    let created = container.config.created.as_deref();
-    let time_s = created.and_then(|text| parse_time(text).ok()).unwrap_or(0);
-    let files = container.apptainer_files(time_s);
+    let files = container.apptainer_files(container.created_s());
     layers.insert(0, files.below.clone());
     layers.extend(files.above.clone());
     files

@@ -56,6 +56,9 @@ pub(crate) fn enroot_options() -> anyhow::Result<Option<(String, String)>> {
         return Ok(Some(("the environment".to_owned(), options)));
     }
     let directory = set("ENROOT_SYSCONF_PATH").map_or_else(|| PathBuf::from(SYSTEM), PathBuf::from);
-    let found = enroot_squash_options(&directory)?;
+    let found = enroot_squash_options(&directory).map_err(|error| {
+        let how = format!("set {ENROOT_SQUASH_OPTIONS} in the environment to what is meant");
+        hint(error, how)
+    })?;
     Ok(found.map(|(file, options)| (escaped_path(&file), options)))
 }
