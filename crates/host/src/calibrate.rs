@@ -3,7 +3,7 @@
 //! ```text
 //! the medium   direct reads: single, large, in order, many at once      medium.rs, direct.rs, test_file.rs
 //! memory       copies out of the page cache, faults on it               memory.rs
-//! the reader   blocks of sample images in memory, filled one by one     reader.rs, sample.rs, lookup.rs
+//! the reader   blocks of sample images in memory, filled one by one     reader.rs, rounds.rs, sample.rs, lookup.rs
 //! figures      of repeats, and straight lines through them              fit.rs, stopwatch.rs
 //! the text     how figures are kept                                     calibration.rs
 //! ```
@@ -21,6 +21,7 @@ mod lookup;
 mod medium;
 mod memory;
 mod reader;
+mod rounds;
 mod sample;
 mod stopwatch;
 mod test_file;
@@ -33,6 +34,7 @@ pub use fit::Pass;
 pub use medium::{measure_medium, measure_throttled};
 pub use memory::measure_memory;
 pub use reader::measure_reader;
+pub use rounds::Rounds;
 pub use sample::Sample;
 pub use stopwatch::{Elapsed, Stopwatch, on_processor_s};
 pub use test_file::TestFile;

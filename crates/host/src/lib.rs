@@ -58,7 +58,7 @@ mod trial;
 pub use cache::{backing_disk, drop_caches, evict, resident_pages, write_back, write_back_all};
 pub use calibrate::{
     BlockTime, CalibratedMachine, Calibration, Decompression, Elapsed, MediumFigures,
-    MemoryFigures, NotACalibration, Pass, ReaderFigures, Sample, Stopwatch, TestFile,
+    MemoryFigures, NotACalibration, Pass, ReaderFigures, Rounds, Sample, Stopwatch, TestFile,
     measure_medium, measure_memory, measure_reader, measure_throttled, on_processor_s,
 };
 pub use cgroup::{Cgroup, Inside};

@@ -3,7 +3,7 @@
 use super::calibration::{BlockTime, Decompression, ReaderFigures};
 use super::sample::Sample;
 
-/// What a decompression takes at least: a figure of 0 would be none, and noise can make a difference vanish.
+/// What filling a block takes at least: noise can make a difference vanish.
 const LEAST_S: f64 = 1e-9;
 
 /// Bytes of a page of [`ReaderFigures::fill_page_s`].
@@ -79,6 +79,8 @@ impl ReaderFigures {
     /// What follows from passes, of each sample the one that was disturbed least: from each compressed sample the stored
     /// one of the same block size is subtracted. `None` if no stored sample was read.
     ///
+    /// A compressor whose times cannot be is left out, see [`Self::disturbed`].
+    ///
     /// * `is_kernel`: whether the kernel read the samples.
     pub fn of(
         samples: &[Sample<'_>],
@@ -116,7 +118,7 @@ impl ReaderFigures {
         let blocks = timed().filter_map(|(sample, time_s)| {
             let block = BlockTime {
                 block_bytes: sample.block_bytes,
-                time_s: (time_s - fill_s(sample.block_bytes)).max(LEAST_S),
+                time_s: time_s - fill_s(sample.block_bytes),
                 ratio: sample.ratio,
             };
             Some((sample.compressor?, block))
@@ -140,9 +142,22 @@ impl ReaderFigures {
             decompression: decompression(blocks),
         })
     }
+
+    /// Compressors of samples that have no figures here: other programs disturbed all passes so much that a block seemed
+    /// to take no time, or a large one less than a small one.
+    pub fn disturbed<'a>(&self, samples: &[Sample<'a>]) -> Vec<&'a str> {
+        let mut names: Vec<&str> = samples
+            .iter()
+            .filter_map(|sample| sample.compressor)
+            .collect();
+        names.dedup();
+        let has = |name: &str| self.decompression.iter().any(|it| it.compressor == name);
+        names.retain(|name| !has(name));
+        names
+    }
 }
 
-/// A line through the blocks of each compressor.
+/// A line through the blocks of each compressor whose times can be.
 fn decompression<'a>(blocks: impl Iterator<Item = (&'a str, BlockTime)>) -> Vec<Decompression> {
     let mut grouped: Vec<(&str, Vec<BlockTime>)> = Vec::new();
     for (compressor, block) in blocks {
@@ -153,6 +168,10 @@ fn decompression<'a>(blocks: impl Iterator<Item = (&'a str, BlockTime)>) -> Vec<
     }
     let fitted = grouped.into_iter().filter_map(|(compressor, mut blocks)| {
         blocks.sort_by_key(|block| block.block_bytes);
+        let is_longer = |pair: &[BlockTime]| pair[0].time_s < pair[1].time_s;
+        if blocks.first()?.time_s <= 0.0 || !blocks.windows(2).all(is_longer) {
+            return None;
+        }
         let points = blocks
             .iter()
             .map(|block| (f64::from(block.block_bytes), block.time_s));

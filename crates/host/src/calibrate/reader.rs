@@ -10,7 +10,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileExt;
 use std::panic::resume_unwind;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rustix::fs::{Advice, Mode, OFlags, fadvise, openat};
 
@@ -18,6 +18,7 @@ use super::calibration::ReaderFigures;
 use super::direct::{Direct, RandomBytes, Room};
 use super::fit::{Line, Pass, least};
 use super::lookup::look_up;
+use super::rounds::Rounds;
 use super::sample::Sample;
 use super::stopwatch::{Elapsed, Stopwatch};
 use crate::trial::{mount, open_squashfs};
@@ -29,14 +30,12 @@ const READ_BYTES: [usize; 4] = [4 << 10, 16 << 10, 128 << 10, 1 << 20];
 const READS: u32 = 8;
 /// The block size at which samples are read by several threads as well: the most common one.
 const TOGETHER_BLOCK_BYTES: u32 = 128 << 10;
-/// Rounds there are at least.
-const ROUNDS_MIN: usize = 3;
 
 /// Measures the kernel's reader with samples that are mounted where nobody sees them, each cold again for each pass.
 ///
 /// * `samples`: stored ones of at least two block sizes, and compressed ones of the same.
 /// * `threads`: of the passes with several.
-/// * `time`: about what it takes; three rounds at least.
+/// * `time`: about what it takes, see [`Rounds`].
 /// * `made_unix_ms`: when that is.
 /// * `stop`: asked before each pass; ends the measurement.
 ///
@@ -52,9 +51,8 @@ pub fn measure_reader(
     stop: &mut dyn FnMut() -> bool,
 ) -> Result<ReaderFigures, Error> {
     let mut measured = Measured::default();
-    let started = Instant::now();
-    let mut rounds = 0;
-    while rounds < ROUNDS_MIN || started.elapsed() < time {
+    let mut rounds = Rounds::of(time);
+    while rounds.begin(|| measured.is_disturbed(samples)) {
         for (index, sample) in samples.iter().enumerate() {
             if stop() {
                 return Err(Error::Stopped);
@@ -67,7 +65,6 @@ pub fn measure_reader(
                 measured.look_up(sample)?;
             }
         }
-        rounds += 1;
     }
     measured.figures(samples, made_unix_ms)
 }
@@ -140,6 +137,11 @@ impl Measured {
             self.reads.push((len, sum_s / f64::from(READS)));
         }
         Ok(())
+    }
+
+    fn is_disturbed(&self, samples: &[Sample<'_>]) -> bool {
+        let figures = self.figures(samples, 0);
+        figures.is_ok_and(|figures| !figures.disturbed(samples).is_empty())
     }
 
     fn figures(&self, samples: &[Sample<'_>], made_unix_ms: u64) -> Result<ReaderFigures, Error> {

@@ -174,7 +174,7 @@ fn excess(device: &Device, found: &MediumFigures) -> Option<String> {
     ))
 }
 
-/// Measures disk, memory and reader; returns whether the reader is not the kernel.
+/// Measures disk, memory and reader; returns whether the reader is not the kernel, or not measured with all compressors.
 fn measure_all(
     args: &CalibrateArgs,
     machine: &Machine,
@@ -199,8 +199,8 @@ fn measure_all(
         measure_memory(time.share(MEMORY), clock::now_unix_ms())
     })?;
     kept.memory = Some(memory);
-    let reader = measure_decompression(&time, machine, ui)?;
-    let is_wrong = !reader.is_kernel;
+    let (reader, is_whole) = measure_decompression(&time, machine, ui)?;
+    let is_wrong = !(reader.is_kernel && is_whole);
     kept.reader = Some(reader);
     Ok(is_wrong)
 }
@@ -224,8 +224,13 @@ fn test_file(
     })
 }
 
-/// Measures decompression: by the kernel if it lets itself be measured, else by this process.
-fn measure_decompression(time: &Time, machine: &Machine, ui: &Ui) -> anyhow::Result<ReaderFigures> {
+/// Measures decompression: by the kernel if it lets itself be measured, else by this process; returns also whether
+/// there are figures of all compressors.
+fn measure_decompression(
+    time: &Time,
+    machine: &Machine,
+    ui: &Ui,
+) -> anyhow::Result<(ReaderFigures, bool)> {
     let kernel = is_root()
         .then(|| kernel::this(Means::Configuration))
         .transpose()?;
@@ -255,7 +260,16 @@ fn measure_decompression(time: &Time, machine: &Machine, ui: &Ui) -> anyhow::Res
         }
     };
     spinner.finish("");
-    Ok(reader)
+    let disturbed = reader.disturbed(&samples);
+    if !disturbed.is_empty() {
+        ui.warn(&format!(
+            "other programs disturbed all measurements of {}, of which nothing is kept; run `coldpress calibrate` again \
+             when they are done",
+            disturbed.join(", ")
+        ));
+    }
+    let is_whole = disturbed.is_empty();
+    Ok((reader, is_whole))
 }
 
 /// The time that may be taken.

@@ -2,19 +2,17 @@
 
 use std::panic::resume_unwind;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use coldpress_format::{Body, File};
-use coldpress_host::{Elapsed, Pass, ReaderFigures, Sample, Stopwatch};
+use coldpress_host::{Elapsed, Pass, ReaderFigures, Rounds, Sample, Stopwatch};
 use coldpress_image::{Error, Image};
 use coldpress_session::clock;
 use coldpress_session::ui::Ui;
 
 /// The block size at which samples are read by several threads as well.
 const TOGETHER_BLOCK_BYTES: u32 = 128 << 10;
-/// Rounds there are at least.
-const ROUNDS_MIN: u32 = 3;
 
 /// Measures how fast this process reads the samples.
 ///
@@ -35,9 +33,15 @@ pub(super) fn measure(
         .map(Opened::new)
         .collect::<anyhow::Result<_>>()?;
     let mut passes = Vec::new();
-    let started = Instant::now();
-    let mut rounds = 0;
-    while rounds < ROUNDS_MIN || started.elapsed() < time {
+    let figures = |passes: &[Pass]| {
+        let figures = ReaderFigures::of(samples, passes, false, clock::now_unix_ms());
+        figures.context("no sample is stored as it is")
+    };
+    let is_disturbed = |passes: &[Pass]| {
+        figures(passes).is_ok_and(|figures| !figures.disturbed(samples).is_empty())
+    };
+    let mut rounds = Rounds::of(time);
+    while rounds.begin(|| is_disturbed(&passes)) {
         for (index, opened) in opened.iter().enumerate() {
             if ui.interrupt.is_pending() {
                 bail!("interrupted");
@@ -54,10 +58,8 @@ pub(super) fn measure(
                 });
             }
         }
-        rounds += 1;
     }
-    let figures = ReaderFigures::of(samples, &passes, false, clock::now_unix_ms());
-    figures.context("no sample is stored as it is")
+    figures(&passes)
 }
 
 /// A sample and the file in it.

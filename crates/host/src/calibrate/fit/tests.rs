@@ -139,26 +139,45 @@ fn without_a_stored_sample_there_is_nothing_to_subtract() {
 }
 
 #[test]
-fn noise_that_hides_a_decompression_leaves_a_positive_one() {
+fn a_decompression_that_noise_hides_is_left_out() {
+    type Case<'a> = (&'a str, [f64; 2], [f64; 2], &'a [&'a str]);
     let image = crate::memory_file().unwrap();
     let samples = [
         sample(None, 16, &image),
         sample(None, 1024, &image),
         sample(Some("lz4"), 16, &image),
+        sample(Some("lz4"), 1024, &image),
+        sample(Some("xz"), 16, &image),
+        sample(Some("xz"), 1024, &image),
     ];
-    let passes: Vec<Pass> = [(0, 1e-5), (1, 1e-3), (2, 0.9e-5)]
-        .into_iter()
-        .map(|(sample, block_s)| Pass {
-            sample,
-            threads: 1,
-            wall_s: block_s,
-            on_processor_s: block_s,
-        })
-        .collect();
-    let fitted = ReaderFigures::of(&samples, &passes, true, 5).unwrap();
-    let [lz4] = &fitted.decompression[..] else {
-        panic!("{fitted:?}");
-    };
-    assert!(lz4.bytes_per_s > 0.0 && lz4.bytes_per_s.is_finite() && lz4.block_s >= 0.0);
-    assert_near(fitted.threads_gain, 1.0);
+    let stored = [1e-5, 1e-3];
+    let cases: [Case<'_>; 5] = [
+        ("all is well", [2e-5, 2e-3], [5e-5, 5e-3], &[]),
+        ("no longer", [1e-5, 2e-3], [5e-5, 5e-3], &["lz4"]),
+        (
+            "the large one shorter",
+            [2e-5, 0.9e-3],
+            [5e-5, 5e-3],
+            &["lz4"],
+        ),
+        ("large beside small", [2e-5, 2e-3], [5e-3, 5e-3], &["xz"]),
+        ("both", [0.9e-5, 0.9e-3], [0.0, 0.0], &["lz4", "xz"]),
+    ];
+    for (name, lz4, xz, disturbed) in cases {
+        let times = stored.into_iter().chain(lz4).chain(xz).enumerate();
+        let passes: Vec<Pass> = times
+            .map(|(sample, block_s)| Pass {
+                sample,
+                threads: 1,
+                wall_s: block_s,
+                on_processor_s: block_s,
+            })
+            .collect();
+        let fitted = ReaderFigures::of(&samples, &passes, true, 5).unwrap();
+        assert_eq!(fitted.disturbed(&samples), disturbed, "{name}");
+        for it in &fitted.decompression {
+            assert!(it.bytes_per_s > 0.0 && it.bytes_per_s.is_finite() && it.block_s >= 0.0);
+        }
+        assert_near(fitted.threads_gain, 1.0);
+    }
 }
