@@ -57,6 +57,8 @@ need_peers() {
     have siftool || apt_install siftool || true
     have skopeo || apt_install skopeo || true
     have fakeroot || apt_install fakeroot || true
+    # Hash trees.
+    have veritysetup || apt_install cryptsetup-bin || true
     # Recordings of other tools, and files on a plain file system.
     have strace || apt_install strace || true
     have mkfs.ext4 && have filefrag || apt_install e2fsprogs || true

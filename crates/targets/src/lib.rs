@@ -10,6 +10,7 @@
 mod built;
 mod containers;
 mod descriptions;
+mod hash_trees;
 mod images;
 mod lists;
 mod programs;
@@ -40,6 +41,7 @@ pub const TARGETS: [(&str, Target); 17] = [
     ("import", recordings::import),
     ("elf", programs::elf),
     ("words", words::words),
+    ("verity", hash_trees::verity),
 ];
 
 /// Runs the target of a name.

@@ -1,0 +1,52 @@
+//! The sizes of blocks.
+
+/// Bytes of a data block or a hash block: a power of two from 512 to 524,288.
+///
+/// The kernel maps only blocks up to the size of its pages; veritysetup formats larger ones, too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BlockBytes(u32);
+
+impl BlockBytes {
+    /// The smallest.
+    pub const MIN: u64 = 512;
+    /// The largest that veritysetup takes.
+    pub const MAX: u64 = 512 << 10;
+
+    /// `None` if this is no size of a block.
+    pub fn new(bytes: u64) -> Option<Self> {
+        let is_one = bytes.is_power_of_two() && (Self::MIN..=Self::MAX).contains(&bytes);
+        let bytes = u32::try_from(bytes).ok()?;
+        is_one.then_some(Self(bytes))
+    }
+
+    /// How many bytes.
+    pub fn bytes(self) -> u64 {
+        self.0.into()
+    }
+
+    pub(crate) fn len(self) -> usize {
+        self.0 as usize
+    }
+
+    /// The size of a block by its count of bytes.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such size.
+    pub fn parse(bytes: u64) -> Result<Self, String> {
+        let rule = "must be a power of two from 512 to 524288";
+        Self::new(bytes).ok_or_else(|| rule.to_owned())
+    }
+
+    /// Every size, from the smallest to the largest.
+    pub fn all() -> impl Iterator<Item = Self> {
+        (0..).map_while(|shift| Self::new(Self::MIN << shift))
+    }
+}
+
+impl Default for BlockBytes {
+    /// 4 KiB, as veritysetup: a page of most kernels.
+    fn default() -> Self {
+        Self(4096)
+    }
+}
