@@ -15,3 +15,4 @@ pub(crate) mod recorder;
 pub(crate) mod source;
 pub(crate) mod study;
 pub(crate) mod tar;
+pub(crate) mod verity;

@@ -1,6 +1,7 @@
 //! The steps that every verb that writes an image goes through.
 
 mod dedup;
+mod hash_tree;
 mod inputs;
 
 use std::collections::BTreeSet;
@@ -24,6 +25,7 @@ use crate::pseudo_files;
 use crate::resolve::ImageSettings;
 
 pub(crate) use dedup::{compare, find_duplicates, sketch};
+pub(crate) use hash_tree::{hashing, print_tree, protect, tree_files};
 pub(crate) use inputs::{parse_profile, read_plan, read_profile, scan, scan_image};
 
 /// How many warnings are printed before the rest is only counted.

@@ -56,6 +56,7 @@ mod trace_file;
 mod tree;
 mod tune;
 mod unsquashfs;
+mod verity;
 
 use std::env;
 use std::ffi::OsString;
@@ -119,6 +120,7 @@ use tree::args::TreeArgs;
 use tune::args::TuneArgs;
 use unsquashfs::args::SqfscatArgs;
 use unsquashfs::args::UnsquashfsArgs;
+use verity::args::VerityArgs;
 
 /// Build SquashFS images that start faster, and measure the gain
 ///
@@ -190,6 +192,7 @@ pub(crate) enum Verb {
     Run(RunArgs),
     Prefetch(PrefetchArgs),
     Check(CheckArgs),
+    Verity(VerityArgs),
     Doctor(DoctorArgs),
     Dump(DumpArgs),
     Diff(DiffArgs),
@@ -266,6 +269,7 @@ fn act(verb: &Verb, ui: &Ui) -> anyhow::Result<Exit> {
         Verb::Run(args) => run::run(args, ui),
         Verb::Prefetch(args) => prefetch::run(args, ui),
         Verb::Check(args) => check::run(args, ui),
+        Verb::Verity(args) => verity::run(args, ui),
         Verb::Doctor(args) => doctor::run(args, ui),
         Verb::Dump(args) => dump::run(args, ui),
         Verb::Diff(args) => diff::run(args, ui),

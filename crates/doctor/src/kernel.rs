@@ -74,6 +74,7 @@ pub fn of_config(name: &str, config: &KernelConfig, path: &Path) -> Reader {
         filters: FILTERS.map(|(_, name)| has(&format!("XZ_DEC_{}", name.to_uppercase()))),
         xattrs: has("SQUASHFS_XATTR"),
         page_bytes: page_bytes(config),
+        dm_verity: has("DM_VERITY"),
         ..Reader::unknown(name, quoted(path))
     }
 }

@@ -60,6 +60,8 @@ pub struct Reader {
     pub xattrs: Known,
     /// Bytes of a page of memory; `None` if that does not matter or is not known.
     pub page_bytes: Option<u32>,
+    /// Whether it verifies block devices by hash trees.
+    pub dm_verity: Known,
     /// Whether it has the rules of the snap store.
     pub is_snap_store: bool,
     /// Where all this was learnt, and when.
@@ -77,6 +79,7 @@ impl Reader {
             filters: [Known::Unknown; FILTERS.len()],
             xattrs: Known::Unknown,
             page_bytes: None,
+            dm_verity: Known::Unknown,
             is_snap_store: false,
             source: source.into(),
         }

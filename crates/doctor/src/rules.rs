@@ -82,6 +82,8 @@ pub struct Subject<'a> {
     pub requirements: &'a ReaderRequirements,
     /// From the first byte of the image to the end of its file.
     pub size_bytes: u64,
+    /// Whether a hash tree of dm-verity is appended to it.
+    pub has_hash_tree: bool,
 }
 
 /// Everything that stands against reading an image; nothing if all is well.
@@ -102,6 +104,7 @@ pub fn judge(subject: Subject, reader: &Reader) -> Vec<Finding> {
             window(requirements),
             checksum(requirements),
             tail(subject),
+            hash_tree(subject, reader),
             target(requirements),
         ];
         findings.extend(of_kernels.into_iter().flatten());
@@ -271,6 +274,18 @@ fn tail(subject: Subject) -> Option<Finding> {
         why,
         Some(Change::Padding),
     ))
+}
+
+/// An image can be mounted without its hash tree, but then nothing verifies it.
+fn hash_tree(subject: Subject, reader: &Reader) -> Option<Finding> {
+    if !subject.has_hash_tree || reader.dm_verity != Known::No {
+        return None;
+    }
+    let why = format!(
+        "{} has no dm-verity (CONFIG_DM_VERITY), so it does not verify the image",
+        reader.name
+    );
+    Some(Finding::new(Verdict::Partly, "hash tree", why, None))
 }
 
 fn target(requirements: &ReaderRequirements) -> Option<Finding> {

@@ -1,5 +1,7 @@
 //! The sizes of blocks.
 
+use coldpress_report::typed::parse_size_bytes;
+
 /// Bytes of a data block or a hash block: a power of two from 512 to 524,288.
 ///
 /// The kernel maps only blocks up to the size of its pages; veritysetup formats larger ones, too.
@@ -28,14 +30,14 @@ impl BlockBytes {
         self.0 as usize
     }
 
-    /// The size of a block by its count of bytes.
+    /// Reads a count of bytes, such as `4096` or `4K`.
     ///
     /// # Errors
     ///
-    /// If there is no such size.
-    pub fn parse(bytes: u64) -> Result<Self, String> {
+    /// If it is none, or no block has this size.
+    pub fn parse(text: &str) -> Result<Self, String> {
         let rule = "must be a power of two from 512 to 524288";
-        Self::new(bytes).ok_or_else(|| rule.to_owned())
+        Self::new(parse_size_bytes(text)?).ok_or_else(|| rule.to_owned())
     }
 
     /// Every size, from the smallest to the largest.

@@ -1,4 +1,9 @@
-//! A salt and a UUID that follow from the data, so that the same data give the same tree.
+//! A salt and a UUID that follow from the data, so that the same data give the same tree; and a
+//! salt that does not.
+
+use std::fs::File;
+use std::io::Read as _;
+use std::path::Path;
 
 use coldpress_codec::{Workers, ordered};
 use coldpress_image::ReadAt;
@@ -42,6 +47,16 @@ pub(crate) fn salt(
         },
     )?;
     Ok(Salt::new(whole.finalize().to_vec()).unwrap_or_default())
+}
+
+/// A salt of as many bytes as veritysetup makes.
+pub(crate) fn random_salt() -> Result<Salt, Error> {
+    let mut bytes = vec![0; 32];
+    let path = Path::new("/dev/urandom");
+    File::open(path)
+        .and_then(|mut file| file.read_exact(&mut bytes))
+        .map_err(|source| Error::open(path, source))?;
+    Ok(Salt::new(bytes).unwrap_or_default())
 }
 
 /// The UUID of a tree: version 8 of RFC 9562, whose content is up to whoever makes it.

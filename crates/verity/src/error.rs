@@ -2,6 +2,9 @@
 
 use std::fmt;
 use std::io;
+use std::path::{Path, PathBuf};
+
+use coldpress_report::text::quoted;
 
 /// What a byte position is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,7 +71,8 @@ pub enum Error {
     /// The image does not consist of whole data blocks.
     #[error(
         "the image has {image_bytes} bytes, but must have a multiple of {block_bytes}, the bytes \
-         of a data block of the hash tree"
+         of a data block; append the hash tree, which fills the image with zeros, or choose smaller \
+         data blocks"
     )]
     Unaligned {
         /// Those of the image.
@@ -108,7 +112,60 @@ pub enum Error {
         /// Bytes of its digests.
         expected_bytes: usize,
     },
+    /// A file of the tree cannot be made or put in place.
+    #[error(transparent)]
+    Output(#[from] coldpress_writer::Error),
+    /// A file cannot be opened or read.
+    #[error("cannot read {}", quoted(path))]
+    Open {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The tree in a file cannot be read.
+    #[error("cannot read the hash tree in {}", quoted(path))]
+    InFile {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: Box<Error>,
+    },
+    /// There is no tree.
+    #[error(
+        "{} has no hash tree: nothing is appended to it, and there is no {}; name the file with \
+         the hash tree",
+        quoted(image),
+        quoted(beside)
+    )]
+    NoTree {
+        /// The image.
+        image: PathBuf,
+        /// Where a tree could have been.
+        beside: PathBuf,
+    },
+    /// A file holds no root hash.
+    #[error("{} has no root hash: {rule}", quoted(path))]
+    NoRootHash {
+        /// The file.
+        path: PathBuf,
+        /// What one looks like.
+        rule: String,
+    },
     /// The progress callback asked to stop.
     #[error("interrupted")]
     Interrupted,
+}
+
+impl Error {
+    pub(crate) fn open(path: &Path, source: io::Error) -> Self {
+        let path = path.to_path_buf();
+        Self::Open { path, source }
+    }
+
+    /// The same error, with the file that has the tree.
+    pub(crate) fn in_file(self, path: &Path) -> Self {
+        let (path, source) = (path.to_path_buf(), Box::new(self));
+        Self::InFile { path, source }
+    }
 }

@@ -6,6 +6,7 @@
 //! * [`protect`] writes the tree of an image and the superblock that describes it.
 //! * [`Tree`] is a tree that exists: beside an image, or appended to it. [`Tree::verify`] compares
 //!   an image with it in user space, and names the first block that differs.
+//! * [`TreeFiles`]: the files of a new tree, which take their places when they are complete.
 //! * [`Superblock`], [`Parameters`]: what a tree is like; [`Geometry`]: where its levels lie.
 //!
 //! The format is that of the kernel's `Documentation/admin-guide/device-mapper/verity.rst` and of
@@ -17,6 +18,8 @@ mod block_bytes;
 mod build;
 mod derived;
 mod error;
+mod files;
+mod found;
 mod geometry;
 mod hex;
 mod parameters;
@@ -29,9 +32,10 @@ mod verify;
 pub use algorithm::Algorithm;
 pub use block_bytes::BlockBytes;
 pub use error::{Error, Part};
+pub use files::{Places, Report, TreeFiles, sidecar};
 pub use geometry::{Geometry, Level};
 pub use hex::{RootHash, Salt, Uuid};
-pub use parameters::{HashType, Parameters, SaltChoice};
+pub use parameters::{HashType, Parameters, SaltChoice, Settings};
 pub use protect::{Advance, Area, Protected, protect};
 pub use superblock::{SUPERBLOCK_BYTES, Superblock};
 pub use tree::Tree;

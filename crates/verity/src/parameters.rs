@@ -2,7 +2,7 @@
 
 use crate::algorithm::Algorithm;
 use crate::block_bytes::BlockBytes;
-use crate::hex::Salt;
+use crate::hex::{Salt, Uuid};
 
 /// How hashes lie in their blocks, and whether the salt comes before or after the block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -52,6 +52,34 @@ pub enum SaltChoice {
     /// From the data: the same data have the same tree, other data another salt.
     #[default]
     Derived,
+    /// Another one each time: 32 bytes of the kernel's.
+    Random,
     /// From whoever asks.
     Given(Salt),
+}
+
+impl SaltChoice {
+    /// Reads `none`, `random` or hexadecimal digits.
+    ///
+    /// # Errors
+    ///
+    /// If it is none of these.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        match text {
+            "none" => Ok(Self::Given(Salt::default())),
+            "random" => Ok(Self::Random),
+            digits => Salt::parse(digits).map(Self::Given),
+        }
+    }
+}
+
+/// How a new tree is to be.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Settings {
+    /// What it is made with; `salt` replaces the salt of these.
+    pub parameters: Parameters,
+    /// Where the salt comes from.
+    pub salt: SaltChoice,
+    /// The name of the tree; without, one that follows from the root hash.
+    pub uuid: Option<Uuid>,
 }

@@ -12,8 +12,8 @@ use crate::build::Builder;
 use crate::derived;
 use crate::error::{Error, Part};
 use crate::geometry::Geometry;
-use crate::hex::{RootHash, Uuid};
-use crate::parameters::{Parameters, SaltChoice};
+use crate::hex::RootHash;
+use crate::parameters::{Parameters, SaltChoice, Settings};
 use crate::salted::Salted;
 use crate::superblock::Superblock;
 
@@ -45,8 +45,6 @@ pub struct Protected {
 /// Writes the tree of an image, and cuts or extends the file to end with it.
 ///
 /// * `data`: what is protected, `data_bytes` of it.
-/// * `parameters`: those of the tree; `salt_choice` replaces the salt.
-/// * `uuid`: that of the superblock; without, one that follows from the root hash.
 ///
 /// The same data and settings give the same bytes, whatever the number of threads.
 ///
@@ -62,11 +60,11 @@ pub struct Protected {
 pub fn protect(
     (data, data_bytes): (&dyn ReadAt, u64),
     area: Area<'_>,
-    (parameters, salt_choice): (&Parameters, &SaltChoice),
-    uuid: Option<Uuid>,
+    settings: &Settings,
     workers: &Workers,
     advance: &mut Advance<'_>,
 ) -> Result<Protected, Error> {
+    let parameters = &settings.parameters;
     let block_bytes = parameters.data_block.bytes();
     if !data_bytes.is_multiple_of(block_bytes) {
         return Err(Error::Unaligned {
@@ -76,8 +74,9 @@ pub fn protect(
     }
     let data_blocks = data_bytes / block_bytes;
     let geometry = Geometry::new(parameters, data_blocks, area.start, area.has_superblock)?;
-    let salt = match salt_choice {
+    let salt = match &settings.salt {
         SaltChoice::Derived => derived::salt(data, data_bytes, workers, advance)?,
+        SaltChoice::Random => derived::random_salt()?,
         SaltChoice::Given(salt) => salt.clone(),
     };
     let parameters = Parameters {
@@ -99,7 +98,7 @@ pub fn protect(
         advance,
     )?;
     let superblock = Superblock {
-        uuid: uuid.unwrap_or_else(|| derived::uuid(&root_hash)),
+        uuid: settings.uuid.unwrap_or_else(|| derived::uuid(&root_hash)),
         parameters,
         data_blocks,
     };

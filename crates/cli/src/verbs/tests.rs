@@ -10,7 +10,7 @@ use super::renamed::RENAMED;
 /// Flags whose help differs from verb to verb: a word that each has, because each means it.
 ///
 /// A name that is not here has the same help, and the same name of its value, in every verb.
-const MEANINGS: [(&str, &[&str]); 32] = [
+const MEANINGS: [(&str, &[&str]); 33] = [
     ("all", &["all", "every"]),
     ("block-size", &["bytes of a data block"]),
     ("block-sizes", &["block sizes"]),
@@ -31,6 +31,7 @@ const MEANINGS: [(&str, &[&str]); 32] = [
     ("plan", &["order the image by this plan"]),
     ("plan-out", &["write the plan"]),
     ("profile", &["profile"]),
+    ("roothash", &["root hash"]),
     ("runs", &["starts", "recordings", "boots", "how often"]),
     ("samples", &["sample", "studies in this file"]),
     ("source", &["directory"]),
@@ -49,8 +50,9 @@ const MEANINGS: [(&str, &[&str]); 32] = [
 ///
 /// * `output`: what the verb writes, an image, a trace or a plan.
 /// * `image`, `source`, `threads`: one of them, or several, or only a directory.
+/// * `roothash`: a file that is written, or the digits themselves.
 /// * `target`: only `doctor` lists all.
-const NAMED_BY_VERB: [&str; 5] = ["output", "image", "source", "threads", "target"];
+const NAMED_BY_VERB: [&str; 6] = ["output", "image", "source", "threads", "target", "roothash"];
 
 /// Flags that have no common meaning and may: the tests of `find` are those of find(1).
 const OF_FIND: &str = "find";

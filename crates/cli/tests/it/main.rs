@@ -67,4 +67,5 @@ mod unsquashfs;
 #[cfg(feature = "http")]
 mod url;
 mod verbs;
+mod verity;
 mod xattrs;

@@ -152,7 +152,11 @@ fn a_directory_keeps_what_it_has_of_a_container() {
 fn a_container_says_itself_where_its_image_is() {
     let stage = Stage::new();
     fs::create_dir(stage.at("root")).unwrap();
-    for flag in [&["--offset", "4096"][..], &["--no-padding"]] {
+    for flag in [
+        &["--offset", "4096"][..],
+        &["--no-padding"],
+        &["--verity", "append"],
+    ] {
         let ran = stage.run([&["build", "root", "app.sif"], flag].concat());
         assert_eq!(ran.code, Some(2));
         assert!(ran.stderr.contains("leave --"), "{}", ran.stderr);

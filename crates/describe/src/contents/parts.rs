@@ -2,6 +2,7 @@
 
 use coldpress_format::{Flags, MetadataHeader, SUPERBLOCK_SIZE, Superblock};
 use coldpress_image::ReadAt;
+use coldpress_verity::Tree;
 use serde::Serialize;
 
 /// A range of image bytes with one purpose.
@@ -72,15 +73,23 @@ pub(crate) fn of(superblock: &Superblock, bytes: &dyn ReadAt) -> Vec<Part> {
         })
         .collect();
     let file_bytes = bytes.size_bytes().unwrap_or(0);
-    if file_bytes > superblock.bytes_used {
-        let (start, size_bytes) = (superblock.bytes_used, file_bytes - superblock.bytes_used);
-        parts.push(Part {
-            name: "padding",
-            start,
-            size_bytes,
-            share: None,
-        });
-    }
+    let appended = Tree::appended(bytes, superblock.bytes_used).ok().flatten();
+    let tree_start = appended.map_or(file_bytes, |tree| tree.start);
+    let behind = [
+        ("padding", superblock.bytes_used, tree_start),
+        ("hash tree", tree_start, file_bytes),
+    ];
+    parts.extend(
+        behind
+            .into_iter()
+            .filter(|(_, start, end)| start < end)
+            .map(|(name, start, end)| Part {
+                name,
+                start,
+                size_bytes: end - start,
+                share: None,
+            }),
+    );
     parts
 }
 

@@ -25,6 +25,7 @@ fn found(
     let subject = Subject {
         requirements: &requirements,
         size_bytes: requirements.bytes_used.next_multiple_of(4096),
+        has_hash_tree: false,
     };
     let findings = judge(subject, &reader(target)).into_iter();
     findings
@@ -123,6 +124,7 @@ fn blocks_are_no_smaller_than_pages() {
     let subject = Subject {
         requirements: &requirements,
         size_bytes: 1 << 20,
+        has_hash_tree: false,
     };
     for (page_bytes, verdict) in [
         (4 << 10, Verdict::Yes),
@@ -151,6 +153,7 @@ fn a_loop_device_shows_whole_sectors() {
         let subject = Subject {
             requirements: &requirements,
             size_bytes,
+            has_hash_tree: false,
         };
         assert_eq!(
             super::verdict(&judge(subject, &reader)),
@@ -176,4 +179,29 @@ fn the_snap_store_compares_with_defaults() {
         (unknown, "resquash"),
     ];
     assert_eq!(found, expected);
+}
+
+#[test]
+fn a_hash_tree_is_lost_on_a_kernel_without_dm_verity() {
+    let requirements = requirements(Compressor::Gzip);
+    let subject = Subject {
+        requirements: &requirements,
+        size_bytes: 65_536,
+        has_hash_tree: true,
+    };
+    for (dm_verity, expected) in [
+        (Known::Yes, vec![]),
+        (Known::Unknown, vec![]),
+        (Known::No, vec![(Verdict::Partly, "hash tree")]),
+    ] {
+        let reader = Reader {
+            dm_verity,
+            ..reader("debian-12")
+        };
+        let found = judge(subject, &reader).into_iter();
+        let found: Vec<_> = found
+            .map(|finding| (finding.verdict, finding.about))
+            .collect();
+        assert_eq!(found, expected);
+    }
 }

@@ -8,7 +8,7 @@ use std::path::Path;
 use coldpress_codec::Workers;
 use coldpress_verity::{
     Algorithm, Area, BlockBytes, Error, HashType, Mismatch, Parameters, Protected, RootHash, Salt,
-    SaltChoice, Tree, Uuid, protect,
+    SaltChoice, Settings, Tree, Uuid, protect,
 };
 
 /// Numbers that look like chance and are the same each time.
@@ -77,11 +77,15 @@ pub(crate) fn tree_of(
         start,
         has_superblock,
     };
+    let settings = Settings {
+        parameters: parameters.clone(),
+        salt: SaltChoice::Given(parameters.salt.clone()),
+        uuid: Some(Uuid([5; 16])),
+    };
     let protected = protect(
         (&data, data.len() as u64),
         area,
-        (parameters, &SaltChoice::Given(parameters.salt.clone())),
-        Some(Uuid([5; 16])),
+        &settings,
         &workers(threads),
         &mut on,
     );

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use coldpress_verity::{Area, BlockBytes, Error, Parameters, Salt, SaltChoice, Tree, protect};
+use coldpress_verity::{Area, BlockBytes, Error, Parameters, Salt, Settings, Tree, protect};
 use proptest::prelude::*;
 
 use crate::sample::{Numbers, create, data, on, tree_of, verify, workers};
@@ -51,9 +51,9 @@ fn salt_and_uuid_follow_from_the_data() {
             start: 0,
             has_superblock: true,
         };
-        let settings = (&Parameters::default(), &SaltChoice::Derived);
+        let settings = Settings::default();
         let data = (&data as &dyn coldpress_image::ReadAt, data.len() as u64);
-        protect(data, area, settings, None, &workers(threads), &mut on).unwrap()
+        protect(data, area, &settings, &workers(threads), &mut on).unwrap()
     };
     let zeros = zeros(700);
     let first = protected(&zeros, 1);
@@ -112,9 +112,9 @@ fn what_cannot_be_protected_is_refused() {
             start,
             has_superblock: true,
         };
-        let settings = (&Parameters::default(), &SaltChoice::Derived);
+        let settings = Settings::default();
         let data = vec![0_u8; 4096];
-        protect((&data, bytes), area, settings, None, &workers(1), &mut on).unwrap_err()
+        protect((&data, bytes), area, &settings, &workers(1), &mut on).unwrap_err()
     };
     assert!(matches!(refused(4095, 0), Error::Unaligned { .. }));
     assert!(matches!(refused(0, 0), Error::Empty));

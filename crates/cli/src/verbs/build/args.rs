@@ -12,6 +12,7 @@ use crate::flags::profile::OrderingProfileArgs;
 use crate::flags::pseudo_files::PseudoFileArgs;
 use crate::flags::source::SourceArgs;
 use crate::flags::tar::TarArgs;
+use crate::flags::verity::{HashTreeArgs, TreeForm};
 
 /// Build an image from directories, tar archives or other images
 ///
@@ -130,6 +131,18 @@ pub(crate) struct BuildArgs {
     #[arg(long)]
     pub(crate) verify: bool,
 
+    /// Write a dm-verity hash tree, and print its root hash: sidecar or append
+    ///
+    /// The bytes are those of `veritysetup format`; see docs/verity.md.
+    #[arg(
+        long,
+        value_name = "FORM",
+        value_enum,
+        conflicts_with = "offset",
+        hide_short_help = true
+    )]
+    pub(crate) verity: Option<TreeForm>,
+
     /// Print the summary as JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -154,6 +167,9 @@ pub(crate) struct BuildArgs {
 
     #[command(flatten)]
     pub(crate) container: ContainerArgs,
+
+    #[command(flatten)]
+    pub(crate) hash_tree: HashTreeArgs,
 
     /// Add what this tool adds to an image: enroot, apptainer, charliecloud
     ///

@@ -44,16 +44,21 @@ struct Report {
     warnings: Vec<String>,
     notes: Vec<String>,
     verified: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hash_tree: Option<coldpress_verity::Report>,
     time_s: f64,
 }
 
 pub(super) fn run(args: &BuildArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let started = Instant::now();
     let (sources, path) = args.split_paths()?;
-    resolve::check_outputs(&[path], &inputs::paths(sources))?;
+    let source_paths = inputs::paths(sources);
+    resolve::check_outputs(&[path], &source_paths)?;
     let _hold = ui.interrupt.hold();
     // Before anything is pulled or scanned: a wrong place is an error at once, not after minutes.
     let output = Output::create(path)?;
+    let files = |form| steps::tree_files(form, &args.hash_tree, path, &source_paths);
+    let tree_files = args.verity.map(files).transpose()?;
     let target = sif::target(args, path);
     let is_sif = target == Some(TargetName::Apptainer);
     let mut image_options = args.image_options.clone();
@@ -106,10 +111,15 @@ pub(super) fn run(args: &BuildArgs, ui: &Ui) -> anyhow::Result<Exit> {
     if let Some(sif) = &sif {
         sif::finish(sif, &output, &summary)?;
     }
+    let mut hash_tree = None;
+    if let Some(files) = tree_files {
+        hash_tree = Some(steps::protect(files, &args.hash_tree, &output, ui)?);
+    }
     steps::commit(output, ui)?;
     let report = Report {
         warnings,
         notes,
+        hash_tree,
         time_s: started.elapsed().as_secs_f64(),
         ..Report::new(args, path, &summary)
     };
@@ -134,6 +144,7 @@ impl Report {
             warnings: Vec::new(),
             notes: Vec::new(),
             verified: args.verify,
+            hash_tree: None,
             time_s: 0.0,
         }
     }
@@ -151,6 +162,9 @@ fn tell(
         ui.json(report)?;
     } else {
         ui.say(&summary_line(&report.image, args, summary, time));
+        if let Some(tree) = &report.hash_tree {
+            steps::print_tree(tree, ui)?;
+        }
     }
     let lost = report.warnings.len() as u64;
     if lost > 0 {

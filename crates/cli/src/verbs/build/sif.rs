@@ -27,10 +27,13 @@ pub(super) fn target(args: &BuildArgs, image: &Path) -> Option<TargetName> {
 ///
 /// If it is asked for.
 pub(super) fn check(args: &BuildArgs, image: &Path) -> anyhow::Result<()> {
-    let flag = match (args.offset, args.no_padding) {
-        (Some(_), _) => "--offset",
-        (None, true) => "--no-padding",
-        (None, false) => return Ok(()),
+    let flags = [
+        ("--offset", args.offset.is_some()),
+        ("--no-padding", args.no_padding),
+        ("--verity", args.verity.is_some()),
+    ];
+    let Some((flag, _)) = flags.into_iter().find(|(_, is_given)| *is_given) else {
+        return Ok(());
     };
     let image = quoted(image);
     let error = anyhow!("{image} is a SIF container, which says itself where its image is");

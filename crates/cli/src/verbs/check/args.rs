@@ -1,5 +1,6 @@
 //! `coldpress check`: its command line.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -16,11 +17,29 @@ use crate::flags::place::PlaceArgs;
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example:
-  coldpress check rootfs.sqfs && echo sound")]
+  coldpress check rootfs.sqfs && echo sound
+  coldpress check app.raw --roothash app.roothash")]
 pub(crate) struct CheckArgs {
     /// The image to read
     #[arg(value_name = "IMAGE")]
     pub(crate) image: PathBuf,
+
+    /// Verify the image against its hash tree and this root hash: digits, or a file with them
+    ///
+    /// Compares every block with the hash tree as the kernel's dm-verity would, and names the first
+    /// that differs. The tree is that of --hash-tree, otherwise the one that was appended to
+    /// IMAGE, otherwise the file beside it, such as `app.verity` for `app.raw`.
+    #[arg(long, value_name = "FILE|HEX")]
+    pub(crate) roothash: Option<OsString>,
+
+    /// The file with the hash tree, if it is neither in IMAGE nor beside it
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "roothash",
+        hide_short_help = true
+    )]
+    pub(crate) hash_tree: Option<PathBuf>,
 
     /// Leave out notices: what is legal but unusual
     #[arg(long)]

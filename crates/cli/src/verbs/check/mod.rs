@@ -3,17 +3,22 @@
 pub(crate) mod args;
 
 use std::collections::HashSet;
+use std::ffi::OsStr;
 use std::io::Write as _;
+use std::sync::Arc;
 use std::time::Instant;
 
-use coldpress_image::{Error, Image, Problem, Severity};
-use coldpress_report::text::{escaped_path, plural};
+use anyhow::Context as _;
+use coldpress_image::{Error, Image, Problem, ReadAt, Severity};
+use coldpress_report::text::{escaped_path, plural, quoted};
 use coldpress_report::units;
 use coldpress_session::exit::Exit;
 use coldpress_session::ui::Ui;
+use coldpress_verity::{Mismatch, RootHash, Tree, workers};
 use serde::Serialize;
 
 use crate::image_file;
+use crate::steps;
 use crate::verbs::check::args::CheckArgs;
 
 /// The result for `--json`.
@@ -23,6 +28,9 @@ struct Report {
     sound: bool,
     errors: u64,
     notices: u64,
+    /// Whether the image is that of the root hash, if one was given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    verified: Option<bool>,
     problems: Vec<Row>,
 }
 
@@ -60,13 +68,29 @@ impl Row {
             text: problem.to_string(),
         }
     }
+
+    fn of_mismatch(mismatch: &Mismatch) -> Self {
+        Self {
+            severity: "error",
+            path: None,
+            part: Some("hash tree".to_owned()),
+            byte: mismatch.image_byte(),
+            text: mismatch.to_string(),
+        }
+    }
 }
 
 pub(super) fn run(args: &CheckArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let started = Instant::now();
-    let bytes = image_file::open_bytes(&args.image, &args.place)?;
+    let whole = image_file::open_bytes(&args.image, &args.place)?;
+    // An appended hash tree is no bytes that nothing refers to.
+    let bytes = Tree::cut_off(&whole);
     // Nothing is to be cleaned up, but how it ended is to be kept.
     let _hold = ui.interrupt.hold();
+    let verify = |root_hash| verify(args, root_hash, &whole, ui);
+    let mismatch = args.roothash.as_deref().map(verify).transpose()?;
+    let mismatch = mismatch.flatten();
+    let is_wrong = mismatch.is_some();
     let (mut problems, size_bytes) = match Image::new_damaged(Box::new(bytes)) {
         Ok((image, errors)) => {
             let problems = problems(&image, errors, ui)?;
@@ -84,8 +108,9 @@ pub(super) fn run(args: &CheckArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let errors = problems
         .iter()
         .filter(|problem| problem.severity == Severity::Error);
-    let errors = errors.count() as u64;
-    let notices = problems.len() as u64 - errors;
+    let errors = errors.count() as u64 + u64::from(is_wrong);
+    let notices = problems.iter().filter(|it| it.severity == Severity::Notice);
+    let notices = notices.count() as u64;
     let sound = errors == 0;
     if args.json {
         ui.json(&Report {
@@ -93,10 +118,18 @@ pub(super) fn run(args: &CheckArgs, ui: &Ui) -> anyhow::Result<Exit> {
             sound,
             errors,
             notices,
-            problems: problems.iter().map(Row::new).collect(),
+            verified: args.roothash.is_some().then_some(!is_wrong),
+            problems: mismatch
+                .iter()
+                .map(Row::of_mismatch)
+                .chain(problems.iter().map(Row::new))
+                .collect(),
         })?;
     } else {
         let mut out = ui.out();
+        if let Some(mismatch) = &mismatch {
+            writeln!(out, "{mismatch}")?;
+        }
         for problem in &problems {
             writeln!(out, "{problem}")?;
         }
@@ -116,11 +149,33 @@ pub(super) fn run(args: &CheckArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let checked = size_bytes.map_or_else(String::new, |size_bytes| {
         format!("; {} in {seconds}", units::bytes(size_bytes))
     });
+    let verified = if args.roothash.is_some() && !is_wrong {
+        "; as the root hash says"
+    } else {
+        ""
+    };
     ui.say(&format!(
-        "{}: {verdict}{besides}{checked}",
+        "{}: {verdict}{besides}{checked}{verified}",
         escaped_path(&args.image)
     ));
     Ok(Exit::partial_if(!sound))
+}
+
+/// Compares an image with its hash tree; returns the first block that is wrong.
+///
+/// * `whole`: the image, with the tree if that was appended.
+fn verify(
+    args: &CheckArgs,
+    root_hash: &OsStr,
+    whole: &Arc<dyn ReadAt>,
+    ui: &Ui,
+) -> anyhow::Result<Option<Mismatch>> {
+    let root_hash = RootHash::digits_or_file(root_hash)?;
+    let (tree, hashes) = Tree::find(&args.image, whole, args.hash_tree.as_deref())?;
+    let found = steps::hashing("verifying", ui, |advance| {
+        tree.verify(whole, &hashes, &root_hash, &workers(), advance)
+    });
+    found.with_context(|| format!("cannot verify {}", quoted(&args.image)))
 }
 
 /// What kept the image from being opened whole, and what is wrong with the rest.

@@ -22,6 +22,7 @@ pub(super) struct Abilities {
     xz_filters: BTreeMap<&'static str, Known>,
     xattrs: Known,
     page_bytes: Option<u32>,
+    dm_verity: Known,
     /// Only of the machine that coldpress runs on.
     here: Option<Here>,
     #[serde(skip)]
@@ -58,6 +59,7 @@ impl Abilities {
             xz_filters: filters.into_iter().zip(reader.filters).collect(),
             xattrs: reader.xattrs,
             page_bytes: reader.page_bytes,
+            dm_verity: reader.dm_verity,
             here: None,
             reader: reader.clone(),
         }
@@ -106,6 +108,7 @@ impl Abilities {
             ),
             ("xz filters", lists(&|known| reader.filters_that_are(known))),
             ("xattrs", word(self.xattrs).to_owned()),
+            ("dm-verity", word(self.dm_verity).to_owned()),
         ]);
         rows.extend(self.page_bytes.map(|page_bytes| {
             let page = bytes(page_bytes.into());

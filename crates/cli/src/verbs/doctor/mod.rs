@@ -16,6 +16,7 @@ use coldpress_image::{Error, Image, ReaderRequirements};
 use coldpress_report::text::{escaped, quoted, quoted_bytes};
 use coldpress_session::exit::Exit;
 use coldpress_session::ui::Ui;
+use coldpress_verity::Tree;
 use serde::Serialize;
 
 use crate::flags::place::PlaceArgs;
@@ -111,6 +112,7 @@ fn readers(args: &DoctorArgs) -> anyhow::Result<Vec<Reader>> {
 struct Examined<'a> {
     path: &'a Path,
     size_bytes: u64,
+    has_hash_tree: bool,
     /// What it asks for, or why it cannot be read at all.
     requirements: Result<ReaderRequirements, String>,
 }
@@ -125,6 +127,7 @@ fn examine<'a>(path: &'a Path, place: &PlaceArgs) -> anyhow::Result<Examined<'a>
     let size_bytes = bytes
         .size_bytes()
         .with_context(|| format!("cannot read {}", quoted(path)))?;
+    let has_hash_tree = Tree::of_image(&bytes).is_ok_and(|tree| tree.is_some());
     let requirements =
         match Image::new(Box::new(bytes)).and_then(|image| ReaderRequirements::of(&image)) {
             Ok(requirements) => Ok(requirements),
@@ -140,6 +143,7 @@ fn examine<'a>(path: &'a Path, place: &PlaceArgs) -> anyhow::Result<Examined<'a>
     Ok(Examined {
         path,
         size_bytes,
+        has_hash_tree,
         requirements,
     })
 }
@@ -151,6 +155,7 @@ impl Examined<'_> {
                 let subject = Subject {
                     requirements,
                     size_bytes: self.size_bytes,
+                    has_hash_tree: self.has_hash_tree,
                 };
                 let findings = rules::judge(subject, reader);
                 let command = remedy::command(
