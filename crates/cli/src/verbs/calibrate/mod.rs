@@ -1,17 +1,13 @@
 //! `coldpress calibrate`: the disk, memory and the kernel's reader measured, and kept.
 
-mod archive;
 pub(crate) mod args;
-mod content;
-mod images;
-mod table;
-mod user_space;
 
 use std::fs;
 use std::io::Write as _;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, anyhow};
+use coldpress_calibration::SampleImage;
 use coldpress_doctor::kernel::{self, Means};
 use coldpress_doctor::reader::{COMPRESSORS, Known};
 use coldpress_format::Compressor;
@@ -92,7 +88,7 @@ fn print(kept: &Calibration, args: &CalibrateArgs, ui: &Ui) -> anyhow::Result<()
         return ui.json(&serde_json::to_value(kept)?);
     }
     let mut out = ui.out();
-    out.write_all(table::text(kept).as_bytes())?;
+    out.write_all(coldpress_calibration::text(kept).as_bytes())?;
     out.flush()?;
     Ok(())
 }
@@ -240,8 +236,8 @@ fn measure_decompression(
             .is_none_or(|kernel| kernel.compressor(*compressor) != Known::No)
     };
     let compressors: Vec<Compressor> = COMPRESSORS.into_iter().filter(is_there).collect();
-    let images = images::make(&compressors, time.pieces(machine), ui)?;
-    let samples: Vec<Sample<'_>> = images.iter().map(images::SampleImage::sample).collect();
+    let images = coldpress_calibration::make(&compressors, time.pieces(machine), ui)?;
+    let samples: Vec<Sample<'_>> = images.iter().map(SampleImage::sample).collect();
     let spinner = ui
         .step("decompressing", 0)
         .about("the images, again and again");
@@ -256,7 +252,7 @@ fn measure_decompression(
             ui.warn(&format!(
                 "{error}; so this process decompresses instead, at speeds other than the kernel's"
             ));
-            user_space::measure(&samples, threads, share, ui)?
+            coldpress_calibration::measure(&samples, threads, share, ui)?
         }
     };
     spinner.finish("");

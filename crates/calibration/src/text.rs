@@ -6,7 +6,7 @@ use coldpress_report::units::{bytes, bytes_per_s, count, ratio, whole};
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
 /// The whole text.
-pub(super) fn text(calibration: &Calibration) -> String {
+pub fn text(calibration: &Calibration) -> String {
     let machine = &calibration.machine;
     let cores = coldpress_report::text::plural(machine.cores.into(), "core", "cores");
     let mut rows = vec![

@@ -1,10 +1,11 @@
-//! What is told of files.
+//! What there is to say of files.
 
 use std::path::Path;
 
 use coldpress_host::{Extents, Seeks};
 use coldpress_report::text::{escaped_path, plural};
 use coldpress_report::units::{bytes, count};
+use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use serde::Serialize;
 
 const COLUMNS: [&str; 5] = ["extents", "mean", "size", "holes", "path"];
@@ -14,8 +15,8 @@ const COLUMNS_OF_START: [&str; 9] = [
 
 /// All that was found, as `--json` prints it.
 #[derive(Debug, Serialize)]
-pub(super) struct Report {
-    pub(super) files: Vec<Row>,
+pub struct Report {
+    files: Vec<Row>,
     total: Total,
     /// With a trace.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -24,7 +25,7 @@ pub(super) struct Report {
 
 /// A file.
 #[derive(Debug, Serialize)]
-pub(super) struct Row {
+pub(crate) struct Row {
     /// With escapes.
     path: String,
     size_bytes: u64,
@@ -42,13 +43,13 @@ pub(super) struct Row {
 
 /// What a start does with a file.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub(super) struct InStart {
+pub(crate) struct InStart {
     /// Place among the files that were touched, by their first access, from 1.
-    pub(super) access_rank: u64,
+    pub(crate) access_rank: u64,
     /// Place among them on the disk; `null` if it has no place there.
-    pub(super) disk_rank: Option<u64>,
-    pub(super) seeks: u64,
-    pub(super) read_bytes: u64,
+    pub(crate) disk_rank: Option<u64>,
+    pub(crate) seeks: u64,
+    pub(crate) read_bytes: u64,
 }
 
 /// Of all files, those that are not listed among them.
@@ -74,7 +75,7 @@ struct Start {
 
 impl Report {
     /// Those of a start: in its order. Others: those of most extents first.
-    pub(super) fn new(files: Vec<Row>) -> Self {
+    pub(crate) fn new(files: Vec<Row>) -> Self {
         let mut total = Total::default();
         for row in &files {
             total.files += 1;
@@ -91,7 +92,7 @@ impl Report {
     }
 
     /// Adds what the whole start does.
-    pub(super) fn with_start(mut self, seeks: &Seeks, missing_files: u64) -> Self {
+    pub(crate) fn with_start(mut self, seeks: &Seeks, missing_files: u64) -> Self {
         self.start = Some(Start {
             read_bytes: seeks.read_bytes,
             seeks: seeks.count,
@@ -102,7 +103,33 @@ impl Report {
         self
     }
 
-    pub(super) fn columns(&self) -> &'static [&'static str] {
+    /// Keeps only the first files.
+    pub fn truncate(&mut self, len: usize) {
+        self.files.truncate(len);
+    }
+
+    /// A row for each file, in columns; empty without any.
+    pub fn table(&self) -> String {
+        if self.files.is_empty() {
+            return String::new();
+        }
+        let mut table = Table::new();
+        let columns = self.columns();
+        table
+            .load_preset(presets::NOTHING)
+            .set_content_arrangement(ContentArrangement::Disabled)
+            .set_header(columns);
+        for row in &self.files {
+            table.add_row(row.cells());
+        }
+        // All but the path are numbers.
+        for column in table.column_iter_mut().take(columns.len() - 1) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+        table.trim_fmt()
+    }
+
+    fn columns(&self) -> &'static [&'static str] {
         match self.start {
             Some(_) => &COLUMNS_OF_START,
             None => &COLUMNS,
@@ -110,7 +137,7 @@ impl Report {
     }
 
     /// What is to be said below the table.
-    pub(super) fn sentences(&self) -> Vec<String> {
+    pub fn sentences(&self) -> Vec<String> {
         let Total {
             files,
             extents,
@@ -137,7 +164,7 @@ impl Report {
 }
 
 impl Row {
-    pub(super) fn new(path: &Path, extents: &Extents, start: Option<InStart>) -> Self {
+    pub(crate) fn new(path: &Path, extents: &Extents, start: Option<InStart>) -> Self {
         Self {
             path: escaped_path(path),
             size_bytes: extents.size_bytes,
@@ -154,11 +181,11 @@ impl Row {
     }
 
     /// By which rows are sorted without a start.
-    pub(super) fn fewest_extents_last(&self) -> (std::cmp::Reverse<u64>, &str) {
+    pub(crate) fn fewest_extents_last(&self) -> (std::cmp::Reverse<u64>, &str) {
         (std::cmp::Reverse(self.extents), &self.path)
     }
 
-    pub(super) fn cells(&self) -> Vec<String> {
+    fn cells(&self) -> Vec<String> {
         let start = self.start.iter().flat_map(|start| {
             let place = start.disk_rank.map_or_else(|| "-".to_owned(), count);
             [

@@ -9,7 +9,7 @@ use coldpress_codec::is_incompressible;
 use coldpress_image::ReadAt as _;
 
 /// Bytes of a piece: the largest block.
-pub(super) const PIECE_BYTES: usize = 1 << 20;
+pub(crate) const PIECE_BYTES: usize = 1 << 20;
 
 /// Where they are from.
 const TREES: [&str; 3] = ["/usr/bin", "/usr/lib", "/usr/share"];
@@ -29,7 +29,7 @@ const HEAD_BYTES: usize = 64 << 10;
 /// # Errors
 ///
 /// [`io::ErrorKind::Interrupted`] if `poll` breaks.
-pub(super) fn pieces(
+pub(crate) fn pieces(
     count: usize,
     poll: &mut dyn FnMut() -> ControlFlow<()>,
 ) -> io::Result<Vec<u8>> {

@@ -13,14 +13,14 @@ use coldpress_report::text::quoted;
 use coldpress_session::ui::Ui;
 use rustix::fs::{Mode, OFlags};
 
-use super::rows::{Report, Row};
+use super::report::{Report, Row};
 
 /// Looks at all of them; returns whether any could not be looked at.
 ///
 /// # Errors
 ///
 /// If only one is named, and that is the one.
-pub(super) fn look(paths: &[PathBuf], ui: &Ui) -> anyhow::Result<(Report, bool)> {
+pub fn look(paths: &[PathBuf], ui: &Ui) -> anyhow::Result<(Report, bool)> {
     let mut search = Search {
         rows: Vec::new(),
         silent_devices: BTreeSet::new(),

@@ -6,22 +6,21 @@ use std::ops::ControlFlow;
 use anyhow::Context as _;
 use coldpress_codec::Settings;
 use coldpress_format::{BlockSize, Compressor};
-use coldpress_host::{Sample, memory_file, path_of_open, threads};
+use coldpress_host::{Sample, memory, memory_file, path_of_open, threads};
 use coldpress_layout::{Group, Plan, Tails};
 use coldpress_session::ui::Ui;
 use coldpress_writer::{
     Input, MetadataLayout, Options, SourceOptions, TarDefaults, TarInput, TarOrigin, Uncompressed,
 };
 
-use super::{archive, content};
-use crate::resolve;
+use crate::{archive, content};
 
 /// Small, common and large blocks; the time of others lies between.
 const BLOCK_BYTES: [u32; 3] = [16 << 10, 128 << 10, 1 << 20];
 
 /// An image.
 #[derive(Debug)]
-pub(super) struct SampleImage {
+pub struct SampleImage {
     compressor: Option<Compressor>,
     block_size: BlockSize,
     data_bytes: u64,
@@ -31,7 +30,7 @@ pub(super) struct SampleImage {
 
 impl SampleImage {
     /// It as it is measured.
-    pub(super) fn sample(&self) -> Sample<'_> {
+    pub fn sample(&self) -> Sample<'_> {
         Sample {
             compressor: self.compressor.map(Compressor::name),
             block_bytes: self.block_size.bytes(),
@@ -49,7 +48,7 @@ impl SampleImage {
 /// # Errors
 ///
 /// If there is no memory for them, or the user interrupts.
-pub(super) fn make(
+pub fn make(
     compressors: &[Compressor],
     pieces: usize,
     ui: &Ui,
@@ -112,7 +111,7 @@ fn write(
         uncompressed: Uncompressed::default(),
         block_size,
         threads: threads(None),
-        memory_bytes: resolve::memory_bytes(None),
+        memory_bytes: memory::default_bytes(),
         modification_time_s: 0,
         tails,
         group: Group::None,

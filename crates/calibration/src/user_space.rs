@@ -22,7 +22,7 @@ const TOGETHER_BLOCK_BYTES: u32 = 128 << 10;
 /// # Errors
 ///
 /// If a sample cannot be read, or the user interrupts.
-pub(super) fn measure(
+pub fn measure(
     samples: &[Sample<'_>],
     threads: u32,
     time: Duration,

@@ -15,7 +15,7 @@ use coldpress_session::ui::Ui;
 use coldpress_trace::Trace;
 use rustix::fs::{Mode, OFlags, ResolveFlags};
 
-use super::rows::{InStart, Report, Row};
+use super::report::{InStart, Report, Row};
 
 /// A file that was touched and is there.
 struct Touched {
@@ -28,7 +28,7 @@ struct Touched {
 /// # Errors
 ///
 /// If a root is no directory, or none has any file of the trace.
-pub(super) fn look(trace: &Trace, roots: &[PathBuf], ui: &Ui) -> anyhow::Result<(Report, bool)> {
+pub fn look(trace: &Trace, roots: &[PathBuf], ui: &Ui) -> anyhow::Result<(Report, bool)> {
     let opened = roots.iter().map(|root| {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let opened = rustix::fs::open(root, flags, Mode::empty()).map_err(io::Error::from);

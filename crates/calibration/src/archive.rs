@@ -16,7 +16,7 @@ const TIME_S: u32 = 0;
 /// # Errors
 ///
 /// If there is no memory for it.
-pub(super) fn write(data: &[u8], mut to: &File) -> io::Result<()> {
+pub(crate) fn write(data: &[u8], mut to: &File) -> io::Result<()> {
     let data = PlainEntry::File(data);
     write_tar_entry(&mut to, Sample::DATA.as_bytes(), MODE, TIME_S, data)?;
     let mut names = Vec::new();
