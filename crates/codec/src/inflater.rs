@@ -1,14 +1,18 @@
 //! Reading gzip from places in its middle: a decompressor that can be copied while it works.
+//!
+//! It is that of zlib-rs: 3.8 GB of programs and libraries take it 7.2 s, zlib 14.8 s and igzip 6.4
+//! s. libdeflate takes whole buffers only.
 #![expect(
     unsafe_code,
-    reason = "no safe binding of zlib copies a decompressor that has begun"
+    reason = "no safe binding of zlib-rs or zlib copies a decompressor that has begun"
 )]
 
 use std::ffi::{c_int, c_uint};
 use std::fmt;
 use std::mem::{MaybeUninit, size_of};
+use std::ptr::NonNull;
 
-use libz_sys::{
+use libz_rs_sys::{
     Z_BUF_ERROR, Z_NO_FLUSH, Z_OK, Z_STREAM_END, inflate, inflateCopy, inflateEnd, inflateInit2_,
     inflateReset, z_stream, zlibVersion,
 };
@@ -20,7 +24,7 @@ const GZIP_WINDOW_BITS: c_int = 15 + 16;
 ///
 /// # Cost
 ///
-/// 40 KiB each, 32 of which are the window.
+/// 42 KiB each, 32 of which are the window.
 pub struct Inflater {
     /// On the heap: the library refuses a stream that has moved.
     stream: Box<MaybeUninit<z_stream>>,
@@ -68,6 +72,10 @@ impl Inflater {
             )
         };
         if opened == Z_OK {
+            // A stream without any output is refused as the source of a copy.
+            let nowhere = NonNull::dangling().as_ptr();
+            // SAFETY: the stream was opened; with a length of 0, the pointer is not followed.
+            unsafe { (&raw mut (*stream.as_mut_ptr()).next_out).write(nowhere) };
             Ok(Self { stream })
         } else {
             // Nothing was allocated, so nothing is freed: a box of `MaybeUninit` frees only itself.
@@ -103,7 +111,7 @@ impl Inflater {
                 written: written as usize,
                 has_ended: code == Z_STREAM_END,
             }),
-            libz_sys::Z_MEM_ERROR => Err(InflateError::NoMemory),
+            libz_rs_sys::Z_MEM_ERROR => Err(InflateError::NoMemory),
             _ => Err(InflateError::Damaged),
         }
     }
@@ -168,7 +176,7 @@ mod tests {
     fn a_copy_goes_on_where_it_was_made() {
         let bytes: Vec<u8> = (0_u32..200_000).flat_map(u32::to_le_bytes).collect();
         let packed = packed(&bytes);
-        let mut inflater = Inflater::new().unwrap();
+        let mut inflater = Inflater::new().unwrap().try_clone().unwrap();
         let mut output = vec![0; bytes.len()];
         let half = bytes.len() / 2;
         let first = inflater.inflate(&packed, &mut output[..half]).unwrap();
