@@ -19,6 +19,16 @@ pub struct StoredBlock {
     pub is_fragment: bool,
 }
 
+impl StoredBlock {
+    fn part(&self) -> Part {
+        if self.is_fragment {
+            Part::FragmentBlock
+        } else {
+            Part::DataBlock
+        }
+    }
+}
+
 impl Image {
     /// The data blocks of a file in order, sparse ones included, without its tail end.
     pub fn stored_blocks<'a>(&self, file: &'a File) -> impl Iterator<Item = StoredBlock> + use<'a> {
@@ -59,17 +69,9 @@ impl Image {
         stored: &mut Vec<u8>,
         content: &mut Vec<u8>,
     ) -> Result<(), Error> {
-        let part = if block.is_fragment {
-            Part::FragmentBlock
-        } else {
-            Part::DataBlock
-        };
+        self.read_undecoded(block, stored)?;
+        let part = block.part();
         let at = (part, block.start);
-        let size_bytes = block.word.size_bytes();
-        self.data_area()
-            .check(part, block.start, size_bytes.into())?;
-        stored.resize(usize::try_from(size_bytes).unwrap_or(usize::MAX), 0);
-        self.store.read_exact(stored, block.start)?;
         let len = usize::try_from(block.len_bytes).unwrap_or(usize::MAX);
         if block.word.is_compressed() {
             content.resize(len, 0);
@@ -82,5 +84,18 @@ impl Image {
             return Ok(());
         }
         crate::file::check_length(at, content.len(), len)
+    }
+
+    /// Reads a block that is not sparse as it lies on disk, and does not look at what it holds.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Corrupt`] if it lies outside the data area, [`Error::Read`].
+    pub fn read_undecoded(&self, block: &StoredBlock, stored: &mut Vec<u8>) -> Result<(), Error> {
+        let size_bytes = block.word.size_bytes();
+        self.data_area()
+            .check(block.part(), block.start, size_bytes.into())?;
+        stored.resize(usize::try_from(size_bytes).unwrap_or(usize::MAX), 0);
+        self.store.read_exact(stored, block.start)
     }
 }

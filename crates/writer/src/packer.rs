@@ -1,11 +1,12 @@
 //! From the bytes of a block to what the image stores of it.
 
 use coldpress_codec::{Encoder, is_incompressible};
+use coldpress_image::StoredBlock;
 use coldpress_layout::BlockEncoding;
 
 use crate::error::Error;
 use crate::options::Options;
-use crate::reuse::Candidate;
+use crate::reuse::{Candidate, Likeness};
 use crate::uncompressed::Uncompressed;
 
 /// Compresses blocks, or finds that they are better copied or stored as they are.
@@ -79,23 +80,36 @@ impl Packer {
 
     /// The candidate, if it holds these bytes. One that cannot be read is none.
     pub(crate) fn copy(&mut self, bytes: &[u8], candidate: &Candidate) -> Option<Block> {
-        let Candidate { image, block, .. } = candidate;
-        let read = image.read_stored(block, &mut self.stored, &mut self.content);
-        (read.is_ok() && self.content == bytes).then(|| Block {
-            bytes: std::mem::take(&mut self.stored),
-            is_compressed: block.word.is_compressed(),
-            is_copied: true,
-        })
+        self.copy_if(candidate, |content| content == bytes)
     }
 
-    /// The candidate that is known to hold what is wanted; none if it cannot be read.
-    pub(crate) fn copy_exact(&mut self, candidate: &Candidate) -> Option<Block> {
+    /// The candidate that is known to hold what is wanted; none if it is not, or cannot be read.
+    pub(crate) fn copy_known(&mut self, candidate: &Candidate) -> Option<Block> {
+        let Candidate { image, block, .. } = candidate;
+        let read = match candidate.likeness {
+            Likeness::Possible => return None,
+            Likeness::Certain => image.read_stored(block, &mut self.stored, &mut self.content),
+            Likeness::Verified => image.read_undecoded(block, &mut self.stored),
+        };
+        read.is_ok().then(|| self.copied(block))
+    }
+
+    /// The candidate, if it holds what is wanted.
+    pub(crate) fn copy_if(
+        &mut self,
+        candidate: &Candidate,
+        is_wanted: impl FnOnce(&[u8]) -> bool,
+    ) -> Option<Block> {
         let Candidate { image, block, .. } = candidate;
         let read = image.read_stored(block, &mut self.stored, &mut self.content);
-        read.is_ok().then(|| Block {
+        (read.is_ok() && is_wanted(&self.content)).then(|| self.copied(block))
+    }
+
+    fn copied(&mut self, block: &StoredBlock) -> Block {
+        Block {
             bytes: std::mem::take(&mut self.stored),
             is_compressed: block.word.is_compressed(),
             is_copied: true,
-        })
+        }
     }
 }

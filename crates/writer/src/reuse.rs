@@ -3,17 +3,24 @@
 //! An image that is built with the blocks of an older one must be the one that would be built
 //! without: so a block is copied only if it decompresses to the bytes that are wanted, and only if
 //! the encoder is seen to make the older image's blocks from their content again.
+//!
+//! Where the hash of a file passed by when the source was gathered, as from a compressed layer, the
+//! bytes that are wanted need not be read a second time: the older image's file is hashed instead.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use coldpress_format::{BlockSize, Compressor, CompressorOptions, File};
-use coldpress_image::{Image, StoredBlock};
+use coldpress_codec::{Work, ordered};
+use coldpress_format::{BlockSize, Compressor, CompressorOptions, File, TailEnd};
+use coldpress_image::{FileBlock, Image, StoredBlock};
 use coldpress_layout::{BlockEncoding, Kind, NodeId};
 
 use crate::content::Content;
+use crate::duplicates::{Hash, SpanHasher};
 use crate::error::Error;
 use crate::options::Options;
+use crate::progress::{Meter, Progress};
 use crate::source::Source;
 
 /// Blocks that are compressed again to see whether an image was made with the same settings:
@@ -26,6 +33,8 @@ pub struct Reuse {
     image: Image,
     /// What it has at the path of a node.
     files: HashMap<NodeId, Arc<File>>,
+    /// Nodes with whole blocks of which the older image has the same content.
+    same: HashSet<NodeId>,
 }
 
 /// Why the blocks of an image cannot be copied.
@@ -56,22 +65,40 @@ pub enum NotReusable {
 pub(crate) struct Candidate<'a> {
     pub(crate) image: &'a Image,
     pub(crate) block: StoredBlock,
-    /// Whether it is known to hold them.
-    pub(crate) is_exact: bool,
+    pub(crate) likeness: Likeness,
+}
+
+/// What is known of a block of another image.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Likeness {
+    /// It may hold the bytes that are wanted.
+    Possible,
+    /// It holds them, if it can be decompressed.
+    Certain,
+    /// It was decompressed and holds them.
+    Verified,
 }
 
 impl Reuse {
     /// Looks up the files of `source` in an older image, by path.
     ///
+    /// * `progress`: counts the bytes of files that are hashed; stops the work when it breaks.
+    ///
     /// # Errors
     ///
     /// [`Error::Image`] if it cannot be read, [`Error::NotReusable`] if it was built otherwise than
-    /// `options` say.
+    /// `options` say, [`Error::Interrupted`].
     ///
     /// # Cost
     ///
-    /// Reads the older image's metadata, and compresses a dozen of its blocks.
-    pub fn new(image: Image, source: &Source, options: &Options) -> Result<Self, Error> {
+    /// Reads the older image's metadata, and compresses a dozen of its blocks. Decompresses its files
+    /// that have whole blocks, where the hash of the source's is known.
+    pub fn new(
+        image: Image,
+        source: &Source,
+        options: &Options,
+        progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<Self, Error> {
         check_settings(&image, options)?;
         let mut files = HashMap::new();
         // Those with several names, which the source may have as files of their own.
@@ -102,8 +129,65 @@ impl Reuse {
         samples.retain(|block| !block.word.is_sparse());
         let step = samples.len().div_ceil(SAMPLES).max(1);
         check_encoding(&image, samples.into_iter().step_by(step), options)?;
-        Ok(Self { image, files })
+        let same = same(&image, &files, source, options, progress)?;
+        Ok(Self { image, files, same })
     }
+}
+
+/// The nodes with whole blocks whose known hash is that of the file at their path.
+fn same(
+    image: &Image,
+    files: &HashMap<NodeId, Arc<File>>,
+    source: &Source,
+    options: &Options,
+    progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+) -> Result<HashSet<NodeId>, Error> {
+    let is_asked = |(node, file): &(&NodeId, &Arc<File>)| {
+        let is_as_long = source.size_bytes(**node) == file.size_bytes;
+        is_as_long && !file.blocks.is_empty() && source.known_hash(**node).is_some()
+    };
+    let mut asked: Vec<_> = files.iter().filter(is_asked).collect();
+    asked.sort_unstable_by_key(|(node, file)| (file.start, **node));
+    let total_bytes = asked.iter().map(|(_, file)| file.size_bytes).sum();
+    let mut meter = Meter::new(total_bytes, progress);
+    let mut same = HashSet::new();
+    ordered::<_, _, _, Error>(
+        asked.into_iter().map(Ok),
+        &options.workers(),
+        || Ok(()),
+        |(), (node, file)| {
+            let _busy = source.busy(Work::Hash);
+            // One that cannot be read is not the same.
+            Ok((node, file.size_bytes, hash(image, file).ok()))
+        },
+        |(node, size_bytes, found)| {
+            if found.is_some() && found == source.known_hash(*node) {
+                same.insert(*node);
+            }
+            meter.add(size_bytes)
+        },
+    )?;
+    Ok(same)
+}
+
+/// The hash of a whole file.
+fn hash(image: &Image, file: &File) -> Result<Hash, Error> {
+    const ZEROS: [u8; 1 << 12] = [0; 1 << 12];
+    let mut hasher = SpanHasher::new(file.size_bytes);
+    image.for_each_block(file, &mut |block| {
+        match block {
+            FileBlock::Data(bytes) => hasher.update(bytes),
+            FileBlock::Hole(mut len) => {
+                while len > 0 {
+                    let part = len.min(ZEROS.len() as u64);
+                    hasher.update(&ZEROS[..usize::try_from(part).unwrap_or_default()]);
+                    len -= part;
+                }
+            }
+        }
+        Ok::<_, Error>(())
+    })?;
+    Ok(hasher.finish())
 }
 
 fn check_settings(image: &Image, options: &Options) -> Result<(), NotReusable> {
@@ -156,12 +240,12 @@ fn check_encoding(
 impl Source {
     /// The data blocks of other images that may be those of a file.
     pub(crate) fn candidates(&self, node: NodeId, block_size: BlockSize) -> Option<Candidates<'_>> {
-        let (image, file, is_exact) = self.twin(node)?;
+        let (image, file, likeness) = self.twin(node)?;
         let is_usable = image.superblock().block_size == block_size;
         is_usable.then(|| Candidates {
             image,
             blocks: Box::new(image.stored_blocks(file)),
-            is_exact,
+            likeness,
         })
     }
 
@@ -172,18 +256,67 @@ impl Source {
         Some(Candidate {
             image,
             block,
-            is_exact: false,
+            likeness: Likeness::Possible,
         })
     }
 
-    /// The file of another image whose blocks may be copied, and whether it is the same for sure.
-    fn twin(&self, node: NodeId) -> Option<(&Image, &File, bool)> {
+    /// Whether the content of a fragment block of the older image is known to be the tail ends of
+    /// these files; `false` if that is not known without reading them.
+    pub(crate) fn is_of_tails(
+        &self,
+        content: &[u8],
+        members: &[(NodeId, u32)],
+        block_size: BlockSize,
+    ) -> bool {
+        let Some(reuse) = &self.reuse else {
+            return false;
+        };
+        let first = members
+            .first()
+            .and_then(|(node, _)| reuse.files.get(node)?.tail);
+        let mut end = 0;
+        let is_there = |(node, start): &(NodeId, u32)| {
+            let size_bytes = self.size_bytes(*node);
+            let len = block_size.tail_bytes(size_bytes);
+            end = start + len;
+            if u64::from(len) < size_bytes {
+                let at = first.map(|first| TailEnd {
+                    offset: *start,
+                    ..first
+                });
+                return reuse.same.contains(node) && reuse.files[node].tail == at;
+            }
+            let bytes = content.get(*start as usize..end as usize);
+            let found = bytes.map(|bytes| {
+                let mut hasher = SpanHasher::new(size_bytes);
+                hasher.update(bytes);
+                hasher.finish()
+            });
+            found.is_some() && found == self.known_hash(*node)
+        };
+        members.iter().all(is_there) && content.len() == end as usize
+    }
+
+    /// Whether all these files have known hashes.
+    pub(crate) fn are_known(&self, nodes: &[NodeId]) -> bool {
+        nodes.iter().all(|node| self.known_hash(*node).is_some())
+    }
+
+    /// The file of another image whose blocks may be copied, and what is known of them.
+    fn twin(&self, node: NodeId) -> Option<(&Image, &File, Likeness)> {
         if let Content::Image { image, file } = &self.contents[node.index()] {
             let origin = &self.images[*image as usize];
-            return origin.is_copied.then_some((&origin.image, &**file, true));
+            return origin
+                .is_copied
+                .then_some((&origin.image, &**file, Likeness::Certain));
         }
         let reuse = self.reuse.as_ref()?;
-        Some((&reuse.image, &**reuse.files.get(&node)?, false))
+        let likeness = if reuse.same.contains(&node) {
+            Likeness::Verified
+        } else {
+            Likeness::Possible
+        };
+        Some((&reuse.image, &**reuse.files.get(&node)?, likeness))
     }
 }
 
@@ -191,7 +324,7 @@ impl Source {
 pub(crate) struct Candidates<'a> {
     image: &'a Image,
     blocks: Box<dyn Iterator<Item = StoredBlock> + 'a>,
-    is_exact: bool,
+    likeness: Likeness,
 }
 
 impl<'a> Candidates<'a> {
@@ -202,7 +335,7 @@ impl<'a> Candidates<'a> {
         is_usable.then_some(Candidate {
             image: self.image,
             block,
-            is_exact: self.is_exact,
+            likeness: self.likeness,
         })
     }
 }

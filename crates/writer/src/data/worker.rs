@@ -59,8 +59,8 @@ impl<'a> Worker<'a> {
             } => {
                 // What is packed specially now was not necessarily then.
                 let candidate = candidate.filter(|_| encoding == BlockEncoding::Default);
-                let exact = candidate.filter(|it| it.is_exact);
-                let (stored, problem) = match exact.and_then(|it| self.packer.copy_exact(&it)) {
+                let known = candidate.and_then(|it| self.packer.copy_known(&it));
+                let (stored, problem) = match known {
                     Some(block) => (Some(block), None),
                     None => self.pack_block(&file, (offset, len_bytes), candidate, encoding)?,
                 };
@@ -99,6 +99,9 @@ impl<'a> Worker<'a> {
         nodes: &[NodeId],
         encoding: BlockEncoding,
     ) -> Result<Packed, Error> {
+        if let Some(packed) = self.copy_fragment(nodes, encoding) {
+            return Ok(packed);
+        }
         let (source, block_size) = (self.source, self.options.block_size);
         self.bytes.clear();
         let (mut members, mut problems, mut len_bytes) = (Vec::new(), Vec::new(), 0);
@@ -126,6 +129,34 @@ impl<'a> Worker<'a> {
             len_bytes,
             stored,
             problems,
+        })
+    }
+
+    /// The fragment block of another image, if it is known to be this one without reading the files.
+    fn copy_fragment(&mut self, nodes: &[NodeId], encoding: BlockEncoding) -> Option<Packed> {
+        let (source, block_size) = (self.source, self.options.block_size);
+        if encoding != BlockEncoding::Default || !source.are_known(nodes) {
+            return None;
+        }
+        let candidate = source.fragment_candidate(*nodes.first()?)?;
+        let _busy = source.busy(Work::Compress);
+        let mut end = 0;
+        let members: Vec<(NodeId, u32)> = nodes
+            .iter()
+            .map(|node| {
+                let start = end;
+                end += block_size.tail_bytes(source.size_bytes(*node));
+                (*node, start)
+            })
+            .collect();
+        let stored = self.packer.copy_if(&candidate, |content| {
+            source.is_of_tails(content, &members, block_size)
+        })?;
+        Some(Packed {
+            piece: Piece::Fragment(members),
+            len_bytes: end.into(),
+            stored: Some(stored),
+            problems: Vec::new(),
         })
     }
 

@@ -8,11 +8,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use coldpress_format::Compressor;
-use coldpress_image::ReadAt;
-use coldpress_layout::{NodeId, Plan};
+use coldpress_image::{Image, ReadAt};
+use coldpress_layout::{NodeId, Plan, Tails};
 use coldpress_writer::{
-    Digest, Error, Input, Layer, LayerDefect, LayersInput, LazyImage, Source, SourceOptions,
-    TarDefaults, gather,
+    Digest, Error, Input, Layer, LayerDefect, LayersInput, LazyImage, Options, Reuse, Source,
+    SourceOptions, TarDefaults, gather,
 };
 
 use crate::tar::archive::Archive;
@@ -142,19 +142,10 @@ impl ReadAt for Counting {
 #[test]
 fn what_passed_by_is_not_read_again_to_find_duplicates() {
     let find = |contents: [&[u8]; 3]| {
-        let mut archive = Archive::default();
-        for (name, content) in ["a", "b", "c"].into_iter().zip(contents) {
-            archive = archive.file(name, content);
-        }
-        let (_, bytes) = compressed(&archive.end()).swap_remove(0);
-        let counting = Arc::new(Counting {
-            bytes: bytes.clone(),
-            reads: AtomicUsize::new(0),
-        });
-        let layer = Layer {
-            bytes: counting.clone(),
-            ..layer(0, bytes)
-        };
+        let files = ["a", "b", "c"]
+            .into_iter()
+            .zip(contents.map(<[u8]>::to_vec));
+        let (layer, counting) = counted(&files.collect::<Vec<_>>());
         let mut source = merged_with(vec![layer], false).unwrap();
         let before = counting.reads.load(Ordering::Relaxed);
         let go_on = &mut |_| ControlFlow::Continue(());
@@ -395,6 +386,61 @@ fn compressed_layers_make_the_image_of_plain_ones() {
     assert!(expected.len() < 1 << 20);
     for (name, bytes) in compressed(&plain) {
         assert!(image(bytes) == expected, "{name}");
+    }
+}
+
+/// A compressed layer with these files, and who counts its reads.
+fn counted(files: &[(&str, Vec<u8>)]) -> (Layer, Arc<Counting>) {
+    let mut archive = Archive::default();
+    for (name, content) in files {
+        archive = archive.file(name, content);
+    }
+    let (_, bytes) = compressed(&archive.end()).swap_remove(0);
+    let counting = Arc::new(Counting {
+        bytes: bytes.clone(),
+        reads: AtomicUsize::new(0),
+    });
+    let bytes_of: Arc<dyn ReadAt> = counting.clone();
+    let layer = Layer {
+        bytes: bytes_of,
+        ..layer(0, bytes)
+    };
+    (layer, counting)
+}
+
+#[test]
+fn what_an_older_image_has_is_not_decompressed_again() {
+    const BLOCK_BYTES: u32 = 65_536;
+    let files = |changed: u8| -> Vec<(&str, Vec<u8>)> {
+        // Whole blocks with and without tail ends, and tail ends that share a fragment block.
+        vec![
+            ("blocks", content(1, 3 * 65_536)),
+            ("both", content(2, 200_000)),
+            ("changed", content(changed, 70_000)),
+            ("small", content(4, 30_000)),
+            ("other", content(7, 20_000)),
+        ]
+    };
+    let options = Options {
+        tails: Tails::All,
+        ..options(Some(Compressor::Zstd), BLOCK_BYTES)
+    };
+    let image = |source: &Source| built(source, &Plan::default(), &options);
+    let go_on = &mut |_| ControlFlow::Continue(());
+    // The tail end of what changed shares a fragment block with all others.
+    for (changed, is_read_again) in [(3, false), (8, true)] {
+        let of = |changed| {
+            let (layer, counting) = counted(&files(changed));
+            (merged_with(vec![layer], false).unwrap(), counting)
+        };
+        let (old, expected) = (image(&of(changed).0), image(&of(3).0));
+        let (mut source, counting) = of(3);
+        let old = Image::new(Box::new(old)).unwrap();
+        source.reuse = Some(Reuse::new(old, &source, &options, go_on).unwrap());
+        let before = counting.reads.load(Ordering::Relaxed);
+        assert!(image(&source) == expected, "{changed}");
+        let reads = counting.reads.load(Ordering::Relaxed) - before;
+        assert_eq!(reads > 0, is_read_again, "{changed}");
     }
 }
 
