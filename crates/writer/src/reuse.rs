@@ -4,8 +4,10 @@
 //! without: so a block is copied only if it decompresses to the bytes that are wanted, and only if
 //! the encoder is seen to make the older image's blocks from their content again.
 //!
-//! Where the hash of a file passed by when the source was gathered, as from a compressed layer, the
-//! bytes that are wanted need not be read a second time: the older image's file is hashed instead.
+//! Where the hash of a file is known without reading it, as of those in a compressed layer, whose bytes
+//! passed by when the source was gathered, the older image's file is hashed. If it is the same, it is
+//! read in place of the source's: most compressors of images decompress sooner than gzip, and each
+//! block alone.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
@@ -17,7 +19,7 @@ use coldpress_image::{FileBlock, Image, StoredBlock};
 use coldpress_layout::{BlockEncoding, Kind, NodeId};
 
 use crate::content::Content;
-use crate::duplicates::{Hash, SpanHasher};
+use crate::duplicates::{BATCH_FILES, Hash, SpanHasher};
 use crate::error::Error;
 use crate::options::Options;
 use crate::progress::{Meter, Progress};
@@ -33,7 +35,7 @@ pub struct Reuse {
     image: Image,
     /// What it has at the path of a node.
     files: HashMap<NodeId, Arc<File>>,
-    /// Nodes with whole blocks of which the older image has the same content.
+    /// Nodes whose content is known to be that of the older image's file.
     same: HashSet<NodeId>,
 }
 
@@ -92,7 +94,7 @@ impl Reuse {
     /// # Cost
     ///
     /// Reads the older image's metadata, and compresses a dozen of its blocks. Decompresses its files
-    /// that have whole blocks, where the hash of the source's is known.
+    /// where the hash of the source's is known.
     pub fn new(
         image: Image,
         source: &Source,
@@ -134,7 +136,7 @@ impl Reuse {
     }
 }
 
-/// The nodes with whole blocks whose known hash is that of the file at their path.
+/// The nodes whose known hash is that of the file at their path.
 fn same(
     image: &Image,
     files: &HashMap<NodeId, Arc<File>>,
@@ -142,29 +144,39 @@ fn same(
     options: &Options,
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<HashSet<NodeId>, Error> {
-    let is_asked = |(node, file): &(&NodeId, &Arc<File>)| {
-        let is_as_long = source.size_bytes(**node) == file.size_bytes;
-        is_as_long && !file.blocks.is_empty() && source.known_hash(**node).is_some()
-    };
-    let mut asked: Vec<_> = files.iter().filter(is_asked).collect();
-    asked.sort_unstable_by_key(|(node, file)| (file.start, **node));
-    let total_bytes = asked.iter().map(|(_, file)| file.size_bytes).sum();
+    let known = files.iter().filter_map(|(node, file)| {
+        let is_as_long = source.size_bytes(*node) == file.size_bytes;
+        Some((
+            *node,
+            &**file,
+            source.known_hash(*node).filter(|_| is_as_long)?,
+        ))
+    });
+    let mut known: Vec<_> = known.collect();
+    // As they lie in the image, so that a fragment block serves for all of its tail ends.
+    known.sort_unstable_by_key(|(node, file, _)| {
+        let tail = file.tail.map(|tail| (tail.fragment, tail.offset));
+        (file.blocks.is_empty(), file.start, tail, *node)
+    });
+    let total_bytes = known.iter().map(|(_, file, _)| file.size_bytes).sum();
     let mut meter = Meter::new(total_bytes, progress);
     let mut same = HashSet::new();
     ordered::<_, _, _, Error>(
-        asked.into_iter().map(Ok),
+        known.chunks(BATCH_FILES).map(Ok),
         &options.workers(),
         || Ok(()),
-        |(), (node, file)| {
+        |(), batch| {
             let _busy = source.busy(Work::Hash);
             // One that cannot be read is not the same.
-            Ok((node, file.size_bytes, hash(image, file).ok()))
+            let is_same = |(_, file, known): &(_, &File, Hash)| {
+                hash(image, file).is_ok_and(|found| found == *known)
+            };
+            Ok((batch, batch.iter().map(is_same).collect::<Vec<_>>()))
         },
-        |(node, size_bytes, found)| {
-            if found.is_some() && found == source.known_hash(*node) {
-                same.insert(*node);
-            }
-            meter.add(size_bytes)
+        |(batch, found)| {
+            let found = batch.iter().zip(found).filter(|(_, is_same)| *is_same);
+            same.extend(found.map(|((node, ..), _)| *node));
+            meter.add(batch.iter().map(|(_, file, _)| file.size_bytes).sum())
         },
     )?;
     Ok(same)
@@ -260,46 +272,27 @@ impl Source {
         })
     }
 
-    /// Whether the content of a fragment block of the older image is known to be the tail ends of
-    /// these files; `false` if that is not known without reading them.
-    pub(crate) fn is_of_tails(
-        &self,
-        content: &[u8],
-        members: &[(NodeId, u32)],
-        block_size: BlockSize,
-    ) -> bool {
-        let Some(reuse) = &self.reuse else {
+    /// Whether the older image has the tail ends of these files, and at these places of the fragment
+    /// block that has the first.
+    pub(crate) fn has_tails(&self, members: &[(NodeId, u32)]) -> bool {
+        let tail = |node| self.same_file(node)?.1.tail;
+        let Some(first) = members.first().and_then(|(node, _)| tail(*node)) else {
             return false;
         };
-        let first = members
-            .first()
-            .and_then(|(node, _)| reuse.files.get(node)?.tail);
-        let mut end = 0;
-        let is_there = |(node, start): &(NodeId, u32)| {
-            let size_bytes = self.size_bytes(*node);
-            let len = block_size.tail_bytes(size_bytes);
-            end = start + len;
-            if u64::from(len) < size_bytes {
-                let at = first.map(|first| TailEnd {
-                    offset: *start,
-                    ..first
-                });
-                return reuse.same.contains(node) && reuse.files[node].tail == at;
-            }
-            let bytes = content.get(*start as usize..end as usize);
-            let found = bytes.map(|bytes| {
-                let mut hasher = SpanHasher::new(size_bytes);
-                hasher.update(bytes);
-                hasher.finish()
-            });
-            found.is_some() && found == self.known_hash(*node)
-        };
-        members.iter().all(is_there) && content.len() == end as usize
+        members.iter().all(|(node, start)| {
+            let offset = *start;
+            tail(*node) == Some(TailEnd { offset, ..first })
+        })
     }
 
-    /// Whether all these files have known hashes.
-    pub(crate) fn are_known(&self, nodes: &[NodeId]) -> bool {
-        nodes.iter().all(|node| self.known_hash(*node).is_some())
+    /// The file of the older image whose content is known to be that of a node.
+    pub(crate) fn same_file(&self, node: NodeId) -> Option<(&Image, &File)> {
+        let reuse = self.reuse.as_ref()?;
+        let file = reuse.files.get(&node)?;
+        reuse
+            .same
+            .contains(&node)
+            .then_some((&reuse.image, &**file))
     }
 
     /// The file of another image whose blocks may be copied, and what is known of them.

@@ -77,6 +77,9 @@ impl Source {
     ///
     /// [`Error::Source`] if it cannot be opened.
     pub(crate) fn open(&self, node: NodeId) -> Result<Opened<'_>, Error> {
+        if let Some((image, file)) = self.same_file(node) {
+            return Ok(Opened::Image { image, file });
+        }
         let size_bytes = self.size_bytes(node);
         Ok(match &self.contents[node.index()] {
             Content::Nothing => Opened::Nothing,

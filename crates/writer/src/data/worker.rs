@@ -118,8 +118,10 @@ impl<'a> Worker<'a> {
         }
         drop(busy);
         let stored = if let Some((first, _)) = members.first() {
+            // If that of the first is known, so is that the block is another.
+            let is_known = source.same_file(*first).is_some();
             let candidate = source.fragment_candidate(*first);
-            let candidate = candidate.filter(|_| encoding == BlockEncoding::Default);
+            let candidate = candidate.filter(|_| encoding == BlockEncoding::Default && !is_known);
             Some(self.compress(candidate, true, encoding)?)
         } else {
             None
@@ -132,14 +134,9 @@ impl<'a> Worker<'a> {
         })
     }
 
-    /// The fragment block of another image, if it is known to be this one without reading the files.
+    /// The fragment block of the older image, if it is known to be this one without reading the files.
     fn copy_fragment(&mut self, nodes: &[NodeId], encoding: BlockEncoding) -> Option<Packed> {
         let (source, block_size) = (self.source, self.options.block_size);
-        if encoding != BlockEncoding::Default || !source.are_known(nodes) {
-            return None;
-        }
-        let candidate = source.fragment_candidate(*nodes.first()?)?;
-        let _busy = source.busy(Work::Compress);
         let mut end = 0;
         let members: Vec<(NodeId, u32)> = nodes
             .iter()
@@ -149,9 +146,15 @@ impl<'a> Worker<'a> {
                 (*node, start)
             })
             .collect();
-        let stored = self.packer.copy_if(&candidate, |content| {
-            source.is_of_tails(content, &members, block_size)
-        })?;
+        if encoding != BlockEncoding::Default || !source.has_tails(&members) {
+            return None;
+        }
+        let candidate = source.fragment_candidate(*nodes.first()?)?;
+        let _busy = source.busy(Work::Compress);
+        // Tail ends that are not wanted any more may follow in it.
+        let stored = self
+            .packer
+            .copy_if(&candidate, |content| content.len() == end as usize)?;
         Some(Packed {
             piece: Piece::Fragment(members),
             len_bytes: end.into(),
