@@ -162,3 +162,16 @@ fn origin(source: &Path, args: &TarArgs) -> anyhow::Result<Option<TarOrigin>> {
         _ => None,
     })
 }
+
+/// Lets layers whose index is known be read only where contents are needed.
+pub(crate) fn trust_indexes(inputs: &mut [Input]) {
+    for input in inputs {
+        if let Input::Layers(input) = input {
+            let places = input
+                .layers
+                .iter_mut()
+                .filter_map(|layer| layer.index.as_mut());
+            places.for_each(|place| place.serves = true);
+        }
+    }
+}

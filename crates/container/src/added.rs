@@ -49,6 +49,7 @@ impl AddedLayer {
             diff_id: None,
             bytes: Arc::new(archive),
             file: None,
+            index: None,
         }
     }
 }

@@ -58,6 +58,7 @@ impl Archive {
                     return Some(Blob {
                         bytes: self.members.bytes(*start, *size_bytes),
                         file: self.members.file.clone(),
+                        index: None,
                     });
                 }
                 TarMemberKind::HardLink(target) => target.clone(),

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::fs::File;
 use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use coldpress_image::ReadAt;
@@ -39,6 +40,8 @@ pub struct Blob {
     pub bytes: Arc<dyn ReadAt>,
     /// The file that they lie in, if somebody else may change it.
     pub file: Option<Arc<File>>,
+    /// Where the index of a layer is kept, if it is.
+    pub index: Option<PathBuf>,
 }
 
 impl fmt::Debug for Blob {

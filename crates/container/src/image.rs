@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use coldpress_writer::{Digest, Layer, LayerKind, parse_time};
+use coldpress_writer::{Digest, IndexPlace, Layer, LayerKind, parse_time};
 
 use crate::blobs::Blob;
 use crate::config::Config;
@@ -59,6 +59,10 @@ impl ContainerImage {
                 digest: layer.digest,
                 diff_id: layer.diff_id,
                 file: layer.blob.file.clone(),
+                index: layer.blob.index.clone().map(|path| IndexPlace {
+                    path,
+                    serves: false,
+                }),
             }
         };
         self.layers.iter().zip(1..).map(layer).collect()

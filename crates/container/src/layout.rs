@@ -50,6 +50,7 @@ impl Blobs for Layout {
         Ok(Blob {
             bytes: file.clone(),
             file: Some(file),
+            index: None,
         })
     }
 }

@@ -237,6 +237,7 @@ impl Blobs for Pull<'_> {
             bytes: Arc::new(file),
             // Nobody writes to what has its name in the cache; its time changes with each use.
             file: None,
+            index: Some(self.cache.index_path(&descriptor.digest)),
         })
     }
 

@@ -92,6 +92,7 @@ pub(crate) fn layers(data: &[u8]) {
         diff_id: None,
         bytes: Arc::new(part.to_vec()),
         file: None,
+        index: None,
     };
     let layers: Vec<_> = parts(data).into_iter().map(layer).collect();
     merge(&layers);

@@ -23,7 +23,7 @@ mod words;
 pub type Target = fn(&[u8]);
 
 /// Every target and its name.
-pub const TARGETS: [(&str, Target); 17] = [
+pub const TARGETS: [(&str, Target); 18] = [
     ("image", images::image),
     ("listing", images::listing),
     ("extraction", trees::extraction),

@@ -13,6 +13,7 @@ use rustix::fs::SeekFrom;
 
 use crate::disk::{DiskFile, Found};
 use crate::duplicates::Hash;
+use crate::layers::Deferred;
 
 /// Where the bytes of a node are. 32 bytes: there is one for each node.
 #[derive(Clone, Debug)]
@@ -67,6 +68,8 @@ pub(crate) struct Store {
     pub(crate) path: PathBuf,
     /// The file that it lies in, if that may change.
     pub(crate) watched: Option<Watched>,
+    /// The layer in it, if that is read when the first content is needed.
+    pub(crate) deferred: Option<Arc<Deferred>>,
     /// Hashes of contents, by where they begin: of those whose bytes passed by.
     pub(crate) hashes: HashMap<u64, Hash>,
 }

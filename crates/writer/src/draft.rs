@@ -13,6 +13,7 @@ use crate::disk::{Disk, Found};
 use crate::duplicates::Hash;
 use crate::error::Error;
 use crate::held::Identity;
+use crate::layers::Deferred;
 use crate::shared_xattrs::SharedXattrs;
 use crate::source::{Source, SourceImage};
 use crate::warning::Warning;
@@ -157,6 +158,7 @@ impl Draft {
             bytes,
             path,
             watched: None,
+            deferred: None,
             hashes: HashMap::new(),
         });
         StoreId(id)
@@ -188,6 +190,13 @@ impl Draft {
     /// Says where the content is that a store holds, now that it is known.
     pub(crate) fn set_store(&mut self, id: StoreId, bytes: Arc<dyn ReadAt>) {
         self.stores[id.0 as usize].bytes = bytes;
+    }
+
+    /// Says that the content of a store is in a layer that is read when it is needed.
+    pub(crate) fn defer_store(&mut self, id: StoreId, layer: Arc<Deferred>) {
+        let store = &mut self.stores[id.0 as usize];
+        store.bytes = layer.clone();
+        store.deferred = Some(layer);
     }
 
     /// Takes an image whose files are the content of nodes; returns its place.

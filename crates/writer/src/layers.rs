@@ -13,11 +13,16 @@
 //! the bytes of files that are visible from the layer itself, so what a later layer hides is not
 //! compressed, and no layer is unpacked.
 //!
+//! With an index of an earlier reading (index.rs), a layer is read only if contents are needed that an
+//! older image does not have.
+//!
 //! Rejected: the newest layer first and all in one pass. Hard links into lower layers would have to
 //! be resolved among names that are hidden by then, and the image would have the order of the
 //! layers, unless its blocks are kept somewhere until the last is there.
 
+mod deferred;
 mod gzip;
+pub(crate) mod index;
 mod opened;
 mod packed;
 mod paged;
@@ -43,7 +48,10 @@ use crate::tar::entries::Entries;
 use crate::tar::stream::Stream;
 use crate::tar::unpack::Unpacker;
 use crate::tar::{Keeper, TarDefaults, unpack_all};
+pub(crate) use deferred::Deferred;
 use gzip::SPAN_BYTES;
+pub use index::IndexPlace;
+use index::{IndexReader, IndexWriter};
 use opened::{Means, plain_defect};
 pub(crate) use packed::Packing;
 pub(crate) use paged::Paged;
@@ -95,6 +103,8 @@ pub struct Layer {
     pub diff_id: Option<Digest>,
     /// The file that they lie in, if somebody else may change it.
     pub file: Option<Arc<File>>,
+    /// Where its index is kept, if it is.
+    pub index: Option<IndexPlace>,
 }
 
 impl PartialEq for Layer {
@@ -197,7 +207,6 @@ fn archive(
     means: &Means,
     progress: &mut dyn FnMut(u64) -> ControlFlow<()>,
 ) -> Result<Option<Node>, Error> {
-    let (pump, outcome) = opened::open(layer, number, means);
     let store = match &layer.file {
         Some(file) => {
             let metadata = file
@@ -207,9 +216,23 @@ fn archive(
         }
         None => draft.keep(Arc::clone(&layer.bytes), layer.name.clone()),
     };
-    let mut stream = Stream::of_pump(pump, layer.name.clone(), progress);
-    // Here and not in the thread that decompresses, which takes longest.
-    stream.hasher = layer.diff_id.as_ref().map(Hasher::like);
+    let place = layer.index.as_ref();
+    let known = place.filter(|place| place.serves);
+    let known = known.and_then(|place| IndexReader::open(&place.path));
+    let mut outcome = None;
+    let stream = if let Some(index) = known {
+        Stream::of_index(index, layer.name.clone(), progress)
+    } else {
+        let (pump, result) = opened::open(layer, number, means);
+        outcome = Some(result);
+        let mut stream = Stream::of_pump(pump, layer.name.clone(), progress);
+        // Here and not in the thread that decompresses, which takes longest.
+        stream.hasher = layer.diff_id.as_ref().map(Hasher::like);
+        // One that is there and does not serve may be damaged. One that cannot be kept is none.
+        let place = place.filter(|place| place.serves || !place.path.exists());
+        stream.index = place.and_then(|place| IndexWriter::new(&place.path).ok());
+        stream
+    };
     let mut entries = Entries::new(stream, false);
     let mut unpacker = Unpacker::new(draft, options, input.defaults, layer.name.clone());
     unpacker.upper = Some(Upper::new(input.follows_symlinks));
@@ -219,12 +242,20 @@ fn archive(
         &mut Keeper::InPlace { store, start: 0 },
     )?;
     let root = unpacker.root;
-    let plain = entries.stream.hasher.take();
+    let Some(outcome) = outcome else {
+        let deferred = Deferred::new(layer.clone(), number, means.clone());
+        draft.defer_store(store, Arc::new(deferred));
+        return Ok(root);
+    };
+    let (plain, index) = (entries.stream.hasher.take(), entries.stream.index.take());
     let outcome = Arc::into_inner(outcome).and_then(std::sync::OnceLock::into_inner);
     let outcome = outcome.expect("the thread that sets it has ended");
     let defect = outcome.defect;
     demand(layer, defect.or_else(|| plain_defect(layer, plain)))?;
     draft.set_store(store, outcome.plain);
+    if let Some(index) = index {
+        let _ = index.finish();
+    }
     Ok(root)
 }
 

@@ -108,12 +108,17 @@ impl Source {
         })
     }
 
-    /// Checks that the files which hold the content of many nodes are still as they were opened.
+    /// Checks that the files which hold the content of many nodes are still as they were opened, and
+    /// that layers which were read late are those that are named.
     ///
     /// # Errors
     ///
-    /// [`Error::StoreChanged`].
+    /// [`Error::StoreChanged`]; [`Error::Layer`] and [`Error::Source`] of layers.
     pub(crate) fn check_stores(&self) -> Result<(), Error> {
+        let failure = |store: &Store| store.deferred.as_ref()?.failure();
+        if let Some(failure) = self.stores.iter().find_map(failure) {
+            return Err(failure);
+        }
         match self.stores.iter().find(|store| !store.is_unchanged()) {
             None => Ok(()),
             Some(store) => Err(Error::StoreChanged {

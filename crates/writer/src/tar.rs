@@ -280,14 +280,20 @@ fn keep(
         return Ok((Content::Nothing, None));
     }
     let mut hasher = SpanHasher::new(size_bytes);
+    let hash;
     let (store, offset_bytes) = match keeper {
         Keeper::InPlace { store, start } => {
             let offset_bytes = *start + entries.data_position();
             if entries.stream.reads_all() {
+                let len_bytes = entries.data_left_bytes();
                 entries.data(&mut |bytes| {
                     hasher.update(bytes);
                     Ok(())
                 })?;
+                entries.stream.note_content(len_bytes, hasher.finish());
+                hash = Some(hasher.finish());
+            } else {
+                hash = entries.stream.coming_hash();
             }
             (*store, offset_bytes)
         }
@@ -297,6 +303,7 @@ fn keep(
                 hasher.update(bytes);
                 spool.append(bytes)
             })?;
+            hash = Some(hasher.finish());
             (*store, offset_bytes)
         }
     };
@@ -305,7 +312,6 @@ fn keep(
             store,
             offset_bytes,
         };
-        let hash = entries.stream.reads_all().then(|| hasher.finish());
         return Ok((content, hash));
     };
     for segment in &mut segments {

@@ -364,7 +364,7 @@ fn answer(mut stream: &TcpStream, layout: &Path) -> bool {
 #[test]
 fn an_image_of_a_registry_is_pulled_once() {
     let stage = Stage::new();
-    image(&stage);
+    let layers = image(&stage);
     stage.done(["-q", "build", "oci:layout", "first.sqfs"]);
     let source = format!("docker://{}/app:1", serve(&stage));
     let run = |words: &[&str]| {
@@ -383,6 +383,30 @@ fn an_image_of_a_registry_is_pulled_once() {
         assert!(is_same);
     }
     assert_eq!(run(&["cat", &source, "/etc/a"]).text(), "22");
+    // What an older image has is not read from layers whose names are known.
+    let blobs = stage.at("cache/coldpress/containers/blobs/sha256");
+    let kept: Vec<_> = layers.iter().map(|layer| blobs.join(layer.hex())).collect();
+    let contents: Vec<_> = kept.iter().map(|path| fs::read(path).unwrap()).collect();
+    for (path, content) in kept.iter().zip(&contents) {
+        fs::write(path, vec![0; content.len()]).unwrap();
+    }
+    let reuse = ["-q", "build", &source, "again.sqfs", "--reuse"];
+    let ran = run(&[&reuse[..], &["image.sqfs"]].concat());
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let is_same =
+        fs::read(stage.at("again.sqfs")).unwrap() == fs::read(stage.at("first.sqfs")).unwrap();
+    assert!(is_same);
+    // Where they are read, they are compared with their digests.
+    fs::create_dir(stage.at("empty")).unwrap();
+    run(&["-q", "build", "empty", "empty.sqfs"]);
+    for words in [&[&reuse[..], &["empty.sqfs"]].concat()[..], &reuse[..4]] {
+        let ran = run(words);
+        assert_eq!(ran.code, Some(2), "{words:?}");
+        assert!(ran.stderr.contains("fetch it again"), "{}", ran.stderr);
+    }
+    for (path, content) in kept.iter().zip(&contents) {
+        fs::write(path, content).unwrap();
+    }
     let listed = run(&["cache", "ls", "--json"]).json();
     // An index, a manifest, a configuration, two layers.
     assert_eq!(listed.as_array().unwrap().len(), 5);

@@ -13,6 +13,8 @@ use crate::error::Error;
 
 /// What a blob is called until it is whole.
 const PARTIAL: &str = "partial";
+/// What is known of a layer without reading it stands beside it.
+const INDEX: &str = "index";
 /// Bytes that are read at once.
 const READ_BYTES: usize = 1 << 17;
 
@@ -84,6 +86,11 @@ impl Cache {
     fn path(&self, digest: &Digest) -> PathBuf {
         let path = self.directory.join("blobs").join(digest.algorithm());
         path.join(digest.hex())
+    }
+
+    /// Where the index of a layer is kept; it goes when the layer goes.
+    pub(super) fn index_path(&self, digest: &Digest) -> PathBuf {
+        self.path(digest).with_extension(INDEX)
     }
 
     /// A blob, if it is there. It counts as used now.
@@ -216,7 +223,10 @@ impl Cache {
         old.retain(|blob| blob.used < before);
         for blob in &old {
             let mut path = cache.path(&blob.digest);
-            if !blob.is_whole {
+            if blob.is_whole {
+                // Most blobs have none.
+                let _ = fs::remove_file(cache.index_path(&blob.digest));
+            } else {
                 path = path.with_extension(PARTIAL);
             }
             fs::remove_file(&path).map_err(failed("remove", &path))?;

@@ -26,6 +26,7 @@ impl Blobs for Memory {
         Ok(Blob {
             bytes: Arc::new(bytes.clone()),
             file: None,
+            index: None,
         })
     }
 }

@@ -96,7 +96,12 @@ impl<'a> Entries<'a> {
         take: &mut dyn FnMut(&[u8]) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let len = std::mem::take(&mut self.data_left_bytes);
-        self.stream.pass(len, "a file", take)
+        self.stream.pass_content(len, take)
+    }
+
+    /// Bytes of the data of the entry that was read last that are not read yet.
+    pub(super) fn data_left_bytes(&self) -> u64 {
+        self.data_left_bytes
     }
 
     /// Passes over what is left of the entry that was read last.

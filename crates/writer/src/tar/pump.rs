@@ -81,7 +81,7 @@ impl Pump {
     }
 
     /// The next bytes, none at the end. `Break` if `check` says so while they are waited for.
-    pub(super) fn next(
+    pub(crate) fn next(
         &mut self,
         check: &mut dyn FnMut() -> ControlFlow<()>,
     ) -> io::Result<ControlFlow<(), Vec<u8>>> {

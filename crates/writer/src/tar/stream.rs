@@ -12,7 +12,9 @@ use super::defect::TarDefect;
 use super::header::{BLOCK_BYTES, Block};
 use super::pump::Pump;
 use crate::digest::Hasher;
-use crate::error::Error;
+use crate::duplicates::Hash;
+use crate::error::{self, Error};
+use crate::layers::index::{IndexReader, IndexWriter, Record};
 
 /// Bytes of a file that are read at once: a header and the few small files behind it.
 const READ_BYTES: usize = 64 << 10;
@@ -32,6 +34,8 @@ pub(crate) struct Stream<'a> {
     progress: &'a mut dyn FnMut(u64) -> ControlFlow<()>,
     /// Takes all bytes as they come.
     pub(crate) hasher: Option<Hasher>,
+    /// Takes all bytes but contents, as they are used up.
+    pub(crate) index: Option<IndexWriter>,
 }
 
 /// Where the next bytes come from.
@@ -42,6 +46,8 @@ enum Feed {
         next: u64,
         end: u64,
     },
+    /// The index of a layer, which has no contents.
+    Index(Box<IndexReader>),
     /// Everything else.
     Pump(Pump),
 }
@@ -80,6 +86,15 @@ impl<'a> Stream<'a> {
         Self::new(Feed::Pump(pump), path, progress)
     }
 
+    /// What an earlier reading of a layer left.
+    pub(crate) fn of_index(
+        index: IndexReader,
+        path: PathBuf,
+        progress: &'a mut dyn FnMut(u64) -> ControlFlow<()>,
+    ) -> Self {
+        Self::new(Feed::Index(Box::new(index)), path, progress)
+    }
+
     fn new(feed: Feed, path: PathBuf, progress: &'a mut dyn FnMut(u64) -> ControlFlow<()>) -> Self {
         Self {
             path,
@@ -90,6 +105,7 @@ impl<'a> Stream<'a> {
             inodes: 1,
             progress,
             hasher: None,
+            index: None,
         }
     }
 
@@ -149,6 +165,38 @@ impl<'a> Stream<'a> {
         Ok(())
     }
 
+    /// Hands a content to `take`, in pieces.
+    pub(crate) fn pass_content(
+        &mut self,
+        len: u64,
+        take: &mut dyn FnMut(&[u8]) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let index = self.index.take();
+        let passed = self.pass(len, "a file", take);
+        self.index = index;
+        passed
+    }
+
+    /// Notes that a content has passed by. An index that cannot be written is given up.
+    pub(crate) fn note_content(&mut self, len_bytes: u64, hash: Hash) {
+        if let Some(index) = &mut self.index
+            && index.content(len_bytes, hash).is_err()
+        {
+            self.index = None;
+        }
+    }
+
+    /// The hash of the content that begins here, if there is an index.
+    pub(crate) fn coming_hash(&self) -> Option<Hash> {
+        match &self.feed {
+            Feed::Index(index) if self.used == self.chunk.len() => match index.next {
+                Record::Content { hash, .. } => Some(hash),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
     /// Hands the next `len` bytes to `take`, in pieces.
     pub(crate) fn pass(
         &mut self,
@@ -183,6 +231,16 @@ impl<'a> Stream<'a> {
             self.position += len;
             self.chunk.clear();
             self.used = 0;
+            return Ok(());
+        }
+        if let Feed::Index(index) = &mut self.feed
+            && at_hand == 0
+            && matches!(index.next, Record::Content { len_bytes, .. } if len_bytes == len)
+        {
+            index
+                .advance()
+                .map_err(error::source("read the index of", &self.path))?;
+            self.position += len;
             return Ok(());
         }
         self.pass(len, what, &mut |_| Ok(()))
@@ -239,6 +297,23 @@ impl<'a> Stream<'a> {
                 Ok(ControlFlow::Break(())) => return Err(Error::Interrupted),
                 Err(error) => Err(("decompress", error)),
             },
+            Feed::Index(index) => match &index.next {
+                Record::Content { .. } => {
+                    let text = "a content is not where it was";
+                    Err(("read the index of", io::Error::other(text)))
+                }
+                _ => match index.advance() {
+                    Ok(Record::Bytes(bytes)) => {
+                        self.chunk = bytes;
+                        Ok(())
+                    }
+                    Ok(_) => {
+                        self.chunk.clear();
+                        Ok(())
+                    }
+                    Err(error) => Err(("read the index of", error)),
+                },
+            },
             Feed::Seekable { bytes, next, end } => {
                 let len = (*end - *next).min(READ_BYTES as u64);
                 let len = usize::try_from(len).expect("at most 64 KiB");
@@ -258,6 +333,13 @@ impl<'a> Stream<'a> {
     }
 
     fn consume(&mut self, len: usize) {
+        if let Some(index) = &mut self.index
+            && index
+                .bytes(&self.chunk[self.used..self.used + len])
+                .is_err()
+        {
+            self.index = None;
+        }
         self.used += len;
         self.position += len as u64;
     }

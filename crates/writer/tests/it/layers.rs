@@ -11,8 +11,8 @@ use coldpress_format::Compressor;
 use coldpress_image::{Image, ReadAt};
 use coldpress_layout::{NodeId, Plan, Tails};
 use coldpress_writer::{
-    Digest, Error, Input, Layer, LayerDefect, LayersInput, LazyImage, Options, Reuse, Source,
-    SourceOptions, TarDefaults, gather,
+    Digest, Error, IndexPlace, Input, Layer, LayerDefect, LayersInput, LazyImage, Options, Reuse,
+    Source, SourceOptions, TarDefaults, gather,
 };
 
 use crate::tar::archive::Archive;
@@ -33,6 +33,7 @@ pub(crate) fn layer(number: usize, bytes: Vec<u8>) -> Layer {
         diff_id: None,
         bytes: Arc::new(bytes),
         file: None,
+        index: None,
     }
 }
 
@@ -442,6 +443,72 @@ fn what_an_older_image_has_is_not_decompressed_again() {
         let reads = counting.reads.load(Ordering::Relaxed) - before;
         assert_eq!(reads > 0, is_read_again, "{changed}");
     }
+}
+
+#[test]
+fn a_layer_with_an_index_is_read_when_contents_are_needed() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("index");
+    let place = |serves| {
+        let path = path.clone();
+        Some(IndexPlace { path, serves })
+    };
+    let files: Vec<(String, Vec<u8>)> = (0..40_u8)
+        .map(|number| {
+            let name = format!("{}{number}", "long/".repeat(usize::from(number % 12)));
+            (name, content(number, usize::from(number) * 3000))
+        })
+        .collect();
+    let borrowed: Vec<_> = files
+        .iter()
+        .map(|(name, bytes)| (&**name, bytes.clone()))
+        .collect();
+    let options = options(Some(Compressor::Zstd), 65_536);
+    let image = |source: &Source| built(source, &Plan::default(), &options);
+    let go_on = &mut |_| ControlFlow::Continue(());
+
+    let (mut whole, _) = counted(&borrowed);
+    whole.index = place(true);
+    let source = merged_with(vec![whole], false).unwrap();
+    let (tree, expected) = (listing(&source), image(&source));
+    assert!(path.exists());
+
+    // The older image has all contents, so not a byte of the layer is read.
+    let (mut known, counting) = counted(&borrowed);
+    known.index = place(true);
+    let mut source = merged_with(vec![known], false).unwrap();
+    assert_eq!(listing(&source), tree);
+    source
+        .find_duplicates(None, NonZeroUsize::MIN, go_on)
+        .unwrap();
+    let old = Image::new(Box::new(expected.clone())).unwrap();
+    source.reuse = Some(Reuse::new(old, &source, &options, go_on).unwrap());
+    assert!(image(&source) == expected);
+    assert_eq!(counting.reads.load(Ordering::Relaxed), 0);
+    // Without it, all of it is, once, and compared with its digest.
+    source.reuse = None;
+    assert!(image(&source) == expected);
+    assert!(counting.reads.load(Ordering::Relaxed) > 0);
+
+    // Another layer than the one that the index was made of is found out then.
+    let (mut other, _) = counted(&borrowed);
+    other.index = place(true);
+    other.digest = Some(Digest::sha256_of(b"another"));
+    let source = merged_with(vec![other.clone()], false).unwrap();
+    let file = tempfile::tempfile().unwrap();
+    let order = coldpress_layout::order(
+        &source.tree,
+        &Plan::default(),
+        options.block_size,
+        options.tails,
+    );
+    let written = coldpress_writer::write(&source, &order.0, &file, &options, go_on);
+    assert!(matches!(written, Err(Error::Layer { .. })), "{written:?}");
+    // One that does not serve is made anew, unless the layer is wrong.
+    fs::remove_file(&path).unwrap();
+    other.index = place(false);
+    assert!(merged_with(vec![other], false).is_err());
+    assert!(!path.exists());
 }
 
 #[test]

@@ -81,6 +81,9 @@ pub(super) fn run(args: &BuildArgs, ui: &Ui) -> anyhow::Result<Exit> {
         ));
     }
     inputs::devices(&mut inputs, args.source_image, ui);
+    if args.reuse.is_some() {
+        inputs::trust_indexes(&mut inputs);
+    }
     let mut source_options = args.source_options.clone();
     let metadata = &mut source_options.metadata;
     // The user of a container is root in it.
@@ -190,14 +193,15 @@ fn build(
     if args.only_recorded {
         ordering.keep_recorded(&mut source, &settings.selection.include, ui)?;
     }
+    let options = settings.build_options(&source.tree, MetadataLayout::Dense);
+    if let Some(old) = &args.reuse {
+        // Before anything else needs contents, which it may have.
+        steps::reuse(&mut source, old, &options, ui)?;
+    }
     steps::find_duplicates(&mut source, settings, ui)?;
     let plan = ordering.into_plan(&source, inputs, settings, ui)?;
     let order = steps::order(&source, &plan, settings, ui);
-    let options = settings.build_options(&source.tree, MetadataLayout::Dense);
     refuse(is_strict, source.losses().next())?;
-    if let Some(old) = &args.reuse {
-        steps::reuse(&mut source, old, &options, ui)?;
-    }
     let summary = steps::write("compressing", &source, &order, output, &options, ui)?;
     refuse(is_strict, summary.changed.values().next())?;
     if args.verify {
