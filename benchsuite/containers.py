@@ -3,9 +3,9 @@
 
 usage: containers.py LAYOUT WORK-DIRECTORY TURNS RESULT.json COLDPRESS [OPTIONS OF MKSQUASHFS]
 
-LAYOUT is an OCI layout of one image whose layers are compressed with gzip. Both begin with what they
-keep of an earlier pull: coldpress with the layers as they are, enroot with layers recompressed by
-`zstd -1`. enroot's steps (4.1, src/docker.sh): each layer is unpacked by tar, whiteouts become those
+LAYOUT is an OCI layout of one image whose layers are compressed with gzip; a small registry serves
+it. Both begin with what they keep of an earlier pull: coldpress with the layers as they are, enroot
+with layers recompressed by `zstd -1`. enroot's steps (4.1, src/docker.sh): each layer is unpacked by tar, whiteouts become those
 of overlay, the kernel's overlay puts the layers together, and mksquashfs reads that. Both write to a
 file system of their own, whose use is sampled: the peak without the image is scratch space. Then one
 layer is changed, and both build again, coldpress with `--reuse`. Needs root.
@@ -13,6 +13,7 @@ layer is changed, and both build again, coldpress with `--reuse`. Needs root.
 
 import gzip
 import hashlib
+import http.server
 import io
 import json
 import os
@@ -36,10 +37,14 @@ def load(layout, digest):
         return json.load(file)
 
 
-def manifest_of(layout):
+def digest_of(layout):
     with open(os.path.join(layout, "index.json"), "rb") as file:
         [entry] = json.load(file)["manifests"]
-    return load(layout, entry["digest"])
+    return entry["digest"]
+
+
+def manifest_of(layout):
+    return load(layout, digest_of(layout))
 
 
 def put(layout, data):
@@ -47,6 +52,40 @@ def put(layout, data):
     with open(blob(layout, "sha256:" + digest), "wb") as file:
         file.write(data)
     return {"digest": "sha256:" + digest, "size": len(data)}
+
+
+def serve(layouts):
+    """A registry of images by name; returns where it listens."""
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self):
+            parts = self.path.split("/")
+            if len(parts) < 5 or parts[2] not in layouts:
+                return self.answer(b"{}", "application/json")
+            layout, (kind, name) = layouts[parts[2]], parts[3:5]
+            if name == "1":
+                name = digest_of(layout)
+            with open(blob(layout, name), "rb") as file:
+                content = file.read()
+            is_blob = kind == "blobs"
+            media_type = "octet-stream" if is_blob else "vnd.oci.image.manifest.v1+json"
+            return self.answer(content, f"application/{media_type}")
+
+        def answer(self, content, media_type):
+            self.send_response(200)
+            self.send_header("Content-Type", media_type)
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
+        def log_message(self, *_):
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return f"127.0.0.1:{server.server_port}"
 
 
 def changed(layout, target):
@@ -157,11 +196,16 @@ def timed(command, scratch, output):
 def main():
     layout, work, turns, result, coldpress = sys.argv[1:6]
     options = sys.argv[6] if len(sys.argv) > 6 else "-comp zstd -Xcompression-level 3 -b 1M"
-    os.environ["ENROOT_SQUASH_OPTIONS"] = options
+    os.environ |= {
+        "ENROOT_SQUASH_OPTIONS": options,
+        "COLDPRESS_BLOB_CACHE": os.path.join(work, "blob-cache"),
+        "NO_PROXY": "127.0.0.1",
+    }
     scratch = os.path.join(work, "scratch")
     other = os.path.join(work, "changed")
     shutil.rmtree(other, ignore_errors=True)
     changed(layout, other)
+    host = serve({"whole": layout, "changed": other})
     kept = [kept_by_enroot(it, os.path.join(work, "enroot-cache")) for it in (layout, other)]
     output, old = os.path.join(scratch, "image.sqsh"), os.path.join(scratch, "old.sqsh")
 
@@ -175,15 +219,19 @@ def main():
         return measured
 
     def ours(source, *more):
-        command = [coldpress, "-q", "build", "--preset", "enroot", f"oci:{source}", output, *more]
-        return timed(command, scratch, output)
+        command = [coldpress, "-q", "build", "--preset", "enroot", f"docker://{host}#{source}:1", output]
+        return timed([*command, *more], scratch, output)
 
     contestants = {
         "enroot's steps": lambda: enroot(kept[0]),
-        "coldpress": lambda: ours(layout),
+        "coldpress": lambda: ours("whole"),
         "enroot's steps, one layer changed": lambda: enroot(kept[1]),
-        "coldpress --reuse, one layer changed": lambda: ours(other, "--reuse", old),
+        "coldpress --reuse, one layer changed": lambda: ours("changed", "--reuse", old),
     }
+    # Pulled, so that the cache has what the first timed build would fetch.
+    for name in ("changed", "whole"):
+        ours(name)
+        os.unlink(output)
     samples = {name: [] for name in contestants}
     for turn in range(int(turns)):
         for name, run in contestants.items():

@@ -16,6 +16,8 @@ PYTHON
 )}
 source=$layout
 begin containers "${1:-}"
+# The images come from a registry.
+cargo build --release --quiet -p coldpress-cli --features http
 # A file system of its own, so that what others write is not counted.
 truncate -s 24G "$work/scratch.ext4"
 mkfs.ext4 -q -F "$work/scratch.ext4"
