@@ -7,6 +7,7 @@ use std::sync::Arc;
 use coldpress_container::{Means, Reference, open};
 use coldpress_format::BlockSize;
 use coldpress_image::{find_images, read_sif};
+use coldpress_retrofit::{AppImage, zsync};
 use coldpress_writer::{
     Digest, Input, Layer, LayerKind, LayersInput, SourceOptions, TarDefaults, gather,
 };
@@ -32,6 +33,29 @@ pub(crate) fn sif(data: &[u8]) {
     for start in find_images(&source).expect("bytes in memory are read") {
         assert!(start < data.len() as u64);
     }
+}
+
+/// Reads an AppImage, and replaces its image by itself.
+pub(crate) fn app_image(data: &[u8]) {
+    let source = data.to_vec();
+    let Ok(Some(read)) = AppImage::open(&source) else {
+        return;
+    };
+    let mut new = read.head();
+    let start = usize::try_from(read.image().start).expect("it is in memory");
+    assert_eq!(new.len(), start);
+    new.extend_from_slice(&data[start..]);
+    if let Some((place, digest)) = read.digest(&new).expect("bytes in memory are read") {
+        let place = usize::try_from(place).expect("it is in memory");
+        new[place..place + digest.len()].copy_from_slice(&digest);
+    }
+    let again = AppImage::open(&new)
+        .expect("it is as it was")
+        .expect("it is one");
+    assert_eq!(again.image(), read.image());
+    assert!(!again.is_signed());
+    assert_eq!(again.update_information(), read.update_information());
+    zsync(&new, b"name", b"url").expect("bytes in memory are read");
 }
 
 /// Opens the image of a layout. The first part is its index, the others are blobs; in each part,

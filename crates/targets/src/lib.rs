@@ -23,7 +23,7 @@ mod words;
 pub type Target = fn(&[u8]);
 
 /// Every target and its name.
-pub const TARGETS: [(&str, Target); 18] = [
+pub const TARGETS: [(&str, Target); 19] = [
     ("image", images::image),
     ("listing", images::listing),
     ("extraction", trees::extraction),
@@ -32,6 +32,7 @@ pub const TARGETS: [(&str, Target); 18] = [
     ("container", containers::container),
     ("layers", containers::layers),
     ("sif", containers::sif),
+    ("app-image", containers::app_image),
     ("trace", lists::trace),
     ("profile", lists::profile),
     ("plan", lists::plan),

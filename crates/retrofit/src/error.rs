@@ -1,0 +1,129 @@
+//! Why the image of a file cannot be replaced.
+
+use std::io;
+
+/// An error of this crate.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// Bytes of the file cannot be read.
+    #[error("cannot read byte {start}")]
+    Read {
+        /// The first byte wanted.
+        start: u64,
+        /// Why.
+        source: io::Error,
+    },
+    /// The file is not what it should be.
+    #[error("the {part} at byte {start} {rule}")]
+    Refused {
+        /// Which part: the ELF header, a section, the image, what comes after it.
+        part: String,
+        /// Byte of the file at which it is or says so.
+        start: u64,
+        /// What is wrong with it.
+        rule: Rule,
+    },
+}
+
+/// What a part of an AppImage must not be or say.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Rule {
+    /// The file is an ISO file that starts itself.
+    #[error("is that of an AppImage of type 1, an ISO file; only type 2 is rebuilt")]
+    Type1,
+    /// The program is not for a machine that AppImages are for.
+    #[error("states class {class} and byte order {order}; AppImages are of class 1 or 2, order 1")]
+    Class {
+        /// 1 for 32 bits, 2 for 64.
+        class: u8,
+        /// 1 for little-endian.
+        order: u8,
+    },
+    /// There are no section headers, or too short ones.
+    #[error("states {count} section headers of {header_bytes} bytes, must be some of {expected}")]
+    Headers {
+        /// How many.
+        count: u64,
+        /// Bytes of each.
+        header_bytes: u64,
+        /// What they take in this class.
+        expected: u64,
+    },
+    /// A part is not in the file.
+    #[error("states {size_bytes} bytes at byte {place}, but the file has {file_bytes}")]
+    Outside {
+        /// Where the part should be.
+        place: u64,
+        /// What it should take.
+        size_bytes: u64,
+        /// What there is.
+        file_bytes: u64,
+    },
+    /// The program is longer than any.
+    #[error("lets the program end at byte {end}; programs of more than {limit} bytes are not read")]
+    Long {
+        /// Where it should end.
+        end: u64,
+        /// How long one may be.
+        limit: u64,
+    },
+    /// No section header has the names.
+    #[error("states that names are in section {index}, but there are {count}")]
+    Names {
+        /// Which it says.
+        index: u64,
+        /// How many sections there are.
+        count: u64,
+    },
+    /// Two sections have one name.
+    #[error("is the second of its name")]
+    Second,
+    /// A section of an AppImage lies on something else.
+    #[error("takes {size_bytes} bytes, where {other} is too")]
+    Overlap {
+        /// What it takes.
+        size_bytes: u64,
+        /// What is there.
+        other: &'static str,
+    },
+    /// There is no room for the digest.
+    #[error("has {found} bytes, but a digest has {expected}")]
+    Short {
+        /// Bytes of the section.
+        found: u64,
+        /// Bytes of a digest.
+        expected: u64,
+    },
+    /// Another image, or none.
+    #[error("is no image of SquashFS 4.0: it begins with `{found}`")]
+    NoImage {
+        /// Its first bytes.
+        found: String,
+    },
+    /// The superblock is wrong.
+    #[error("is no image of SquashFS 4.0 that can be read: {0}")]
+    Superblock(String),
+    /// Something comes after the image.
+    #[error(
+        "is no part of the image, which ends at byte {image_end}; an AppImage ends with its image"
+    )]
+    Trailing {
+        /// Where the image ends.
+        image_end: u64,
+    },
+    /// Another image comes after the image.
+    #[error("begins another image; an AppImage has one")]
+    SecondImage,
+}
+
+impl Error {
+    pub(crate) fn refused(part: impl Into<String>, start: u64, rule: Rule) -> Self {
+        Self::Refused {
+            part: part.into(),
+            start,
+            rule,
+        }
+    }
+}

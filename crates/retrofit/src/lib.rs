@@ -1,0 +1,35 @@
+//! Files that start an image: what stays of them when the image is replaced.
+//!
+//! ```text
+//! byte 0           program      the runtime, an ELF file; four of its sections are for AppImages   program.rs
+//! its end          image        SquashFS, at no alignment                                          app_image.rs
+//! end of the image nothing
+//! ```
+//!
+//! An AppImage of type 2 states nowhere where its image is: the runtime computes the end of its own
+//! ELF file, and mounts what comes after it. The sections, by name:
+//!
+//! | section | holds | when the image is replaced |
+//! |---|---|---|
+//! | `.upd_info` | where updates are found | stays |
+//! | `.sha256_sig` | a signature of the whole file, or zeros | becomes zeros |
+//! | `.sig_key` | the key of that signature, or zeros | becomes zeros |
+//! | `.digest_md5` | a digest of the rest, or zeros | is computed again, if there was one |
+//!
+//! Sources: `runtime.c` and `appimagetool.c` of `AppImageKit`, `digest.c` of libappimage.
+//!
+//! This crate writes no file and runs no program. A caller writes [`AppImage::head`], the new image
+//! after it, and [`AppImage::digest`] of both in its place. [`zsync`] makes the file by which
+//! `zsync` fetches only what differs.
+
+mod app_image;
+mod digest;
+mod error;
+mod field;
+mod program;
+mod zsync;
+
+pub use app_image::AppImage;
+pub use error::{Error, Rule};
+pub use program::{Place, Section, Sections};
+pub use zsync::zsync;

@@ -1,0 +1,5 @@
+//! AppImages are read, rebuilt, and refused with a place.
+
+mod app_image;
+mod damaged;
+mod zsync;
