@@ -243,6 +243,11 @@ impl Descriptor {
         })
     }
 
+    /// Whether it belongs to the objects of a group.
+    pub(crate) fn links_to_group(&self, group: u32) -> bool {
+        self.link & GROUP_MASK == GROUP_MASK && self.link & !GROUP_MASK == group
+    }
+
     pub(crate) fn to_bytes(&self) -> [u8; DESCRIPTOR_BYTES] {
         let mut record = [0; DESCRIPTOR_BYTES];
         put(&mut record, 0, &self.kind.number().to_le_bytes());

@@ -12,7 +12,7 @@
 //! This crate reads no file. A caller reads [`HEADER_BYTES`], then what [`Header::table`] names,
 //! and asks [`check`] whether all of it can be true of a file of its size. For writing,
 //! [`partition_start`] says where the file system has to begin, and [`head`] makes all that comes
-//! before it.
+//! before it. [`replace`] puts another file system into a container that is there.
 
 mod architecture;
 mod check;
@@ -20,6 +20,7 @@ mod descriptor;
 mod error;
 mod field;
 mod header;
+mod replace;
 mod write;
 
 pub use architecture::Architecture;
@@ -27,4 +28,5 @@ pub use check::check;
 pub use descriptor::{DESCRIPTOR_BYTES, Descriptor, FileSystem, Kind, Partition, Role};
 pub use error::{Error, Rule};
 pub use header::{HEADER_BYTES, Header};
+pub use replace::{Replacement, replace, signatures, system};
 pub use write::{Identity, Object, head, partition_start};

@@ -1,5 +1,7 @@
 //! What is written is read; what cannot be true is an error.
 
+mod replace;
+
 use coldpress_sif::{
     Architecture, DESCRIPTOR_BYTES, Descriptor, Error, HEADER_BYTES, Header, Identity, Kind,
     Object, Partition, check, head, partition_start,
