@@ -4,7 +4,7 @@ mod compression;
 mod places;
 pub(crate) mod source;
 
-pub(crate) use compression::{block_size, compressor, group, tails};
+pub(crate) use compression::{block_size, compressor, compressor_name, group, tails};
 pub(crate) use places::{check_outputs, check_source, check_tree, is_same};
 
 use std::env;
@@ -15,7 +15,7 @@ use anyhow::anyhow;
 use coldpress_codec::Settings;
 use coldpress_format::BlockSize;
 use coldpress_host::{memory, threads};
-use coldpress_image::ReadLimits;
+use coldpress_image::{ImageOffset, ReadLimits};
 use coldpress_layout::{Group, Tails, Tree};
 use coldpress_report::text;
 use coldpress_tune::Candidate;
@@ -24,9 +24,10 @@ use coldpress_writer::{
 };
 
 use crate::flags::image::ImageArgs;
+use crate::flags::place::PlaceArgs;
 use crate::flags::reading::ReadingArgs;
 use crate::flags::source::SourceArgs;
-use crate::image_file::open_image;
+use crate::image_file::open_image_at;
 use crate::pseudo_files::PseudoFiles;
 
 /// How an image is to be written, checked.
@@ -109,7 +110,9 @@ impl ImageSettings {
             args.compressor.is_some() || args.level.is_some() || args.block_size.is_some();
         let [
             Input::Image {
-                path, is_copied, ..
+                path,
+                offset_bytes,
+                is_copied,
             },
         ] = inputs
         else {
@@ -118,7 +121,10 @@ impl ImageSettings {
         if is_asked {
             return Ok(());
         }
-        let image = open_image(path)?;
+        let place = PlaceArgs {
+            offset: (*offset_bytes > 0).then_some(ImageOffset::Bytes(*offset_bytes)),
+        };
+        let image = open_image_at(path, &place)?;
         let superblock = image.superblock();
         // What cannot be written, as lzma, is compressed anew.
         let Some(settings) = compression::recorded(superblock.compressor, image.options()) else {

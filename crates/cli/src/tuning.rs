@@ -1,9 +1,9 @@
 //! The image to build for a start: samples, predictions, and the choice between them.
 
 use anyhow::{Context as _, anyhow};
-use coldpress_format::BlockSize;
+use coldpress_format::{BlockSize, Compressor};
 use coldpress_host::on_processor_s;
-use coldpress_layout::Plan;
+use coldpress_layout::{Plan, Tails};
 use coldpress_report::failure::hint;
 use coldpress_report::text::plural;
 use coldpress_report::units::{bytes, seconds};
@@ -17,7 +17,7 @@ use coldpress_writer::{MetadataLayout, Source};
 use crate::device::Target;
 use crate::resolve::ImageSettings;
 use crate::start::{Start, code};
-use crate::steps::advance;
+use crate::steps::{self, advance};
 
 /// Better known, what was chosen may be beaten by another, of which more is to be known then.
 const REFINED_MAX: usize = 2;
@@ -57,6 +57,49 @@ impl Tuned {
     pub(crate) fn chosen(&self) -> Option<&Row> {
         self.rows.get(self.chosen)
     }
+}
+
+/// Chooses how the image of a start is written, among some compressors or all, and says so.
+///
+/// # Errors
+///
+/// As [`Question::answer`].
+pub(crate) fn take_best(
+    settings: &mut ImageSettings,
+    source: &mut Source,
+    start: Option<&Start>,
+    (target, compressors): (&Target, Vec<Option<Compressor>>),
+    ui: &Ui,
+) -> anyhow::Result<()> {
+    let tuned = Question {
+        source,
+        settings,
+        start,
+        warm_s: None,
+        target,
+        field: &FieldOptions {
+            compressors,
+            has_plan: true,
+            group: settings.group,
+            ..FieldOptions::default()
+        },
+        limits: &Limits::default(),
+        budget: Budget::Bytes(0),
+    }
+    .answer(ui)?;
+    if let Some(chosen) = tuned.chosen() {
+        ui.say(&format!(
+            "tuned: {}, predicted to start in {}",
+            chosen.candidate,
+            seconds(chosen.outcome.start_s)
+        ));
+        settings.take_over(&chosen.candidate);
+    }
+    // Which tail ends there are, and which are the same, depends on the block size.
+    if settings.tails == Tails::All {
+        steps::compare(source, settings, ui)?;
+    }
+    steps::sketch(source, settings, ui)
 }
 
 impl Question<'_> {

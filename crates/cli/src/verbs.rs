@@ -46,6 +46,7 @@ mod record;
 mod renamed;
 mod report;
 mod resquash;
+mod retrofit;
 mod run;
 mod sqlite;
 mod squashfuse;
@@ -109,6 +110,7 @@ use pyxis_importer::args::PyxisImporterArgs;
 use record::args::RecordArgs;
 use report::args::ReportArgs;
 use resquash::args::ResquashArgs;
+use retrofit::args::RetrofitArgs;
 use run::args::RunArgs;
 use sqlite::args::SqliteArgs;
 use squashfuse::args::SquashfuseArgs;
@@ -173,6 +175,7 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
     Press(Box<PressArgs>),
+    Retrofit(Box<RetrofitArgs>),
     Tune(Box<TuneArgs>),
     Record(Box<RecordArgs>),
     Explain(Box<ExplainArgs>),
@@ -250,6 +253,7 @@ pub(crate) fn run(verb: &Verb, ui: &Ui) -> anyhow::Result<Exit> {
 fn act(verb: &Verb, ui: &Ui) -> anyhow::Result<Exit> {
     match verb {
         Verb::Press(args) => press::run(args, ui),
+        Verb::Retrofit(args) => retrofit::run(args, ui),
         Verb::Tune(args) => tune::run(args, ui),
         Verb::Record(args) => record::run(args, ui),
         Verb::Explain(args) => explain::run(args, ui),

@@ -1,11 +1,11 @@
 //! An AppImage of type 2.
 
-use coldpress_format::{MAGIC, SUPERBLOCK_SIZE, Superblock};
 use coldpress_image::ReadAt;
 
 use crate::digest::{self, DIGEST_BYTES};
 use crate::error::{Error, Rule};
-use crate::field::{read, read_up_to};
+use crate::field::read_up_to;
+use crate::image::{check_end, image};
 use crate::program::{self, Place, Section, Sections};
 
 /// What tells AppImages from other programs, where ELF files have padding.
@@ -15,8 +15,6 @@ const ISO_MAGIC_AT: u64 = 0x8001;
 const ISO_MAGIC: [u8; 5] = *b"CD001";
 /// Images are padded to this, so that loop devices can hold them.
 const PADDING_BYTES: u64 = 4096;
-/// Bytes read at once.
-const WINDOW_BYTES: usize = 1 << 16;
 
 /// A program and the image that it starts.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,7 +57,7 @@ impl AppImage {
         if let Some(place) = sections.place(Section::Digest) {
             check_room(&place)?;
         }
-        let image = image(source, program.len() as u64, file_bytes)?;
+        let image = image(source, &(program.len() as u64..file_bytes))?;
         check_end(source, image.end, file_bytes)?;
         Ok(Some(Self {
             program,
@@ -150,59 +148,6 @@ fn check_room(place: &Place) -> Result<(), Error> {
     if found < expected {
         let rule = Rule::Short { found, expected };
         return Err(Error::refused(Section::Digest.part(), place.start, rule));
-    }
-    Ok(())
-}
-
-/// The image that begins at this byte.
-fn image(source: &dyn ReadAt, start: u64, file_bytes: u64) -> Result<Place, Error> {
-    let refused = |rule| Error::refused("image", start, rule);
-    let mut superblock = [0; SUPERBLOCK_SIZE];
-    let len = read_up_to(source, &mut superblock, start)?;
-    let found = superblock.get(..len).unwrap_or_default();
-    if !found.starts_with(&MAGIC.to_le_bytes()) {
-        let found = found.get(..6).unwrap_or(found).escape_ascii().to_string();
-        return Err(refused(Rule::NoImage { found }));
-    }
-    let parsed = Superblock::parse(found);
-    let image_bytes = parsed
-        .map_err(|corrupt| refused(Rule::Superblock(corrupt.to_string())))?
-        .bytes_used;
-    let end = start
-        .checked_add(image_bytes)
-        .filter(|end| *end <= file_bytes);
-    let end = end.ok_or_else(|| {
-        refused(Rule::Outside {
-            place: start,
-            size_bytes: image_bytes,
-            file_bytes,
-        })
-    })?;
-    Ok(start..end)
-}
-
-/// Demands that nothing but zeros comes after the image.
-fn check_end(source: &dyn ReadAt, image_end: u64, file_bytes: u64) -> Result<(), Error> {
-    let mut window = vec![0; WINDOW_BYTES];
-    let mut start = image_end;
-    while start < file_bytes {
-        let len =
-            usize::try_from(file_bytes - start).map_or(WINDOW_BYTES, |it| it.min(WINDOW_BYTES));
-        let bytes = window.get_mut(..len).unwrap_or_default();
-        read(source, bytes, start)?;
-        if let Some((_, offset)) = bytes.iter().zip(0..).find(|(byte, _)| **byte != 0) {
-            let start = start + offset;
-            let mut magic = [0; 4];
-            read_up_to(source, &mut magic, start)?;
-            let is_image = magic == MAGIC.to_le_bytes();
-            let rule = if is_image {
-                Rule::SecondImage
-            } else {
-                Rule::Trailing { image_end }
-            };
-            return Err(Error::refused("data", start, rule));
-        }
-        start += len as u64;
     }
     Ok(())
 }

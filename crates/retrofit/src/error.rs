@@ -14,6 +14,32 @@ pub enum Error {
         /// Why.
         source: io::Error,
     },
+    /// A SIF container says what cannot be true.
+    #[error(transparent)]
+    Sif(#[from] coldpress_sif::Error),
+    /// The image is damaged.
+    #[error(transparent)]
+    Image(#[from] coldpress_image::Error),
+    /// A small image cannot be built.
+    #[error(transparent)]
+    Build(#[from] coldpress_writer::Error),
+    /// A small AppImage cannot be started.
+    #[error(transparent)]
+    Start(#[from] coldpress_host::Error),
+    /// The new file cannot be written.
+    #[error("cannot write byte {start}")]
+    Write {
+        /// The first byte.
+        start: u64,
+        /// Why.
+        source: io::Error,
+    },
+    /// The new file is not what was written.
+    #[error("the {part} of the new file is not that of the old one")]
+    Differs {
+        /// What is another.
+        part: &'static str,
+    },
     /// The file is not what it should be.
     #[error("the {part} at byte {start} {rule}")]
     Refused {
@@ -96,6 +122,9 @@ pub enum Rule {
         /// Bytes of a digest.
         expected: u64,
     },
+    /// A container starts no system that can be replaced.
+    #[error("names no system of SquashFS that is started; one of ext3 or an encrypted one stays")]
+    NoSystem,
     /// Another image, or none.
     #[error("is no image of SquashFS 4.0: it begins with `{found}`")]
     NoImage {
@@ -105,16 +134,14 @@ pub enum Rule {
     /// The superblock is wrong.
     #[error("is no image of SquashFS 4.0 that can be read: {0}")]
     Superblock(String),
-    /// Something comes after the image.
-    #[error(
-        "is no part of the image, which ends at byte {image_end}; an AppImage ends with its image"
-    )]
+    /// Something comes after the end.
+    #[error("is no part of what ends at byte {end}, and nobody knows who reads it there")]
     Trailing {
-        /// Where the image ends.
-        image_end: u64,
+        /// Where the image, or the last object of a container, ends.
+        end: u64,
     },
     /// Another image comes after the image.
-    #[error("begins another image; an AppImage has one")]
+    #[error("begins another image, and which of them is to be replaced is not known")]
     SecondImage,
 }
 

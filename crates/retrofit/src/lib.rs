@@ -18,18 +18,35 @@
 //!
 //! Sources: `runtime.c` and `appimagetool.c` of `AppImageKit`, `digest.c` of libappimage.
 //!
-//! This crate writes no file and runs no program. A caller writes [`AppImage::head`], the new image
-//! after it, and [`AppImage::digest`] of both in its place. [`zsync`] makes the file by which
-//! `zsync` fetches only what differs.
+//! A SIF container has a table of its objects, which the crate `sif` reads and changes: what comes
+//! after the image moves, and signatures of the image are dropped.
+//!
+//! An [`Original`] is such a file. A caller writes another image of [`Original::input`], at
+//! the same place, and [`Original::complete`] adds everything around it. [`probe`] asks a
+//! program whether it reads another compressor. [`zsync`] makes the file by which `zsync` fetches
+//! only what differs.
 
 mod app_image;
+mod container;
 mod digest;
 mod error;
 mod field;
+mod image;
+mod original;
+mod probe;
 mod program;
+mod report;
+mod sif_image;
+mod stand;
 mod zsync;
 
 pub use app_image::AppImage;
+pub use container::{Account, Container};
 pub use error::{Error, Rule};
+pub use original::Original;
+pub use probe::probe;
 pub use program::{Place, Section, Sections};
+pub use report::Report;
+pub use sif_image::SifImage;
+pub use stand::{STANDING, stand};
 pub use zsync::zsync;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use coldpress_container::{Means, Reference, open};
 use coldpress_format::BlockSize;
 use coldpress_image::{find_images, read_sif};
-use coldpress_retrofit::{AppImage, zsync};
+use coldpress_retrofit::{AppImage, SifImage, zsync};
 use coldpress_writer::{
     Digest, Input, Layer, LayerKind, LayersInput, SourceOptions, TarDefaults, gather,
 };
@@ -28,6 +28,15 @@ pub(crate) fn sif(data: &[u8]) {
         for descriptor in &container.descriptors {
             let end = descriptor.end();
             assert!(end.is_some_and(|end| end <= data.len() as u64));
+        }
+    }
+    if let Ok(Some(container)) = SifImage::open(&source) {
+        let image = container.image();
+        for new_bytes in [4096, image.end - image.start, 1 << 40] {
+            let replaced = container.replacement(new_bytes);
+            let replaced = replaced.expect("a container that was read is replaced");
+            assert!(replaced.moved.end <= data.len() as u64);
+            assert!(replaced.moved_to >= image.start.saturating_add(new_bytes));
         }
     }
     for start in find_images(&source).expect("bytes in memory are read") {

@@ -26,14 +26,14 @@ pub(crate) fn choose(
     source: &Path,
     ui: &Ui,
 ) -> anyhow::Result<&'static Recorder> {
-    let is_container = containers::is_container(source);
+    let is_file = containers::is_container(source) || source.is_file();
     let mut refused = Vec::new();
     for recorder in &RECORDERS {
         if asked != RecorderName::Auto && asked != recorder.name {
             continue;
         }
-        let missing = if is_container && !recorder.builds_image {
-            Some("a directory: a container image is none".to_owned())
+        let missing = if is_file && !recorder.builds_image {
+            Some("a directory: images and containers are none".to_owned())
         } else {
             (recorder.missing)(chroot)
         };

@@ -1,6 +1,7 @@
 //! How an image is compressed: flags to settings.
 
 use anyhow::{anyhow, bail};
+use clap::ValueEnum as _;
 use coldpress_codec::{GzipTuning, Lz4Tuning, Settings, Tuning, XzTuning};
 use coldpress_format::{BlockSize, Compressor, CompressorOptions};
 use coldpress_layout::{Group, Tails};
@@ -46,6 +47,14 @@ pub(crate) fn compressor(name: CompressorName) -> Option<Compressor> {
         CompressorName::Zstd => Some(Compressor::Zstd),
         CompressorName::None => None,
     }
+}
+
+/// The name of a compressor; `None` of one that cannot be written.
+pub(crate) fn compressor_name(wanted: Compressor) -> Option<CompressorName> {
+    let names = CompressorName::value_variants().iter();
+    names
+        .copied()
+        .find(|name| compressor(*name) == Some(wanted))
 }
 
 /// The options of single compressors, if they are of one.

@@ -14,6 +14,7 @@ use super::bench::args::BenchVerb;
 pub(super) fn of(verb: &Verb) -> Option<Operation> {
     let (verb, summary) = match verb {
         Verb::Press(args) => ("press", making("Press", &args.source, &args.output)),
+        Verb::Retrofit(args) => ("retrofit", making("Retrofit", &args.input, args.target())),
         Verb::Tune(args) => ("tune", format!("Tune images of {}", quoted(&args.source))),
         Verb::Record(args) if args.boot.is_none() => {
             let source = args.source.as_ref().or(args.mounted.as_ref())?;

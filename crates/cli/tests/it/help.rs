@@ -5,6 +5,7 @@ use crate::run::done;
 /// Those of coldpress itself.
 pub(crate) const VERBS: &[&str] = &[
     "press",
+    "retrofit",
     "tune",
     "record",
     "explain",

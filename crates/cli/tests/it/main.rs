@@ -54,6 +54,7 @@ mod record;
 mod record_fuse;
 mod recorders;
 mod report;
+mod retrofit;
 mod run;
 mod select;
 mod sif;

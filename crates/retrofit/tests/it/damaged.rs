@@ -112,15 +112,16 @@ const CASES: [(&str, Damage); 19] = [
         |made| made.bytes.truncate(made.image),
     ),
     (
-        "the data at byte {last-byte} is no part of the image, which ends at byte {image-end}; an \
-             AppImage ends with its image",
+        "the data at byte {last-byte} is no part of what ends at byte {image-end}, and nobody knows \
+             who reads it there",
         |made| {
             made.bytes.resize(made.bytes.len() + 70_000, 0);
             made.bytes.push(1);
         },
     ),
     (
-        "the data at byte {second} begins another image; an AppImage has one",
+        "the data at byte {second} begins another image, and which of them is to be replaced is not \
+             known",
         |made| {
             let image = made.bytes[made.image..].to_vec();
             made.bytes.extend_from_slice(&image);

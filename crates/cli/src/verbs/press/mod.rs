@@ -5,22 +5,21 @@ mod json;
 mod predicted;
 mod prove;
 mod rival;
-mod summary;
+pub(super) mod summary;
 
 use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
 use coldpress_host::{Command, Device, Janitor};
-use coldpress_layout::{Plan, Tails};
+use coldpress_layout::Plan;
 use coldpress_report::failure::hint;
 use coldpress_report::text::{escaped_path, quoted};
-use coldpress_report::units::{seconds, size_and_ratio};
+use coldpress_report::units::size_and_ratio;
 use coldpress_session::exit::Exit;
 use coldpress_session::privileges;
 use coldpress_session::ui::Ui;
 use coldpress_session::work_dir::{self, WorkDir};
 use coldpress_trace::{Profile, Trace};
-use coldpress_tune::{Budget, FieldOptions, Limits};
 use coldpress_writer::{MetadataLayout, Output, Source, Summary};
 
 use super::record;
@@ -31,7 +30,7 @@ use crate::profiles::{self, OrderingProfile};
 use crate::recording::{self, Recorder, Stage};
 use crate::resolve::{self, ImageSettings};
 use crate::start::Start;
-use crate::tuning::Question;
+use crate::tuning::take_best;
 use crate::verbs::press::args::PressArgs;
 use crate::verbs::press::json::Pressed;
 use crate::verbs::press::prove::Proof;
@@ -89,12 +88,8 @@ pub(super) fn run(args: &PressArgs, ui: &Ui) -> anyhow::Result<Exit> {
         (None, None) => None,
     };
     if args.tune {
-        press.tune(&source, start.as_ref())?;
-        // Which tail ends there are, and which are the same, depends on the block size.
-        if press.settings.tails == Tails::All {
-            steps::compare(&mut source, &press.settings, ui)?;
-        }
-        steps::sketch(&mut source, &press.settings, ui)?;
+        let among = (&press.target, Vec::new());
+        take_best(&mut press.settings, &mut source, start.as_ref(), among, ui)?;
     }
     let plan = match (given, &start) {
         (Some(plan), _) => plan,
@@ -196,7 +191,7 @@ impl Press<'_> {
             ui,
             ..
         } = self;
-        let trace = recorder.record(&Stage {
+        let stage = Stage {
             source,
             name: &args.source,
             command,
@@ -205,10 +200,8 @@ impl Press<'_> {
             work_dir,
             janitor,
             ui,
-        })?;
-        let set = trace.working_set();
-        let summary = record::summary(&trace, &set);
-        ui.say(&format!("{}: {summary}", recorder.name()));
+        };
+        let trace = record::told(recorder, &stage)?;
         if let Some(output) = trace_out {
             record::write_trace(&trace, output)?;
         }
@@ -218,34 +211,6 @@ impl Press<'_> {
             profiles::write(&profile, output)?;
         }
         Ok(trace)
-    }
-
-    /// Chooses how the image is written.
-    fn tune(&mut self, source: &Source, start: Option<&Start>) -> anyhow::Result<()> {
-        let tuned = Question {
-            source,
-            settings: &self.settings,
-            start,
-            warm_s: None,
-            target: &self.target,
-            field: &FieldOptions {
-                has_plan: true,
-                group: self.settings.group,
-                ..FieldOptions::default()
-            },
-            limits: &Limits::default(),
-            budget: Budget::Bytes(0),
-        }
-        .answer(self.ui)?;
-        if let Some(chosen) = tuned.chosen() {
-            self.ui.say(&format!(
-                "tuned: {}, predicted to start in {}",
-                chosen.candidate,
-                seconds(chosen.outcome.start_s)
-            ));
-            self.settings.take_over(&chosen.candidate);
-        }
-        Ok(())
     }
 
     /// The image itself, compared with its source before it takes its place.

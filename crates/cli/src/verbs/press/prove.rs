@@ -1,20 +1,16 @@
 //! The proof: the pressed image in turn with one without the plan and one of mksquashfs.
 
-use std::ops::ControlFlow;
 use std::time::Instant;
 
-use anyhow::Context as _;
-use coldpress_bench::{Contestant, Progress, Report, Scenario, Step, compare};
+use coldpress_bench::{Contestant, Report, Scenario};
 use coldpress_history::{Kind, Study};
 use coldpress_layout::{Plan, PlanItem};
 use coldpress_report::failure::hint;
 use coldpress_report::text::plural;
 use coldpress_report::units;
-use coldpress_session::state;
 use coldpress_writer::{MetadataLayout, Output, Source, Summary};
 
 use super::{Press, rival};
-use crate::recording;
 use crate::start::Start;
 use crate::steps;
 use crate::study;
@@ -81,57 +77,15 @@ impl Press<'_> {
             seed: study::seed(),
             walk: false,
         };
-        let turns = u64::from(scenario.runs);
-        let bar = self
-            .ui
-            .count("measuring", turns * contestants.len() as u64)
-            .about("starts of every image, cold and warm, in turn");
-        let mut done = 0;
-        let study = compare(
+        let study = study::measure(
             &scenario,
             &contestants,
             self.work_dir.path(),
             self.janitor,
-            &mut |progress: Progress<'_>| -> ControlFlow<()> {
-                let Progress {
-                    contestant,
-                    turn,
-                    turns,
-                    step,
-                } = progress;
-                match step {
-                    Step::Cooling => {
-                        let name = &contestants[contestant].name;
-                        bar.relabel(format!("turn {} of {turns}: {name}", turn + 1));
-                    }
-                    Step::WarmStarted { .. } | Step::Excluded(_) => done += 1,
-                    _ => {}
-                }
-                bar.set(done);
-                self.ui.interrupt.poll()
-            },
+            self.ui,
         )
-        .with_context(|| {
-            let program = recording::quoted_program(&self.command);
-            format!("cannot compare the starts of {program}")
-        })
         .map_err(|error| hint(error, rival::PROOF_IS_MISSING))?;
-        bar.finish("");
-        self.keep(&study);
         Ok(Proof { study, notes })
-    }
-
-    /// Puts the measurement into the history; the press is done whether that can be or not.
-    fn keep(&self, study: &Study) {
-        let keep = || -> anyhow::Result<()> {
-            if state::path()?.is_some() {
-                state::open()?.begin(study)?;
-            }
-            Ok(())
-        };
-        if let Err(error) = keep() {
-            self.ui.warn(&format!("not kept: {error:#}"));
-        }
     }
 
     fn build_unplanned(

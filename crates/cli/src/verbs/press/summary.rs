@@ -15,7 +15,7 @@ use super::predicted;
 const NAME_MAX: usize = 19;
 
 /// Prints figures and answers to standard output.
-pub(super) fn print(study: &Study, ui: &Ui) -> anyhow::Result<()> {
+pub(crate) fn print(study: &Study, ui: &Ui) -> anyhow::Result<()> {
     let rows = rows(study);
     let cells: Vec<_> = rows.iter().map(coldpress_bench::Row::cells).collect();
     let mut out = ui.out();

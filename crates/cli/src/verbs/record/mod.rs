@@ -155,6 +155,18 @@ pub(super) fn put(trace: &Trace, output: Option<Output>, ui: &Ui) -> anyhow::Res
     Ok(out.flush()?)
 }
 
+/// Records a start, and says what of it there is.
+///
+/// # Errors
+///
+/// As [`Recorder::record`].
+pub(super) fn told(recorder: &Recorder, stage: &Stage<'_>) -> anyhow::Result<Trace> {
+    let trace = recorder.record(stage)?;
+    let summary = summary(&trace, &trace.working_set());
+    stage.ui.say(&format!("{}: {summary}", recorder.name()));
+    Ok(trace)
+}
+
 /// Writes a trace to its file.
 pub(super) fn write_trace(trace: &Trace, output: Output) -> anyhow::Result<()> {
     let mut bytes = Vec::new();

@@ -1,0 +1,125 @@
+//! `coldpress retrofit`.
+
+use std::num::NonZeroU32;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use coldpress_report::typed::parse_positive;
+
+use crate::flags::command::CommandArgs;
+use crate::flags::image::ImageArgs;
+use crate::flags::profile::OrderingProfileArgs;
+use crate::flags::recorder::RecorderArgs;
+
+/// Replace the image in an AppImage or SIF container by one that starts faster
+///
+/// Records a cold start, builds the image in that order, and puts everything around it back byte
+/// for byte: the program of an AppImage and its update information, the other objects of a SIF
+/// container. Compares the new image with the old one and the rest with what was there. Then
+/// measures cold and warm starts of both files, an AppImage through its own program, which needs
+/// root.
+///
+/// Of an AppImage, COMMAND are the arguments of the application. Of a SIF container, it is run
+/// inside.
+///
+/// Without --compressor, --level, --block-size and --tune, the image keeps its settings, and its
+/// blocks are copied. Another compressor is used only if the program of the AppImage extracts a
+/// small image of it.
+#[derive(Debug, Args)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is one choice of the user"
+)]
+#[command(
+    mut_arg("command", |arg| arg.required(false)),
+    after_long_help = "\
+Example:
+  coldpress retrofit App.AppImage -o New.AppImage --device usb2
+  coldpress retrofit tool.sif -o new.sif --drop-signature -- python3 -c 'import numpy'"
+)]
+pub(crate) struct RetrofitArgs {
+    /// The AppImage (type 2) or SIF container
+    #[arg(value_name = "FILE")]
+    pub(crate) input: PathBuf,
+
+    /// The file to write
+    #[arg(short, long, value_name = "FILE", required_unless_present = "in_place")]
+    pub(crate) output: Option<PathBuf>,
+
+    /// Replace FILE itself, once the new file is whole
+    #[arg(long, conflicts_with = "output")]
+    pub(crate) in_place: bool,
+
+    /// Write a signed file without its signature
+    ///
+    /// The signature is of the old image, and nobody but its owner can make another.
+    #[arg(long)]
+    pub(crate) drop_signature: bool,
+
+    /// Write a zsync file beside the output, for downloads from this URL
+    #[arg(long, value_name = "URL")]
+    pub(crate) zsync: Option<String>,
+
+    /// The medium to measure on [default: host]
+    ///
+    /// usb2, sd, hdd, emmc, ssd and nvme slow down the reads of this machine's disk, and host
+    /// leaves them as they are. Numbers work too: `bw=5M,iops=100`.
+    #[arg(
+        long,
+        value_name = "DEVICE",
+        default_value = "host",
+        hide_default_value = true
+    )]
+    pub(crate) device: String,
+
+    /// Cold starts to measure for each file [default: 7]
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = parse_positive::<NonZeroU32>,
+        default_value = "7",
+        hide_default_value = true
+    )]
+    pub(crate) runs: NonZeroU32,
+
+    /// Choose compressor, level, block size and tail ends by prediction
+    ///
+    /// As `coldpress tune` does, but the compressor stays that of the old image.
+    #[arg(long, conflicts_with_all = ["compressor", "level", "block_size", "tails", "store", "plan"])]
+    pub(crate) tune: bool,
+
+    /// Order the image by this plan instead of recording
+    #[arg(long, value_name = "FILE")]
+    pub(crate) plan: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) profile: OrderingProfileArgs,
+
+    /// Print the summary as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) recorder: RecorderArgs,
+
+    #[command(flatten)]
+    pub(crate) command: CommandArgs,
+
+    #[command(flatten)]
+    pub(crate) image_options: ImageArgs,
+}
+
+impl RetrofitArgs {
+    /// The file to write.
+    pub(crate) fn target(&self) -> &Path {
+        self.output.as_deref().unwrap_or(&self.input)
+    }
+
+    /// The zsync file to write.
+    pub(crate) fn zsync_path(&self) -> Option<PathBuf> {
+        self.zsync.as_ref()?;
+        let mut path = self.target().as_os_str().to_owned();
+        path.push(".zsync");
+        Some(path.into())
+    }
+}

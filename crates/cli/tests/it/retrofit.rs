@@ -1,0 +1,215 @@
+//! `coldpress retrofit`: AppImages and SIF containers with another image in them.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+
+use coldpress_image::{Sif, read_sif};
+
+use crate::press::unprivileged::as_nobody;
+use crate::run::{Ran, Session};
+use crate::skip;
+
+const PLAN: &str = "coldpress-plan 1\n[data]\nblocks /large\n";
+/// Names and sizes of the sections of the program that [`program`] makes.
+const SECTIONS: [(&str, usize); 4] = [
+    (".digest_md5", 16),
+    (".upd_info", 64),
+    (".sha256_sig", 1024),
+    (".sig_key", 512),
+];
+
+/// A program that nothing can start, but with sections; the first is at byte 64.
+fn program() -> Vec<u8> {
+    let mut bytes = vec![0; 64];
+    bytes[..11].copy_from_slice(b"\x7fELF\x02\x01\x01\0AI\x02");
+    let (mut names, mut headers) = (vec![0_u8], Vec::new());
+    for (name, len) in SECTIONS.into_iter().chain([("", 0)]) {
+        let len = if name.is_empty() { names.len() } else { len };
+        let mut header = vec![0; 64];
+        header[0] = u8::try_from(names.len()).unwrap();
+        header[24..32].copy_from_slice(&(bytes.len() as u64).to_le_bytes());
+        header[32..40].copy_from_slice(&(len as u64).to_le_bytes());
+        headers.extend_from_slice(&header);
+        if name.is_empty() {
+            bytes.extend_from_slice(&names);
+        } else {
+            names.extend_from_slice(name.as_bytes());
+            names.push(0);
+            bytes.resize(bytes.len() + len, 0);
+        }
+    }
+    let table = bytes.len() as u64;
+    bytes[40..48].copy_from_slice(&table.to_le_bytes());
+    bytes[58..64].copy_from_slice(&[64, 0, 5, 0, 4, 0]);
+    bytes.extend_from_slice(&headers);
+    bytes[64 + 16..][..9].copy_from_slice(b"zsync|url");
+    bytes
+}
+
+/// A session with a tree, and its image behind a program.
+fn session(program: &[u8]) -> Session {
+    let session = Session::new();
+    let tree = session.at("tree");
+    fs::create_dir(&tree).unwrap();
+    for (name, byte) in [("large", 1), ("a", 2), ("z", 3)] {
+        let content: Vec<u8> = (0..300_000_u32)
+            .flat_map(|number| (number * byte).to_le_bytes())
+            .collect();
+        fs::write(tree.join(name), content).unwrap();
+    }
+    fs::write(
+        tree.join("AppRun"),
+        "#!/bin/sh\ncat \"$APPDIR/z\" \"$@\" > /dev/null\n",
+    )
+    .unwrap();
+    fs::set_permissions(tree.join("AppRun"), fs::Permissions::from_mode(0o755)).unwrap();
+    fs::write(session.at("plan"), PLAN).unwrap();
+    session.done(["-q", "build", "-c", "gzip", "tree", "image"]);
+    let file = [program, &fs::read(session.at("image")).unwrap()].concat();
+    fs::write(session.at("App"), file).unwrap();
+    fs::set_permissions(session.at("App"), fs::Permissions::from_mode(0o755)).unwrap();
+    session
+}
+
+fn retrofit(session: &Session, args: &str) -> Ran {
+    let words = ["-q", "retrofit"].into_iter().chain(args.split(' '));
+    as_nobody(session, words)
+}
+
+#[test]
+fn an_app_image_keeps_everything_but_its_image() {
+    let mut old = program();
+    let session = session(&old);
+    let args = "App -o New --plan plan --zsync https://example.org/New --json";
+    let ran = retrofit(&session, args);
+    assert_eq!(ran.code, Some(1), "{}", ran.stderr);
+    let summary = &ran.json()["summary"];
+    assert_eq!(summary["signature"], "none");
+    assert_eq!(summary["recomputed"], serde_json::json!([]));
+    assert_eq!(summary["identical"][1], ".upd_info: zsync|url");
+    let new = fs::read(session.at("New")).unwrap();
+    assert!(new[..old.len()] == old);
+    let mode = fs::metadata(session.at("New"))
+        .unwrap()
+        .permissions()
+        .mode();
+    assert_eq!(mode & 0o777, 0o755);
+    session.done([
+        "-q", "build", "-c", "gzip", "tree", "planned", "--plan", "plan",
+    ]);
+    assert!(new[old.len()..] == fs::read(session.at("planned")).unwrap());
+    let zsync = fs::read(session.at("New.zsync")).unwrap();
+    let length = format!("Length: {}\n", new.len());
+    let text = String::from_utf8_lossy(&zsync);
+    assert!(text.starts_with("zsync: 0.6.2\nFilename: New\n") && text.contains(&length));
+    // In place, without a signature, but with a digest.
+    let sections = [(64, 16), (64 + 16 + 64, 9)];
+    let mut file = fs::read(session.at("App")).unwrap();
+    for (start, len) in sections {
+        file[start..start + len].fill(7);
+        old[start..start + len].fill(0);
+    }
+    fs::write(session.at("App"), &file).unwrap();
+    let signed = retrofit(&session, "App --in-place --plan plan");
+    assert_eq!(signed.code, Some(2));
+    assert!(
+        signed.stderr.contains("--drop-signature"),
+        "{}",
+        signed.stderr
+    );
+    assert!(fs::read(session.at("App")).unwrap() == file);
+    let ran = retrofit(
+        &session,
+        "App --in-place --plan plan --drop-signature --json",
+    );
+    assert_eq!(ran.code, Some(1), "{}", ran.stderr);
+    let summary = &ran.json()["summary"];
+    assert_eq!(summary["signature"], "dropped");
+    assert_eq!(summary["dropped"], serde_json::json!([".sha256_sig"]));
+    assert_eq!(summary["recomputed"], serde_json::json!([".digest_md5"]));
+    let mut replaced = fs::read(session.at("App")).unwrap();
+    assert!(replaced[64..80] != [7; 16] && replaced[64..80] != [0; 16]);
+    replaced[64..80].fill(0);
+    assert!(replaced[..old.len()] == old && replaced[old.len()..] == new[old.len()..]);
+}
+
+#[test]
+fn what_cannot_be_rebuilt_is_refused() {
+    let session = session(&program());
+    for (args, parts) in [
+        (
+            "image -o New --plan plan",
+            &["is neither an AppImage of type 2 nor a SIF container"][..],
+        ),
+        (
+            "App -o New --plan plan -c zstd",
+            &[
+                "the AppImage's program reads no images of zstd",
+                "without --compressor",
+            ],
+        ),
+        ("App -o App --plan plan", &["is a source itself"]),
+        (
+            "App -o New --chroot -- /a",
+            &["an AppImage is not started inside itself"],
+        ),
+    ] {
+        let ran = retrofit(&session, args);
+        assert_eq!(ran.code, Some(2), "{args}: {}", ran.stderr);
+        for part in parts {
+            assert!(ran.stderr.contains(part), "{args}: {}", ran.stderr);
+        }
+        assert!(!session.at("New").exists());
+    }
+}
+
+#[test]
+fn a_start_of_an_app_image_is_recorded_and_both_are_started() {
+    if skip::without_measuring() {
+        return;
+    }
+    // A program that starts, whatever comes after it.
+    let mut program = fs::read("/bin/true").unwrap();
+    program[8..11].copy_from_slice(b"AI\x02");
+    let session = session(&program);
+    let args = [
+        "-q", "retrofit", "App", "-o", "New", "--runs", "1", "--json",
+    ];
+    let ran = session.done(args.into_iter().chain(["--", "/dev/null"]));
+    assert_eq!(ran.json()["summary"]["proven"], true);
+    assert_eq!(ran.json()["summary"]["recorded"], true);
+    let new = fs::read(session.at("New")).unwrap();
+    assert!(new.starts_with(&program));
+    let listed = |name: &str| session.done(["ls", "-lR", "--offset", "auto", name]).text();
+    assert_eq!(listed("New"), listed("App"));
+    // What was read comes first.
+    let places = session.done(["stat", "--blocks", "--offset", "auto", "New", "/z"]);
+    let first = "fragment block   image byte 96 to";
+    assert!(places.text().contains(first), "{}", places.text());
+}
+
+#[test]
+fn a_container_keeps_its_other_objects() {
+    let session = session(&[]);
+    session.done(["-q", "build", "tree", "old.sif"]);
+    let ran = retrofit(&session, "old.sif -o new.sif --plan plan --json");
+    assert_eq!(ran.code, Some(1), "{}", ran.stderr);
+    let read = |name: &str| {
+        let bytes = fs::read(session.at(name)).unwrap();
+        let sif: Sif = read_sif(&bytes).unwrap().unwrap();
+        assert_eq!(sif.damage, None);
+        (bytes, sif.descriptors)
+    };
+    let ((old, before), (new, after)) = (read("old.sif"), read("new.sif"));
+    let start = usize::try_from(before.last().unwrap().start).unwrap();
+    assert_eq!(before.len(), after.len());
+    assert_eq!(before[..before.len() - 1], after[..after.len() - 1]);
+    assert!(old[32176..start] == new[32176..start]);
+    assert!(new[start..] != old[start..]);
+    let none = retrofit(&session, "old.sif -o other.sif");
+    assert!(
+        none.stderr.contains("there is no command to start"),
+        "{}",
+        none.stderr
+    );
+}

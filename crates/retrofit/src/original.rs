@@ -1,0 +1,105 @@
+//! The file whose image is replaced.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use coldpress_format::{BlockSize, Compressor};
+use coldpress_image::{Image, Offset, open_file};
+use coldpress_writer::Input;
+
+use crate::container::{Account, Container};
+use crate::error::Error;
+
+/// A file with an image in it, and what that image is like.
+#[derive(Debug)]
+pub struct Original {
+    /// Where it is, without symlinks.
+    pub path: PathBuf,
+    file: File,
+    /// Its bytes.
+    pub file_bytes: u64,
+    /// What is around its image.
+    pub container: Container,
+    /// Byte at which its image begins.
+    pub start: u64,
+    /// The compressor of its image.
+    pub compressor: Compressor,
+    /// Bytes of a data block of its image.
+    pub block_size: BlockSize,
+}
+
+impl Original {
+    /// Opens a file; `None` if it is neither an AppImage of type 2 nor a SIF container.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be read, cannot be rebuilt, or its image is damaged.
+    pub fn open(path: &Path) -> Result<Option<Self>, Error> {
+        let read = |source| Error::Read { start: 0, source };
+        let file = open_file(path).map_err(read)?;
+        let Some(container) = Container::open(&file)? else {
+            return Ok(None);
+        };
+        let start = container.image().start;
+        let inner = file.try_clone().map_err(read)?;
+        let image = Image::new(Box::new(Offset { inner, start }))?;
+        let superblock = image.superblock();
+        Ok(Some(Self {
+            path: path.canonicalize().map_err(read)?,
+            file_bytes: file.metadata().map_err(read)?.len(),
+            file,
+            start,
+            compressor: superblock.compressor,
+            block_size: superblock.block_size,
+            container,
+        }))
+    }
+
+    /// Its image as what another is built from.
+    ///
+    /// * `is_copied`: whether blocks are copied as they are.
+    pub fn input(&self, is_copied: bool) -> Input {
+        Input::Image {
+            path: self.path.clone(),
+            offset_bytes: self.start,
+            is_copied,
+        }
+    }
+
+    /// What the program of an AppImage starts, with the variables that it sets; `{root}` stands for
+    /// the mounted image.
+    ///
+    /// * `directory`: where it is started.
+    pub fn start(&self, directory: &Path, args: Vec<OsString>) -> Vec<OsString> {
+        let variable = |name: &str, value: &Path| {
+            let mut word = OsString::from(name);
+            word.push(value);
+            word
+        };
+        let mut words = vec![
+            "env".into(),
+            "APPDIR={root}".into(),
+            variable("APPIMAGE=", &self.path),
+            variable("ARGV0=", &self.path),
+            variable("OWD=", directory),
+            "{root}/AppRun".into(),
+        ];
+        words.extend(args);
+        words
+    }
+
+    /// Puts around a new image what was around the old one, and gives the file the mode of the old
+    /// one.
+    ///
+    /// # Errors
+    ///
+    /// As [`Container::complete`].
+    pub fn complete(&self, new: &File, image_bytes: u64) -> Result<Account, Error> {
+        let account = self.container.complete(&self.file, new, image_bytes)?;
+        let mode = self.file.metadata().map(|metadata| metadata.permissions());
+        mode.and_then(|mode| new.set_permissions(mode))
+            .map_err(|source| Error::Write { start: 0, source })?;
+        Ok(account)
+    }
+}
