@@ -48,5 +48,5 @@ pub use probe::probe;
 pub use program::{Place, Section, Sections};
 pub use report::Report;
 pub use sif_image::SifImage;
-pub use stand::{STANDING, stand};
+pub use stand::{MAKER, STANDING, stand};
 pub use zsync::zsync;

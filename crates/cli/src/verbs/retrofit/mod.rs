@@ -6,18 +6,20 @@ use std::env;
 use std::path::Path;
 
 use anyhow::{Context as _, anyhow};
-use coldpress_bench::{Contestant, Scenario, What};
+use coldpress_bench::{Contestant, Scenario};
 use coldpress_history::{Kind, Measured, Study};
 use coldpress_host::{Command, Device, Janitor, Scratch};
 use coldpress_layout::Plan;
 use coldpress_report::failure::hint;
 use coldpress_report::text::{escaped_path, printable, quoted};
 use coldpress_report::units::bytes;
-use coldpress_retrofit::{Account, Container, Original, Report, STANDING, probe, stand, zsync};
+use coldpress_retrofit::{
+    Account, Container, MAKER, Original, Report, STANDING, probe, stand, zsync,
+};
 use coldpress_session::exit::Exit;
-use coldpress_session::privileges;
 use coldpress_session::ui::Ui;
 use coldpress_session::work_dir::{self, WorkDir};
+use coldpress_session::{external_tool, privileges};
 use coldpress_writer::{Input, MetadataLayout, Output, Source};
 
 use crate::device::Target;
@@ -39,7 +41,7 @@ pub(super) fn run(args: &RetrofitArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let command = command(args, &original)?;
     let profile = OrderingProfile::read(&args.profile)?;
     let given = args.plan.as_deref().map(steps::read_plan).transpose()?;
-    let privileged = privileges::ask(ui)?;
+    let can_measure = privileges::ask(ui)? && can_stand(&original, ui);
     let recorder = match (&given, &profile) {
         (None, None) => Some(recorder(args, command.as_ref(), ui)?),
         _ => None,
@@ -81,7 +83,7 @@ pub(super) fn run(args: &RetrofitArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let mut report = Report::new(original, account, escaped_path(args.target()), new_bytes);
     report.recorded = recorder.is_some();
     let zsync_bytes = zsync_bytes(args, &output)?;
-    if privileged {
+    if can_measure {
         job.stand(&original.path, "before")?;
     }
     steps::commit(output, ui)?;
@@ -93,7 +95,7 @@ pub(super) fn run(args: &RetrofitArgs, ui: &Ui) -> anyhow::Result<Exit> {
         study: None,
         summary: report,
     };
-    if let Some(command) = job.command.clone().filter(|_| privileged) {
+    if let Some(command) = job.command.clone().filter(|_| can_measure) {
         job.stand(args.target(), "after")?;
         measured.study = Some(job.prove(command, device)?);
     } else {
@@ -187,6 +189,18 @@ fn settings(args: &RetrofitArgs, original: &Original) -> anyhow::Result<(ImageSe
     Ok((settings, is_copied))
 }
 
+/// Whether the file can be put where its starts are measured; says what is missing.
+fn can_stand(original: &Original, ui: &Ui) -> bool {
+    let is_app = matches!(original.container, Container::AppImage(_));
+    let can = !is_app || external_tool::is_installed(MAKER);
+    if !can {
+        ui.warn(&format!(
+            "nothing is measured: {MAKER} (e2fsprogs) is not installed"
+        ));
+    }
+    can
+}
+
 fn tell(report: &Report, ui: &Ui) {
     let (new, old) = (bytes(report.new_bytes), bytes(report.old_bytes));
     ui.say(&format!("{}: {new}, before {old}; verified", report.file));
@@ -278,20 +292,15 @@ impl Job<'_> {
     /// Makes what is measured.
     fn stand(&self, file: &Path, name: &str) -> anyhow::Result<()> {
         let to = self.scratch.path().join(name);
-        stand(&self.original.container, file, &to).context("cannot prepare the comparison")
+        let mut stop = || self.ui.interrupt.is_pending();
+        stand(&self.original.container, file, &to, &mut stop)
+            .context("cannot prepare the comparison")
     }
 
     /// Measures starts of both files in turn: AppImages by their own program.
     fn prove(&self, mut command: Command, device: Device) -> anyhow::Result<Study> {
-        let contestants = ["before", "after"].map(|name| {
-            let path = self.scratch.path().join(name);
-            let image = Contestant::image(name, &path);
-            if command.chroot {
-                return image;
-            }
-            let what = What::Directory(path);
-            Contestant { what, ..image }
-        });
+        let contestants = ["before", "after"]
+            .map(|name| Contestant::image(name, &self.scratch.path().join(name)));
         if !command.chroot {
             command.args = vec![format!("{{root}}/{STANDING}").into()];
             command.args.extend(self.args.command.command.clone());
