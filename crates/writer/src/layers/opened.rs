@@ -2,7 +2,9 @@
 
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, OnceLock};
+use std::thread::{self, JoinHandle};
 
 use coldpress_image::{Prefix, ReadAt};
 
@@ -17,6 +19,9 @@ use crate::tar::pump::{CHUNK_BYTES, Chunks, Pump, pump};
 
 /// Plain bytes of a layer at most, 1 TiB: a stream of a megabyte can go on for hours.
 const PLAIN_MAX_BYTES: u64 = 1 << 40;
+
+/// Pieces of [`CHUNK_BYTES`] at most that wait for their digest.
+const PIECES: usize = 16;
 
 /// What all layers of an image are read with.
 #[derive(Clone, Debug)]
@@ -104,7 +109,7 @@ fn no_room(directory: &Path, error: &io::Error) -> io::Error {
 /// The layer as it is stored.
 pub(super) struct Hashed<'a> {
     inner: Positioned<'a>,
-    hasher: Option<Hasher>,
+    digest: Option<DigestThread>,
     len_bytes: u64,
     left_bytes: u64,
 }
@@ -113,8 +118,8 @@ impl Read for Hashed<'_> {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         let most = usize::try_from(self.left_bytes).map_or(buf.len(), |left| left.min(buf.len()));
         let len = self.inner.read(&mut buf[..most])?;
-        if let Some(hasher) = &mut self.hasher {
-            hasher.update(&buf[..len]);
+        if let Some(digest) = &self.digest {
+            digest.update(&buf[..len]);
         }
         self.len_bytes += len as u64;
         self.left_bytes -= len as u64;
@@ -129,7 +134,7 @@ impl<'a> Hashed<'a> {
                 bytes: &*layer.bytes,
                 next: 0,
             },
-            hasher: layer.digest.as_ref().map(Hasher::like),
+            digest: layer.digest.as_ref().map(DigestThread::like),
             len_bytes: 0,
             // A byte more than there should be shows that there are too many.
             left_bytes: layer.size_bytes.saturating_add(1),
@@ -143,7 +148,39 @@ impl<'a> Hashed<'a> {
                 is_longer: self.len_bytes > layer.size_bytes,
             });
         }
-        wrong("digest", layer.digest?, self.hasher?.finish())
+        wrong("digest", layer.digest?, self.digest?.finish())
+    }
+}
+
+/// A thread that takes the digest of a stream: whoever decompresses has the most to do already.
+struct DigestThread {
+    pieces: SyncSender<Vec<u8>>,
+    thread: JoinHandle<Digest>,
+}
+
+impl DigestThread {
+    /// * `expected`: what the digest is compared with.
+    fn like(expected: &Digest) -> Self {
+        let (pieces, received) = sync_channel::<Vec<u8>>(PIECES);
+        let mut hasher = Hasher::like(expected);
+        let thread = thread::spawn(move || {
+            for piece in received {
+                hasher.update(&piece);
+            }
+            hasher.finish()
+        });
+        Self { pieces, thread }
+    }
+
+    fn update(&self, bytes: &[u8]) {
+        // It listens until there is no more.
+        let _ = self.pieces.send(bytes.to_vec());
+    }
+
+    fn finish(self) -> Digest {
+        drop(self.pieces);
+        let digest = self.thread.join();
+        digest.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     }
 }
 
