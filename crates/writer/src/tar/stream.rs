@@ -236,11 +236,11 @@ impl<'a> Stream<'a> {
         if let Feed::Index(index) = &mut self.feed
             && at_hand == 0
             && matches!(index.next, Record::Content { len_bytes, .. } if len_bytes == len)
+            && let Some(end) = self.position.checked_add(len)
         {
-            index
-                .advance()
-                .map_err(error::source("read the index of", &self.path))?;
-            self.position += len;
+            let advanced = index.advance();
+            advanced.map_err(error::source("read the index of", &self.path))?;
+            self.position = end;
             return Ok(());
         }
         self.pass(len, what, &mut |_| Ok(()))
