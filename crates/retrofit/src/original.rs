@@ -1,7 +1,8 @@
 //! The file whose image is replaced.
 
 use std::ffi::OsString;
-use std::fs::File;
+use std::fs::{File, Permissions};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, fchown};
 use std::path::{Path, PathBuf};
 
 use coldpress_format::{BlockSize, Compressor};
@@ -92,14 +93,28 @@ impl Original {
     /// Puts around a new image what was around the old one, and gives the file the mode of the old
     /// one.
     ///
+    /// * `takes_place`: whether it is to replace the old file, whose owner and group it then gets if
+    ///   this process may give it away.
+    ///
     /// # Errors
     ///
     /// As [`Container::complete`].
-    pub fn complete(&self, new: &File, image_bytes: u64) -> Result<Account, Error> {
+    pub fn complete(
+        &self,
+        new: &File,
+        image_bytes: u64,
+        takes_place: bool,
+    ) -> Result<Account, Error> {
         let account = self.container.complete(&self.file, new, image_bytes)?;
-        let mode = self.file.metadata().map(|metadata| metadata.permissions());
-        mode.and_then(|mode| new.set_permissions(mode))
-            .map_err(|source| Error::Write { start: 0, source })?;
+        let failed = |source| Error::Write { start: 0, source };
+        let metadata = self.file.metadata().map_err(failed)?;
+        if takes_place && fchown(new, Some(metadata.uid()), Some(metadata.gid())).is_err() {
+            // Only root gives files away; the group may still be one of this user.
+            let _ = fchown(new, None, Some(metadata.gid()));
+        }
+        // No set-id bits: they would be those of another owner.
+        let mode = Permissions::from_mode(metadata.mode() & 0o777);
+        new.set_permissions(mode).map_err(failed)?;
         Ok(account)
     }
 }

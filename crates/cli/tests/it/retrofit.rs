@@ -1,7 +1,7 @@
 //! `coldpress retrofit`: AppImages and SIF containers with another image in them.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 
 use coldpress_image::{Sif, read_sif};
 
@@ -186,6 +186,21 @@ fn a_start_of_an_app_image_is_recorded_and_both_are_started() {
     let places = session.done(["stat", "--blocks", "--offset", "auto", "New", "/z"]);
     let first = "fragment block   image byte 96 to";
     assert!(places.text().contains(first), "{}", places.text());
+}
+
+#[test]
+fn a_file_that_is_replaced_keeps_its_owner() {
+    if skip::without_root() {
+        return;
+    }
+    let session = session(&program());
+    let app = session.at("App");
+    std::os::unix::fs::chown(&app, Some(1234), Some(5678)).unwrap();
+    // Nothing can start it: only the proof is missing.
+    session.run(["-q", "retrofit", "App", "--in-place", "--plan", "plan"]);
+    let metadata = fs::metadata(&app).unwrap();
+    assert_eq!((metadata.uid(), metadata.gid()), (1234, 5678));
+    assert_eq!(metadata.mode() & 0o777, 0o755);
 }
 
 #[test]

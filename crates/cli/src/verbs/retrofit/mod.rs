@@ -285,7 +285,7 @@ impl Job<'_> {
         let order = steps::order(source, plan, settings, ui);
         let built = steps::write("pressing", source, &order, output, &options, ui)?;
         steps::verify(output, source, &built, original.start, ui)?;
-        let completed = original.complete(output.file(), built.image_bytes);
+        let completed = original.complete(output.file(), built.image_bytes, self.args.in_place);
         completed.with_context(|| format!("cannot complete {}", quoted(output.path())))
     }
 
