@@ -63,22 +63,23 @@ def serve(layouts):
         def do_GET(self):
             parts = self.path.split("/")
             if len(parts) < 5 or parts[2] not in layouts:
-                return self.answer(b"{}", "application/json")
+                return self.answer(io.BytesIO(b"{}"), 2, "application/json")
             layout, (kind, name) = layouts[parts[2]], parts[3:5]
             if name == "1":
                 name = digest_of(layout)
-            with open(blob(layout, name), "rb") as file:
-                content = file.read()
             is_blob = kind == "blobs"
             media_type = "octet-stream" if is_blob else "vnd.oci.image.manifest.v1+json"
-            return self.answer(content, f"application/{media_type}")
+            path = blob(layout, name)
+            with open(path, "rb") as file:
+                return self.answer(file, os.path.getsize(path), f"application/{media_type}")
 
-        def answer(self, content, media_type):
+        def answer(self, content, size, media_type):
             self.send_response(200)
             self.send_header("Content-Type", media_type)
-            self.send_header("Content-Length", str(len(content)))
+            self.send_header("Content-Length", str(size))
             self.end_headers()
-            self.wfile.write(content)
+            # In pieces: the memory of this process would count as that of each child.
+            shutil.copyfileobj(content, self.wfile)
 
         def log_message(self, *_):
             pass
@@ -89,12 +90,13 @@ def serve(layouts):
 
 
 def changed(layout, target):
-    """The same image with another layer on top in the place of the last one."""
+    """The same image with more files in its last layer."""
     shutil.copytree(layout, target, copy_function=os.link)
     manifest = manifest_of(target)
     config = load(target, manifest["config"]["digest"])
-    plain = io.BytesIO()
-    with tarfile.open(fileobj=plain, mode="w") as archive:
+    with gzip.open(blob(target, manifest["layers"][-1]["digest"])) as last:
+        plain = io.BytesIO(last.read())
+    with tarfile.open(fileobj=plain, mode="a") as archive:
         for number in range(40):
             entry = tarfile.TarInfo(f"opt/changed/{number}")
             content = hashlib.sha256(str(number).encode()).digest() * 8192
