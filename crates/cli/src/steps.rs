@@ -111,15 +111,7 @@ pub(crate) fn reuse(
         not_reused(&"there is no such file");
         return Ok(());
     }
-    let mut step = ui.step("comparing", 0).about("files of the older image");
-    let reuse = Reuse::new(
-        image_file::open_anywhere(old)?,
-        source,
-        options,
-        &mut |progress| advance(&mut step, progress, ui),
-    );
-    step.finish("");
-    match reuse {
+    match Reuse::new(image_file::open_anywhere(old)?, source, options) {
         Ok(reuse) => source.reuse = Some(reuse),
         Err(BuildError::NotReusable(why)) => not_reused(&why),
         Err(error) => return Err(anyhow!(error).context(format!("cannot reuse {quoted}"))),

@@ -6,7 +6,7 @@ use coldpress_layout::BlockEncoding;
 
 use crate::error::Error;
 use crate::options::Options;
-use crate::reuse::{Candidate, Likeness};
+use crate::reuse::Candidate;
 use crate::uncompressed::Uncompressed;
 
 /// Compresses blocks, or finds that they are better copied or stored as they are.
@@ -83,14 +83,15 @@ impl Packer {
         self.copy_if(candidate, |content| content == bytes)
     }
 
-    /// The candidate that is known to hold what is wanted; none if it is not, or cannot be read.
-    pub(crate) fn copy_known(&mut self, candidate: &Candidate) -> Option<Block> {
+    /// The candidate that is known to hold what is wanted; none if it cannot be read.
+    pub(crate) fn copy_exact(&mut self, candidate: &Candidate) -> Option<Block> {
+        self.copy_if(candidate, |_| true)
+    }
+
+    /// The candidate that was decompressed before and holds what is wanted.
+    pub(crate) fn copy_verified(&mut self, candidate: &Candidate) -> Option<Block> {
         let Candidate { image, block, .. } = candidate;
-        let read = match candidate.likeness {
-            Likeness::Possible => return None,
-            Likeness::Certain => image.read_stored(block, &mut self.stored, &mut self.content),
-            Likeness::Verified => image.read_undecoded(block, &mut self.stored),
-        };
+        let read = image.read_undecoded(block, &mut self.stored);
         read.is_ok().then(|| self.copied(block))
     }
 

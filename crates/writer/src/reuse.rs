@@ -9,20 +9,18 @@
 //! read in place of the source's: most compressors of images decompress sooner than gzip, and each
 //! block alone.
 
-use std::collections::{HashMap, HashSet};
-use std::ops::ControlFlow;
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock};
 
-use coldpress_codec::{Work, ordered};
+use coldpress_codec::Work;
 use coldpress_format::{BlockSize, Compressor, CompressorOptions, File, TailEnd};
 use coldpress_image::{FileBlock, Image, StoredBlock};
 use coldpress_layout::{BlockEncoding, Kind, NodeId};
 
 use crate::content::Content;
-use crate::duplicates::{BATCH_FILES, Hash, SpanHasher};
+use crate::duplicates::{Hash, SpanHasher};
 use crate::error::Error;
 use crate::options::Options;
-use crate::progress::{Meter, Progress};
 use crate::source::Source;
 
 /// Blocks that are compressed again to see whether an image was made with the same settings:
@@ -34,9 +32,15 @@ const SAMPLES: usize = 12;
 pub struct Reuse {
     image: Image,
     /// What it has at the path of a node.
-    files: HashMap<NodeId, Arc<File>>,
-    /// Nodes whose content is known to be that of the older image's file.
-    same: HashSet<NodeId>,
+    files: HashMap<NodeId, Twin>,
+}
+
+/// A file of an older image at the path of a node.
+#[derive(Debug)]
+struct Twin {
+    file: Arc<File>,
+    /// Whether it has the known content of the node, once that was asked.
+    is_same: OnceLock<bool>,
 }
 
 /// Why the blocks of an image cannot be copied.
@@ -67,40 +71,22 @@ pub enum NotReusable {
 pub(crate) struct Candidate<'a> {
     pub(crate) image: &'a Image,
     pub(crate) block: StoredBlock,
-    pub(crate) likeness: Likeness,
-}
-
-/// What is known of a block of another image.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Likeness {
-    /// It may hold the bytes that are wanted.
-    Possible,
-    /// It holds them, if it can be decompressed.
-    Certain,
-    /// It was decompressed and holds them.
-    Verified,
+    /// Whether it is known to hold them.
+    pub(crate) is_exact: bool,
 }
 
 impl Reuse {
     /// Looks up the files of `source` in an older image, by path.
     ///
-    /// * `progress`: counts the bytes of files that are hashed; stops the work when it breaks.
-    ///
     /// # Errors
     ///
     /// [`Error::Image`] if it cannot be read, [`Error::NotReusable`] if it was built otherwise than
-    /// `options` say, [`Error::Interrupted`].
+    /// `options` say.
     ///
     /// # Cost
     ///
-    /// Reads the older image's metadata, and compresses a dozen of its blocks. Decompresses its files
-    /// where the hash of the source's is known.
-    pub fn new(
-        image: Image,
-        source: &Source,
-        options: &Options,
-        progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
-    ) -> Result<Self, Error> {
+    /// Reads the older image's metadata, and compresses a dozen of its blocks.
+    pub fn new(image: Image, source: &Source, options: &Options) -> Result<Self, Error> {
         check_settings(&image, options)?;
         let mut files = HashMap::new();
         // Those with several names, which the source may have as files of their own.
@@ -125,61 +111,15 @@ impl Reuse {
             if visited.inode.link_count > 1 {
                 known.insert(visited.at, Arc::clone(&file));
             }
-            files.extend(node.map(|node| (node, file)));
+            let is_same = OnceLock::new();
+            files.extend(node.map(|node| (node, Twin { file, is_same })));
             Ok(())
         })?;
         samples.retain(|block| !block.word.is_sparse());
         let step = samples.len().div_ceil(SAMPLES).max(1);
         check_encoding(&image, samples.into_iter().step_by(step), options)?;
-        let same = same(&image, &files, source, options, progress)?;
-        Ok(Self { image, files, same })
+        Ok(Self { image, files })
     }
-}
-
-/// The nodes whose known hash is that of the file at their path.
-fn same(
-    image: &Image,
-    files: &HashMap<NodeId, Arc<File>>,
-    source: &Source,
-    options: &Options,
-    progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
-) -> Result<HashSet<NodeId>, Error> {
-    let known = files.iter().filter_map(|(node, file)| {
-        let is_as_long = source.size_bytes(*node) == file.size_bytes;
-        Some((
-            *node,
-            &**file,
-            source.known_hash(*node).filter(|_| is_as_long)?,
-        ))
-    });
-    let mut known: Vec<_> = known.collect();
-    // As they lie in the image, so that a fragment block serves for all of its tail ends.
-    known.sort_unstable_by_key(|(node, file, _)| {
-        let tail = file.tail.map(|tail| (tail.fragment, tail.offset));
-        (file.blocks.is_empty(), file.start, tail, *node)
-    });
-    let total_bytes = known.iter().map(|(_, file, _)| file.size_bytes).sum();
-    let mut meter = Meter::new(total_bytes, progress);
-    let mut same = HashSet::new();
-    ordered::<_, _, _, Error>(
-        known.chunks(BATCH_FILES).map(Ok),
-        &options.workers(),
-        || Ok(()),
-        |(), batch| {
-            let _busy = source.busy(Work::Hash);
-            // One that cannot be read is not the same.
-            let is_same = |(_, file, known): &(_, &File, Hash)| {
-                hash(image, file).is_ok_and(|found| found == *known)
-            };
-            Ok((batch, batch.iter().map(is_same).collect::<Vec<_>>()))
-        },
-        |(batch, found)| {
-            let found = batch.iter().zip(found).filter(|(_, is_same)| *is_same);
-            same.extend(found.map(|((node, ..), _)| *node));
-            meter.add(batch.iter().map(|(_, file, _)| file.size_bytes).sum())
-        },
-    )?;
-    Ok(same)
 }
 
 /// The hash of a whole file.
@@ -252,12 +192,12 @@ fn check_encoding(
 impl Source {
     /// The data blocks of other images that may be those of a file.
     pub(crate) fn candidates(&self, node: NodeId, block_size: BlockSize) -> Option<Candidates<'_>> {
-        let (image, file, likeness) = self.twin(node)?;
+        let (image, file, is_exact) = self.twin(node)?;
         let is_usable = image.superblock().block_size == block_size;
         is_usable.then(|| Candidates {
             image,
             blocks: Box::new(image.stored_blocks(file)),
-            likeness,
+            is_exact,
         })
     }
 
@@ -268,14 +208,14 @@ impl Source {
         Some(Candidate {
             image,
             block,
-            likeness: Likeness::Possible,
+            is_exact: false,
         })
     }
 
-    /// Whether the older image has the tail ends of these files, and at these places of the fragment
-    /// block that has the first.
+    /// Whether the older image has the tail ends of these files at these places of the fragment block
+    /// that has the first, as far as its inodes tell.
     pub(crate) fn has_tails(&self, members: &[(NodeId, u32)]) -> bool {
-        let tail = |node| self.same_file(node)?.1.tail;
+        let tail = |node| self.known_twin(node)?.1.file.tail;
         let Some(first) = members.first().and_then(|(node, _)| tail(*node)) else {
             return false;
         };
@@ -285,31 +225,63 @@ impl Source {
         })
     }
 
-    /// The file of the older image whose content is known to be that of a node.
-    pub(crate) fn same_file(&self, node: NodeId) -> Option<(&Image, &File)> {
-        let reuse = self.reuse.as_ref()?;
-        let file = reuse.files.get(&node)?;
-        reuse
-            .same
-            .contains(&node)
-            .then_some((&reuse.image, &**file))
+    /// Whether the content of that fragment block is these tail ends and no more.
+    pub(crate) fn is_of_tails(
+        &self,
+        content: &[u8],
+        members: &[(NodeId, u32)],
+        block_size: BlockSize,
+    ) -> bool {
+        let mut end = 0;
+        let is_there = |(node, start): &(NodeId, u32)| {
+            let size_bytes = self.size_bytes(*node);
+            let len = block_size.tail_bytes(size_bytes);
+            end = start + len;
+            if u64::from(len) < size_bytes {
+                return self.same_file(*node).is_some();
+            }
+            let bytes = content.get(*start as usize..end as usize);
+            let found = bytes.map(|bytes| {
+                let mut hasher = SpanHasher::new(size_bytes);
+                hasher.update(bytes);
+                hasher.finish()
+            });
+            found.is_some() && found == self.known_hash(*node)
+        };
+        // Tail ends that are not wanted any more may follow.
+        members.iter().all(is_there) && content.len() == end as usize
     }
 
-    /// The file of another image whose blocks may be copied, and what is known of them.
-    fn twin(&self, node: NodeId) -> Option<(&Image, &File, Likeness)> {
+    /// The file of the older image whose content is that of a node, if that can be told without reading
+    /// the node's. It is decompressed for that, the first time.
+    pub(crate) fn same_file(&self, node: NodeId) -> Option<(&Image, &File)> {
+        let (image, twin, known) = self.known_twin(node)?;
+        let is_same = || {
+            let _busy = self.busy(Work::Hash);
+            // One that cannot be read is another.
+            hash(image, &twin.file).is_ok_and(|found| found == known)
+        };
+        let is_same = *twin.is_same.get_or_init(is_same);
+        is_same.then_some((image, &*twin.file))
+    }
+
+    /// The file of the older image at the path of a node of the same length, whose hash is known.
+    fn known_twin(&self, node: NodeId) -> Option<(&Image, &Twin, Hash)> {
+        let reuse = self.reuse.as_ref()?;
+        let known = self.known_hash(node)?;
+        let twin = reuse.files.get(&node)?;
+        let is_as_long = self.size_bytes(node) == twin.file.size_bytes;
+        is_as_long.then_some((&reuse.image, twin, known))
+    }
+
+    /// The file of another image whose blocks may be copied, and whether it is the same for sure.
+    fn twin(&self, node: NodeId) -> Option<(&Image, &File, bool)> {
         if let Content::Image { image, file } = &self.contents[node.index()] {
             let origin = &self.images[*image as usize];
-            return origin
-                .is_copied
-                .then_some((&origin.image, &**file, Likeness::Certain));
+            return origin.is_copied.then_some((&origin.image, &**file, true));
         }
         let reuse = self.reuse.as_ref()?;
-        let likeness = if reuse.same.contains(&node) {
-            Likeness::Verified
-        } else {
-            Likeness::Possible
-        };
-        Some((&reuse.image, &**reuse.files.get(&node)?, likeness))
+        Some((&reuse.image, &*reuse.files.get(&node)?.file, false))
     }
 }
 
@@ -317,7 +289,7 @@ impl Source {
 pub(crate) struct Candidates<'a> {
     image: &'a Image,
     blocks: Box<dyn Iterator<Item = StoredBlock> + 'a>,
-    likeness: Likeness,
+    is_exact: bool,
 }
 
 impl<'a> Candidates<'a> {
@@ -328,7 +300,7 @@ impl<'a> Candidates<'a> {
         is_usable.then_some(Candidate {
             image: self.image,
             block,
-            likeness: self.likeness,
+            is_exact: self.is_exact,
         })
     }
 }

@@ -59,7 +59,7 @@ impl<'a> Worker<'a> {
             } => {
                 // What is packed specially now was not necessarily then.
                 let candidate = candidate.filter(|_| encoding == BlockEncoding::Default);
-                let known = candidate.and_then(|it| self.packer.copy_known(&it));
+                let known = candidate.and_then(|it| self.copy_known(node, &it));
                 let (stored, problem) = match known {
                     Some(block) => (Some(block), None),
                     None => self.pack_block(&file, (offset, len_bytes), candidate, encoding)?,
@@ -72,6 +72,16 @@ impl<'a> Worker<'a> {
                 })
             }
             Job::Fragment(nodes, encoding) => self.pack_fragment(nodes, encoding),
+        }
+    }
+
+    /// The candidate, if it is known to hold the bytes of a node.
+    fn copy_known(&mut self, node: NodeId, candidate: &Candidate) -> Option<Block> {
+        if candidate.is_exact {
+            self.packer.copy_exact(candidate)
+        } else {
+            self.source.same_file(node)?;
+            self.packer.copy_verified(candidate)
         }
     }
 
@@ -151,10 +161,9 @@ impl<'a> Worker<'a> {
         }
         let candidate = source.fragment_candidate(*nodes.first()?)?;
         let _busy = source.busy(Work::Compress);
-        // Tail ends that are not wanted any more may follow in it.
-        let stored = self
-            .packer
-            .copy_if(&candidate, |content| content.len() == end as usize)?;
+        let stored = self.packer.copy_if(&candidate, |content| {
+            source.is_of_tails(content, &members, block_size)
+        })?;
         Some(Packed {
             piece: Piece::Fragment(members),
             len_bytes: end.into(),

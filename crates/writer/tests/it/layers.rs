@@ -427,7 +427,6 @@ fn what_an_older_image_has_is_not_decompressed_again() {
         ..options(Some(Compressor::Zstd), BLOCK_BYTES)
     };
     let image = |source: &Source| built(source, &Plan::default(), &options);
-    let go_on = &mut |_| ControlFlow::Continue(());
     // The tail end of what changed shares a fragment block with all others.
     for (changed, is_read_again) in [(3, false), (8, true)] {
         let of = |changed| {
@@ -437,7 +436,7 @@ fn what_an_older_image_has_is_not_decompressed_again() {
         let (old, expected) = (image(&of(changed).0), image(&of(3).0));
         let (mut source, counting) = of(3);
         let old = Image::new(Box::new(old)).unwrap();
-        source.reuse = Some(Reuse::new(old, &source, &options, go_on).unwrap());
+        source.reuse = Some(Reuse::new(old, &source, &options).unwrap());
         let before = counting.reads.load(Ordering::Relaxed);
         assert!(image(&source) == expected, "{changed}");
         let reads = counting.reads.load(Ordering::Relaxed) - before;
@@ -482,7 +481,7 @@ fn a_layer_with_an_index_is_read_when_contents_are_needed() {
         .find_duplicates(None, NonZeroUsize::MIN, go_on)
         .unwrap();
     let old = Image::new(Box::new(expected.clone())).unwrap();
-    source.reuse = Some(Reuse::new(old, &source, &options, go_on).unwrap());
+    source.reuse = Some(Reuse::new(old, &source, &options).unwrap());
     assert!(image(&source) == expected);
     assert_eq!(counting.reads.load(Ordering::Relaxed), 0);
     // Without it, all of it is, once, and compared with its digest.
