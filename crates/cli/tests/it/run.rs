@@ -74,6 +74,13 @@ pub(crate) fn program(command: &mut Command) -> Ran {
     ran
 }
 
+/// Takes a mount away, at once for all who look, and for good when the last file of it is closed: a
+/// program that another test starts holds the files of this one until it is executed, and the mount
+/// would be busy.
+pub(crate) fn detach(at: &Path) {
+    program(Command::new("umount").arg("--lazy").arg(at));
+}
+
 /// The repository.
 pub(crate) fn repository() -> &'static Path {
     // crates/cli

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::manifest::Manifest;
-use crate::run::{done, program};
+use crate::run::{detach, done, program};
 use crate::skip;
 
 /// A mount that goes with its guard.
@@ -13,12 +13,7 @@ struct Mounted(PathBuf);
 
 impl Drop for Mounted {
     fn drop(&mut self) {
-        let unmounted = Command::new("umount").arg(&self.0).status();
-        assert!(
-            unmounted.is_ok_and(|status| status.success()),
-            "{}",
-            self.0.display()
-        );
+        detach(&self.0);
     }
 }
 

@@ -6,7 +6,7 @@ use std::fs;
 use std::process::Command;
 
 use super::{stage, with};
-use crate::run::{Stage, program};
+use crate::run::{Stage, detach, program};
 use crate::skip;
 
 #[test]
@@ -191,7 +191,6 @@ impl Mounted {
 
 impl Drop for Mounted {
     fn drop(&mut self) {
-        let unmounted = Command::new("umount").arg(self.0.at("mount")).status();
-        assert!(unmounted.is_ok_and(|status| status.success()));
+        detach(&self.0.at("mount"));
     }
 }

@@ -16,7 +16,7 @@ use rustix::fs::{
 use rustix::io::{Errno, pread, read, write};
 
 use super::stage::MountStage;
-use crate::run::program;
+use crate::run::{detach, program};
 use crate::skip;
 
 /// What a path is of: present and absent ones, and those whose way there is wrong.
@@ -292,7 +292,7 @@ fn every_call_answers_as_for_a_mount_of_the_kernel() {
     program(mount.current_dir(stage.session.directory()));
     let kernels = answers(&stage.at("at"));
     let kernels_volume = statvfs(stage.at("at")).unwrap();
-    program(Command::new("umount").arg(stage.at("at")));
+    detach(&stage.at("at"));
 
     let different: Vec<_> = kernels
         .iter()

@@ -12,7 +12,7 @@ use rustix::fs::{Dir, Mode, OFlags, open};
 
 use super::stage::{MountStage, large};
 use crate::fuse::{generated, manifest::Manifest};
-use crate::run::program;
+use crate::run::{detach, program};
 use crate::skip;
 
 /// Compressors of mksquashfs, all at the fastest level they have.
@@ -148,7 +148,7 @@ fn numbers_links_lengths_and_sectors_are_the_kernels() {
     mount.args(["-t", "squashfs", "-o", "loop,ro", "image", "at"]);
     program(mount.current_dir(stage.session.directory()));
     let mut kernels = details(&stage.at("at"));
-    program(Command::new("umount").arg(stage.at("at")));
+    detach(&stage.at("at"));
     // The kernel shows the inode that is number 1 as that; we give it the root's number.
     let exchanged = |details: &mut [u64; 5], other: u64| {
         for number in &mut details[..2] {
