@@ -36,15 +36,6 @@ pub(crate) fn read_up_to(
     bytes: &mut [u8],
     start: u64,
 ) -> Result<usize, Error> {
-    let mut done = 0;
-    while let Some(rest) = bytes.get_mut(done..).filter(|rest| !rest.is_empty()) {
-        let start = start.saturating_add(done as u64);
-        match source.read_at(rest, start) {
-            Ok(0) => break,
-            Ok(read_bytes) => done += read_bytes,
-            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-            Err(source) => return Err(Error::Read { start, source }),
-        }
-    }
-    Ok(done)
+    let read = source.fill_at(bytes, start);
+    read.map_err(|source| Error::Read { start, source })
 }

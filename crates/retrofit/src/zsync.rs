@@ -10,6 +10,7 @@
 //! file has the same zsync file.
 
 use coldpress_image::ReadAt;
+use coldpress_report::text::hex;
 use md4::Md4;
 use sha1::{Digest as _, Sha1};
 
@@ -55,12 +56,11 @@ pub fn zsync(source: &dyn ReadAt, name: &[u8], url: &[u8]) -> Result<Vec<u8>, Er
         blocks.extend_from_slice(md4.get(..lengths.md4).unwrap_or_default());
         start += block_bytes as u64;
     }
-    let sha1 = hexadecimal(&sha1.finalize());
     let numbers = format!(
         "Blocksize: {block_bytes}\nLength: {size_bytes}\nHash-Lengths: {},{},{}\nURL: ",
         lengths.sequence, lengths.sum, lengths.md4
     );
-    let sha1 = format!("\nSHA-1: {sha1}\n\n");
+    let sha1 = format!("\nSHA-1: {}\n\n", hex(&sha1.finalize()));
     let text: [&[u8]; 7] = [
         b"zsync: 0.6.2\nFilename: ",
         name,
@@ -71,13 +71,6 @@ pub fn zsync(source: &dyn ReadAt, name: &[u8], url: &[u8]) -> Result<Vec<u8>, Er
         &blocks,
     ];
     Ok(text.concat())
-}
-
-fn hexadecimal(bytes: &[u8]) -> String {
-    let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
-    digits
-        .filter_map(|digit| char::from_digit(digit.into(), 16))
-        .collect()
 }
 
 /// What is kept of a block.

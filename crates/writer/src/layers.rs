@@ -52,7 +52,7 @@ pub(crate) use deferred::Deferred;
 use gzip::SPAN_BYTES;
 pub use index::IndexPlace;
 use index::{IndexReader, IndexWriter};
-use opened::{Means, plain_defect};
+use opened::{Means, Outcome};
 pub(crate) use packed::Packing;
 pub(crate) use paged::Paged;
 use pages::PAGE_BYTES;
@@ -247,12 +247,9 @@ fn archive(
         draft.defer_store(store, Arc::new(deferred));
         return Ok(root);
     };
-    let (plain, index) = (entries.stream.hasher.take(), entries.stream.index.take());
-    let outcome = Arc::into_inner(outcome).and_then(std::sync::OnceLock::into_inner);
-    let outcome = outcome.expect("the thread that sets it has ended");
-    let defect = outcome.defect;
-    demand(layer, defect.or_else(|| plain_defect(layer, plain)))?;
-    draft.set_store(store, outcome.plain);
+    let (hasher, index) = (entries.stream.hasher.take(), entries.stream.index.take());
+    let plain = Outcome::plain(outcome, layer, hasher);
+    draft.set_store(store, plain.map_err(|defect| refused(layer, defect))?);
     if let Some(index) = index {
         let _ = index.finish();
     }
@@ -260,11 +257,12 @@ fn archive(
 }
 
 fn demand(layer: &Layer, defect: Option<LayerDefect>) -> Result<(), Error> {
-    match defect {
-        None => Ok(()),
-        Some(defect) => Err(Error::Layer {
-            layer: layer.name.clone(),
-            defect: Box::new(defect),
-        }),
+    defect.map_or(Ok(()), |defect| Err(refused(layer, Box::new(defect))))
+}
+
+fn refused(layer: &Layer, defect: Box<LayerDefect>) -> Error {
+    Error::Layer {
+        layer: layer.name.clone(),
+        defect,
     }
 }

@@ -290,8 +290,9 @@ fn keep(
                     hasher.update(bytes);
                     Ok(())
                 })?;
-                entries.stream.note_content(len_bytes, hasher.finish());
-                hash = Some(hasher.finish());
+                let found = hasher.finish();
+                entries.stream.note_content(len_bytes, found);
+                hash = Some(found);
             } else {
                 hash = entries.stream.coming_hash();
             }

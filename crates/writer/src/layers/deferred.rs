@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use coldpress_image::ReadAt;
 
-use super::opened::{Means, open, plain_defect};
+use super::opened::{Means, Outcome, open};
 use super::{Layer, LayerDefect};
 use crate::digest::Hasher;
 use crate::error::{self, Error};
@@ -73,12 +73,8 @@ impl Deferred {
             }
         }
         drop(pump);
-        let outcome = Arc::into_inner(outcome).and_then(OnceLock::into_inner);
-        let outcome = outcome.expect("the thread that sets it has ended");
-        match outcome.defect.or_else(|| plain_defect(&self.layer, hasher)) {
-            None => Ok(outcome.plain),
-            Some(defect) => Err(Failure::Defect(Box::new(defect))),
-        }
+        let plain = Outcome::plain(outcome, &self.layer, hasher);
+        plain.map_err(Failure::Defect)
     }
 }
 

@@ -36,9 +36,9 @@ pub(super) struct Means {
 /// What is known of a layer when all of it was read.
 pub(super) struct Outcome {
     /// The plain bytes.
-    pub(super) plain: Arc<dyn ReadAt>,
+    plain: Arc<dyn ReadAt>,
     /// The first thing that is wrong.
-    pub(super) defect: Option<LayerDefect>,
+    defect: Option<LayerDefect>,
 }
 
 /// Begins to read a layer; the outcome is there when the stream has ended.
@@ -51,6 +51,26 @@ pub(super) fn open(layer: &Layer, number: u32, means: &Means) -> (Pump, Arc<Once
         Ok(())
     });
     (pump, outcome)
+}
+
+impl Outcome {
+    /// What a reading set that has come to its end.
+    ///
+    /// * `hasher`: of the plain bytes, if there is a digest to compare them with.
+    ///
+    /// # Errors
+    ///
+    /// The first thing that is wrong with the layer.
+    pub(super) fn plain(
+        outcome: Arc<OnceLock<Self>>,
+        layer: &Layer,
+        hasher: Option<Hasher>,
+    ) -> Result<Arc<dyn ReadAt>, Box<LayerDefect>> {
+        let outcome = Arc::into_inner(outcome).and_then(OnceLock::into_inner);
+        let outcome = outcome.expect("the thread that sets it has ended");
+        let defect = outcome.defect.or_else(|| plain_defect(layer, hasher));
+        defect.map_or(Ok(outcome.plain), |defect| Err(Box::new(defect)))
+    }
 }
 
 fn read(layer: &Layer, number: u32, means: &Means, chunks: &Chunks) -> io::Result<Outcome> {
@@ -201,7 +221,7 @@ impl Counted {
 }
 
 /// Whether the plain bytes are those of another layer.
-pub(super) fn plain_defect(layer: &Layer, hasher: Option<Hasher>) -> Option<LayerDefect> {
+fn plain_defect(layer: &Layer, hasher: Option<Hasher>) -> Option<LayerDefect> {
     wrong("diff_id", layer.diff_id?, hasher?.finish())
 }
 

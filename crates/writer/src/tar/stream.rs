@@ -299,7 +299,7 @@ impl<'a> Stream<'a> {
             },
             Feed::Index(index) => match &index.next {
                 Record::Content { .. } => {
-                    let text = "a content is not where it was";
+                    let text = "a content is not where it was; `coldpress cache prune` removes it";
                     Err(("read the index of", io::Error::other(text)))
                 }
                 _ => match index.advance() {

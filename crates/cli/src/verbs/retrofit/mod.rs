@@ -1,38 +1,36 @@
 //! `coldpress retrofit`: record, plan, build and prove, with what is around the image.
 
 pub(crate) mod args;
+mod job;
 
 use std::env;
 use std::path::Path;
 
 use anyhow::{Context as _, anyhow};
-use coldpress_bench::{Contestant, Scenario};
-use coldpress_history::{Kind, Measured, Study};
+use coldpress_history::Measured;
 use coldpress_host::{Command, Device, Janitor, Scratch};
 use coldpress_layout::Plan;
 use coldpress_report::failure::hint;
-use coldpress_report::text::{escaped_path, printable, quoted};
+use coldpress_report::text::{escaped_path, quoted};
 use coldpress_report::units::bytes;
-use coldpress_retrofit::{
-    Account, Container, MAKER, Original, Report, STANDING, probe, stand, zsync,
-};
+use coldpress_retrofit::{Container, MAKER, Original, Report, zsync};
 use coldpress_session::exit::Exit;
 use coldpress_session::ui::Ui;
 use coldpress_session::work_dir::{self, WorkDir};
 use coldpress_session::{external_tool, privileges};
-use coldpress_writer::{Input, MetadataLayout, Output, Source};
+use coldpress_writer::{Input, Output};
 
 use crate::device::Target;
 use crate::flags::source::SourceArgs;
 use crate::profiles::OrderingProfile;
-use crate::recording::{self, Recorder, Stage};
+use crate::recording::{self, Recorder};
 use crate::resolve::{self, ImageSettings};
 use crate::start::Start;
 use crate::tuning::take_best;
 use crate::verbs::press::summary;
-use crate::verbs::record;
 use crate::verbs::retrofit::args::RetrofitArgs;
-use crate::{program, steps, study};
+use crate::verbs::retrofit::job::Job;
+use crate::{program, steps};
 
 pub(super) fn run(args: &RetrofitArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let original = open(args)?;
@@ -220,102 +218,4 @@ fn zsync_bytes(args: &RetrofitArgs, output: &Output) -> anyhow::Result<Option<Ve
     let name = output.path().file_name().unwrap_or_default();
     let bytes = zsync(output.file(), name.as_encoded_bytes(), url.as_bytes());
     Ok(Some(bytes.context("cannot read the new file back")?))
-}
-
-/// A file whose image is being replaced.
-struct Job<'a> {
-    args: &'a RetrofitArgs,
-    original: Original,
-    /// `None` of a container if none was given.
-    command: Option<Command>,
-    work_dir: WorkDir<'a>,
-    scratch: Scratch,
-    janitor: &'a Janitor,
-    ui: &'a Ui,
-}
-
-impl Job<'_> {
-    /// A start of the old image.
-    fn record(
-        &self,
-        recorder: &Recorder,
-        source: &Source,
-        settings: &ImageSettings,
-    ) -> anyhow::Result<Option<Start>> {
-        let Some(command) = &self.command else {
-            return Ok(None);
-        };
-        let stage = Stage {
-            source,
-            name: &self.args.input,
-            command,
-            limit: None,
-            settings,
-            work_dir: &self.work_dir,
-            janitor: self.janitor,
-            ui: self.ui,
-        };
-        Ok(Some(Start::Trace(record::told(recorder, &stage)?)))
-    }
-
-    /// The new file, compared with the old one in all that was to stay.
-    fn build(
-        &self,
-        settings: &mut ImageSettings,
-        source: &Source,
-        plan: &Plan,
-        output: &Output,
-    ) -> anyhow::Result<Account> {
-        let Self { original, ui, .. } = self;
-        settings.offset_bytes = original.start;
-        settings.is_padded = original.container.is_padded();
-        let options = settings.build_options(&source.tree, MetadataLayout::Dense);
-        let other = settings.compression.map(|it| it.compressor);
-        let other = other.filter(|it| *it != original.compressor);
-        if let (Some(other), Container::AppImage(_)) = (other, &original.container) {
-            let mut stop = || ui.interrupt.is_pending();
-            let said = probe(original, &options, self.scratch.path(), &mut stop);
-            if let Some(said) = said.context("cannot ask the AppImage what it reads")? {
-                let said = printable(said.trim_ascii());
-                let error = anyhow!("the AppImage's program reads no images of {other}: {said}");
-                let advice = "without --compressor the image keeps the one it has";
-                return Err(hint(error, advice));
-            }
-        }
-        let order = steps::order(source, plan, settings, ui);
-        let built = steps::write("pressing", source, &order, output, &options, ui)?;
-        steps::verify(output, source, &built, original.start, ui)?;
-        let completed = original.complete(output.file(), built.image_bytes, self.args.in_place);
-        completed.with_context(|| format!("cannot complete {}", quoted(output.path())))
-    }
-
-    /// Makes what is measured.
-    fn stand(&self, file: &Path, name: &str) -> anyhow::Result<()> {
-        let to = self.scratch.path().join(name);
-        let mut stop = || self.ui.interrupt.is_pending();
-        stand(&self.original.container, file, &to, &mut stop)
-            .context("cannot prepare the comparison")
-    }
-
-    /// Measures starts of both files in turn: AppImages by their own program.
-    fn prove(&self, mut command: Command, device: Device) -> anyhow::Result<Study> {
-        let contestants = ["before", "after"]
-            .map(|name| Contestant::image(name, &self.scratch.path().join(name)));
-        if !command.chroot {
-            command.args = vec![format!("{{root}}/{STANDING}").into()];
-            command.args.extend(self.args.command.command.clone());
-        }
-        let scenario = Scenario {
-            kind: Kind::Press,
-            title: format!("coldpress retrofit {}", self.args.input.display()),
-            command,
-            device,
-            runs: self.args.runs.get(),
-            seed: study::seed(),
-            walk: false,
-        };
-        let directory = self.work_dir.path();
-        study::measure(&scenario, &contestants, directory, self.janitor, self.ui)
-            .map_err(|error| hint(error, "the new file is in place; only the proof is missing"))
-    }
 }
