@@ -163,7 +163,8 @@ fn origin(source: &Path, args: &TarArgs) -> anyhow::Result<Option<TarOrigin>> {
     })
 }
 
-/// Lets layers whose index is known be read only where contents are needed.
+/// Lets layers whose index is known be read only where contents are needed. What is written from them
+/// is compared with their digests in the end; who writes no image has to read all of a layer first.
 pub(crate) fn trust_indexes(inputs: &mut [Input]) {
     for input in inputs {
         if let Input::Layers(input) = input {

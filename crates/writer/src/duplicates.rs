@@ -1,9 +1,12 @@
 //! Finding files with the same content before anything is compressed.
 //!
 //! Only files of equal length are read for it; of an image that is appended to, those that are as
-//! long as something that is appended. Equal hashes are not trusted: the files are then
-//! compared byte by byte. A file that cannot be read is no duplicate; that it cannot is told when
-//! its blocks are read.
+//! long as something that is appended. Files with equal BLAKE3 hashes of 256 bits are the same: nobody
+//! can make two that are not. A file that cannot be read is no duplicate; that it cannot is told
+//! when its blocks are read.
+//!
+//! Rejected: half of the hash, and comparing what seems alike byte by byte. That reads duplicates
+//! twice, and inflates a compressed layer before its first block is written.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io;
@@ -27,8 +30,8 @@ pub(crate) const BATCH_FILES: usize = 32;
 /// Batches in flight for each thread: enough that a large file does not keep the others waiting.
 pub(crate) const WINDOW: NonZeroUsize = NonZeroUsize::new(8).expect("8 is not 0");
 
-/// The first half of a BLAKE3 hash: equal ones are compared byte by byte, so that length serves.
-pub(crate) type Hash = [u8; 16];
+/// A BLAKE3 hash.
+pub(crate) type Hash = [u8; 32];
 
 /// The hash of a span whose bytes come piece by piece.
 pub(crate) struct SpanHasher(blake3::Hasher);
@@ -46,13 +49,11 @@ impl SpanHasher {
     }
 
     pub(crate) fn finish(&self) -> Hash {
-        let mut hash = Hash::default();
-        self.0.finalize_xof().fill(&mut hash);
-        hash
+        self.0.finalize().into()
     }
 }
 
-/// What of a file is compared: its first byte and its length.
+/// What of a file is hashed: its first byte and its length.
 type Span<'a> = &'a (dyn Fn(NodeId) -> (u64, u64) + Sync);
 
 impl Source {
@@ -69,9 +70,8 @@ impl Source {
     ///
     /// # Cost
     ///
-    /// Files of equal length are read once, those that seem alike once more; so are tail ends. What
-    /// passed by when the source was gathered, as from a compressed layer, is read only if it seems
-    /// alike.
+    /// Files of equal length are read once; so are tail ends. What passed by when the source was
+    /// gathered, as from a compressed layer, is not.
     pub fn find_duplicates(
         &mut self,
         tails: Option<BlockSize>,
@@ -120,44 +120,15 @@ impl Source {
             threads,
             window: threads.saturating_mul(WINDOW),
         };
-        let pairs = self.alike(&candidates, span, &workers, &mut meter)?;
-        let mut duplicates = BTreeMap::new();
-        ordered::<_, _, _, Error>(
-            pairs.chunks(BATCH_FILES).map(Ok),
-            &workers,
-            || Ok((vec![0; READ_BYTES], vec![0; READ_BYTES])),
-            |(left, right), batch| {
-                // A problem of a file shows when its blocks are read.
-                let is_equal = |(first, node): &(NodeId, NodeId)| {
-                    equal(self, span, (*first, left), (*node, right)).unwrap_or(false)
-                };
-                Ok((batch, batch.iter().map(is_equal).collect::<Vec<_>>()))
-            },
-            |(batch, equal)| {
-                let equal = batch.iter().zip(equal).filter(|(_, equal)| *equal);
-                duplicates.extend(equal.map(|((first, node), _)| (*node, *first)));
-                meter.add(0)
-            },
-        )?;
-        Ok(duplicates)
-    }
-
-    /// Pairs of files with spans of equal length and hash: the first of its kind, and another.
-    fn alike(
-        &self,
-        candidates: &[NodeId],
-        span: Span,
-        workers: &Workers,
-        meter: &mut Meter,
-    ) -> Result<Vec<(NodeId, NodeId)>, Error> {
         // Sorted instead of looked up: half the memory of a table for a million files.
         let mut hashes: Vec<(Hash, u32)> = Vec::with_capacity(candidates.len());
         let mut index = 0;
         ordered::<_, _, _, Error>(
             candidates.chunks(BATCH_FILES).map(Ok),
-            workers,
+            &workers,
             || Ok(vec![0; READ_BYTES]),
             |buffer, batch| {
+                // A problem of a file shows when its blocks are read.
                 let hash = |node: &NodeId| hash(self, *node, span(*node), buffer).ok();
                 Ok((batch, batch.iter().map(hash).collect::<Vec<_>>()))
             },
@@ -170,17 +141,14 @@ impl Source {
             },
         )?;
         hashes.sort_unstable();
-        let kinds = hashes.chunk_by(|left, right| left.0 == right.0);
-        let mut pairs = Vec::new();
-        for kind in kinds {
+        let mut duplicates = BTreeMap::new();
+        for kind in hashes.chunk_by(|left, right| left.0 == right.0) {
             let mut nodes = kind.iter().map(|(_, index)| candidates[*index as usize]);
             let first = nodes.next().expect("a chunk is not empty");
             let others = nodes.filter(|node| !self.tree.is_kept(*node));
-            pairs.extend(others.map(|node| (first, node)));
+            duplicates.extend(others.map(|node| (node, first)));
         }
-        // In the order of the tree, as they lie on disk more likely.
-        pairs.sort_unstable_by_key(|(_, node)| *node);
-        Ok(pairs)
+        Ok(duplicates)
     }
 
     /// The files whose span has the length of another's, of which one at least is not kept. Kept
@@ -226,29 +194,6 @@ fn hash(
         done += read as u64;
     }
     Ok(hasher.finish())
-}
-
-fn equal(
-    source: &Source,
-    span: Span,
-    (first, left): (NodeId, &mut [u8]),
-    (second, right): (NodeId, &mut [u8]),
-) -> Result<bool, Error> {
-    let (a, b) = (source.open(first)?, source.open(second)?);
-    let ((a_start, len), (b_start, b_len)) = (span(first), span(second));
-    if len != b_len {
-        return Ok(false);
-    }
-    let mut done = 0;
-    while done < len {
-        let a_len = read(source, first, &a, left, (a_start + done, len - done))?;
-        let b_len = read(source, second, &b, right, (b_start + done, len - done))?;
-        if left[..a_len] != right[..b_len] {
-            return Ok(false);
-        }
-        done += a_len as u64;
-    }
-    Ok(true)
 }
 
 /// Reads the next bytes of a span that goes on for `rest` bytes; a file that ends before is an

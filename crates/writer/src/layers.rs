@@ -13,13 +13,14 @@
 //! the bytes of files that are visible from the layer itself, so what a later layer hides is not
 //! compressed, and no layer is unpacked.
 //!
-//! With an index of an earlier reading (index.rs), a layer is read only if contents are needed that an
-//! older image does not have.
+//! The index of an earlier reading (index.rs) saves the first of the two readings, and the second too if
+//! an older image has all contents that are needed.
 //!
 //! Rejected: the newest layer first and all in one pass. Hard links into lower layers would have to
 //! be resolved among names that are hidden by then, and the image would have the order of the
 //! layers, unless its blocks are kept somewhere until the last is there.
 
+mod checking;
 mod deferred;
 mod gzip;
 pub(crate) mod index;
@@ -51,7 +52,7 @@ use crate::tar::{Keeper, TarDefaults, unpack_all};
 pub(crate) use deferred::Deferred;
 use gzip::SPAN_BYTES;
 pub use index::IndexPlace;
-use index::{IndexReader, IndexWriter};
+use index::{IndexReader, IndexWriter, Plain};
 use opened::{Means, Outcome};
 pub(crate) use packed::Packing;
 pub(crate) use paged::Paged;
@@ -217,9 +218,8 @@ fn archive(
         None => draft.keep(Arc::clone(&layer.bytes), layer.name.clone()),
     };
     let place = layer.index.as_ref();
-    let known = place.filter(|place| place.serves);
-    let known = known.and_then(|place| IndexReader::open(&place.path));
     let mut outcome = None;
+    let (known, deferred) = index_of(layer, number, means).unzip();
     let stream = if let Some(index) = known {
         Stream::of_index(index, layer.name.clone(), progress)
     } else {
@@ -242,18 +242,31 @@ fn archive(
         &mut Keeper::InPlace { store, start: 0 },
     )?;
     let root = unpacker.root;
-    let Some(outcome) = outcome else {
-        let deferred = Deferred::new(layer.clone(), number, means.clone());
+    if let Some(deferred) = deferred {
         draft.defer_store(store, Arc::new(deferred));
+    }
+    let Some(outcome) = outcome else {
         return Ok(root);
     };
     let (hasher, index) = (entries.stream.hasher.take(), entries.stream.index.take());
-    let plain = Outcome::plain(outcome, layer, hasher);
-    draft.set_store(store, plain.map_err(|defect| refused(layer, defect))?);
-    if let Some(index) = index {
-        let _ = index.finish();
+    let plain = Outcome::plain(outcome, layer, hasher).map_err(|defect| refused(layer, defect))?;
+    if let (Some(index), Ok(len_bytes)) = (index, plain.size_bytes()) {
+        let diff_id = layer.diff_id;
+        let _ = index.finish(Plain { len_bytes, diff_id });
     }
+    draft.set_store(store, plain);
     Ok(root)
+}
+
+/// The index of a layer, and its bytes, which are not read yet; nothing if no index serves.
+fn index_of(layer: &Layer, number: u32, means: &Means) -> Option<(IndexReader, Deferred)> {
+    let place = layer.index.as_ref().filter(|place| place.serves)?;
+    // The bytes that the index was made of are known by this alone.
+    layer.digest?;
+    let (index, plain) = IndexReader::open(&place.path)?;
+    let is_wanted = layer.diff_id.is_none() || layer.diff_id == plain.diff_id;
+    let deferred = || Deferred::new(layer.clone(), number, plain.len_bytes, means.clone());
+    is_wanted.then(|| (index, deferred()))
 }
 
 fn demand(layer: &Layer, defect: Option<LayerDefect>) -> Result<(), Error> {

@@ -1,8 +1,8 @@
 //! Gzip layers, read at any position without being kept decompressed.
 //!
-//! The first reading, which the names and digests need anyway, leaves copies of the decompressor
-//! behind, every few MiB. A later read goes on from the one before its place. Reading on where the
-//! last read ended, which is the rule, needs none.
+//! Whoever decompresses a layer for the first time, for its names and digests or its contents, leaves
+//! copies of the decompressor behind, every few MiB. A later read goes on from the one before its
+//! place. Reading on where the last read ended, which is the rule, needs none.
 
 use std::io::{self, BufRead, Read};
 use std::sync::Arc;
@@ -81,12 +81,61 @@ impl Place {
     }
 }
 
-/// The first reading of a layer.
+/// Decompressors at several places of a stream, in order.
+pub(super) struct Copies {
+    places: Vec<Place>,
+    span_bytes: u64,
+}
+
+impl Copies {
+    /// * `span_bytes`: their distance, whole pages.
+    pub(super) fn new(span_bytes: u64) -> Self {
+        Self {
+            places: Vec::new(),
+            span_bytes,
+        }
+    }
+
+    /// Where the next copy is due.
+    fn due_bytes(&self) -> u64 {
+        let last = self.places.last();
+        last.map_or(0, |last| last.plain_bytes + self.span_bytes)
+    }
+
+    /// Takes a copy of what has come to where one is due.
+    fn pass(&mut self, place: &Place) -> io::Result<()> {
+        if place.plain_bytes != self.due_bytes() {
+            return Ok(());
+        }
+        if self.places.len() == COPIES_MAX {
+            let mut is_kept = false;
+            self.places.retain(|_| {
+                is_kept = !is_kept;
+                is_kept
+            });
+            self.span_bytes *= 2;
+        }
+        // After thinning it may not be due yet.
+        if place.plain_bytes == self.due_bytes() {
+            self.places.push(place.try_clone()?);
+        }
+        Ok(())
+    }
+
+    /// The last one in front of a byte.
+    fn before(&self, wanted_bytes: u64) -> Option<&Place> {
+        let after = self
+            .places
+            .partition_point(|copy| copy.plain_bytes <= wanted_bytes);
+        self.places.get(after.checked_sub(1)?)
+    }
+}
+
+/// The reading of a whole layer.
 pub(super) struct Indexing<R> {
     compressed: R,
     now: Place,
-    copies: Vec<Place>,
-    span_bytes: u64,
+    copies: Copies,
 }
 
 impl<R: BufRead> Indexing<R> {
@@ -95,78 +144,47 @@ impl<R: BufRead> Indexing<R> {
         Ok(Self {
             compressed,
             now: Place::start()?,
-            copies: Vec::new(),
-            span_bytes,
+            copies: Copies::new(span_bytes),
         })
     }
 
-    /// The copies, in order.
+    /// The copies.
     pub(super) fn finish(self) -> Copies {
-        Copies(self.copies)
-    }
-
-    /// Where the next copy is due.
-    fn due_bytes(&self) -> u64 {
-        let last = self.copies.last();
-        last.map_or(0, |last| last.plain_bytes + self.span_bytes)
+        self.copies
     }
 }
 
 impl<R: BufRead> Read for Indexing<R> {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        if self.now.plain_bytes == self.due_bytes() {
-            if self.copies.len() == COPIES_MAX {
-                let mut is_kept = false;
-                self.copies.retain(|_| {
-                    is_kept = !is_kept;
-                    is_kept
-                });
-                self.span_bytes *= 2;
-            }
-            // After thinning it may not be due yet.
-            if self.now.plain_bytes == self.due_bytes() {
-                self.copies.push(self.now.try_clone()?);
-            }
-        }
+        self.copies.pass(&self.now)?;
         // Not past the next copy, so that copies are at the beginnings of pages.
-        let left = self.due_bytes() - self.now.plain_bytes;
+        let left = self.copies.due_bytes() - self.now.plain_bytes;
         let len = usize::try_from(left).map_or(buf.len(), |left| left.min(buf.len()));
         self.now.read(&mut self.compressed, &mut buf[..len])
     }
 }
 
-/// Decompressors at several places of a stream.
-pub(super) struct Copies(Vec<Place>);
-
-/// A layer that was read once.
+/// A layer whose pages are decompressed.
 pub(super) struct Places {
     compressed: Arc<dyn ReadAt>,
-    /// Decompressed.
-    len_bytes: u64,
-    copies: Vec<Place>,
+    copies: Copies,
     /// Where the last read ended.
     last: Option<Place>,
 }
 
 impl Places {
-    /// * `len_bytes`: decompressed.
-    pub(super) fn new(compressed: Arc<dyn ReadAt>, copies: Copies, len_bytes: u64) -> Self {
+    /// * `copies`: those that there are already.
+    pub(super) fn new(compressed: Arc<dyn ReadAt>, copies: Copies) -> Self {
         Self {
             compressed,
-            len_bytes,
-            copies: copies.0,
+            copies,
             last: None,
         }
     }
 
     /// Decompresses from the beginning of a page to its end, or that of the layer.
     fn next_page(&self, place: &mut Place) -> io::Result<Vec<u8>> {
-        let left = self.len_bytes.saturating_sub(place.plain_bytes);
-        let len = usize::try_from(left).map_or(PAGE_BYTES, |left| left.min(PAGE_BYTES));
-        if len == 0 {
-            return Err(io::ErrorKind::UnexpectedEof.into());
-        }
-        let mut page = vec![0; len];
+        let mut page = vec![0; PAGE_BYTES];
         let mut compressed = io::BufReader::with_capacity(
             INPUT_BYTES,
             Positioned {
@@ -175,21 +193,20 @@ impl Places {
             },
         );
         let mut done = 0;
-        while done < len {
+        while done < PAGE_BYTES {
             match place.read(&mut compressed, &mut page[done..])? {
-                0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+                0 if done == 0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+                0 => break,
                 read => done += read,
             }
         }
+        page.truncate(done);
         Ok(page)
     }
 
     /// The last place in front of a byte, to go on from.
     fn nearest(&mut self, wanted_bytes: u64) -> io::Result<Place> {
-        let after = self
-            .copies
-            .partition_point(|copy| copy.plain_bytes <= wanted_bytes);
-        let copy = after.checked_sub(1).and_then(|at| self.copies.get(at));
+        let copy = self.copies.before(wanted_bytes);
         let from_bytes = copy.map_or(0, |copy| copy.plain_bytes);
         let is_nearer = |last: &mut Place| (from_bytes..=wanted_bytes).contains(&last.plain_bytes);
         if let Some(last) = self.last.take_if(is_nearer) {
@@ -203,6 +220,7 @@ impl Decode for Places {
     fn decode(&mut self, number: u64, keep: &mut dyn FnMut(u64, &Page)) -> io::Result<Page> {
         let mut place = self.nearest(number * PAGE_BYTES as u64)?;
         loop {
+            self.copies.pass(&place)?;
             let at = place.plain_bytes / PAGE_BYTES as u64;
             let page = Arc::new(self.next_page(&mut place)?);
             keep(at, &page);

@@ -1,5 +1,5 @@
-//! What is known of a layer that was read once: its plain bytes without the contents of files, and of
-//! each content length and hash.
+//! What is known of a layer that was read once: its plain bytes without the contents of files, of each
+//! content length and hash, and of all plain bytes how many they are and their digest.
 //!
 //! Kept beside the layer, it tells all names of a layer that is not read again. It is compressed by
 //! gzip, whose sum shows damage.
@@ -12,11 +12,13 @@ use flate2::Compression;
 use flate2::bufread::GzDecoder;
 use flate2::write::GzEncoder;
 
+use crate::digest::Digest;
 use crate::duplicates::Hash;
 use crate::output::Output;
 
 /// Another version of coldpress may read headers in another way, and so makes its own.
-const MAGIC: &[u8] = concat!("coldpress layer index ", env!("CARGO_PKG_VERSION"), "\n").as_bytes();
+const MAGIC: &[u8] =
+    concat!("coldpress layer index 2, ", env!("CARGO_PKG_VERSION"), "\n").as_bytes();
 /// Bytes of a record at most: more of them go into several.
 const BYTES_MAX: usize = 64 << 10;
 
@@ -29,7 +31,7 @@ const CONTENT: u8 = 2;
 pub struct IndexPlace {
     /// The file, in a directory that nobody else writes to.
     pub path: PathBuf,
-    /// Whether it serves in place of the layer, which is then read, and compared with its digests,
+    /// Whether it serves in place of the layer, which is then read, and compared with its digest,
     /// only if the content of a file is needed.
     pub serves: bool,
 }
@@ -84,12 +86,26 @@ impl IndexWriter {
     }
 
     /// Puts the index in its place.
-    pub(crate) fn finish(mut self) -> io::Result<()> {
+    pub(crate) fn finish(mut self, plain: Plain) -> io::Result<()> {
         self.flush()?;
+        let diff_id = plain.diff_id.map(|diff_id| diff_id.to_string());
+        let diff_id = diff_id.unwrap_or_default();
+        let len = u8::try_from(diff_id.len()).expect("a digest has at most 135 bytes");
         self.packed.write_all(&[END])?;
+        self.packed.write_all(&plain.len_bytes.to_le_bytes())?;
+        self.packed.write_all(&[len])?;
+        self.packed.write_all(diff_id.as_bytes())?;
         self.packed.finish()?.flush()?;
         self.output.commit().map_err(io::Error::other)
     }
+}
+
+/// All plain bytes of a layer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Plain {
+    pub(crate) len_bytes: u64,
+    /// Their digest, if they were compared with one.
+    pub(crate) diff_id: Option<Digest>,
 }
 
 /// A part of a layer.
@@ -100,7 +116,7 @@ pub(crate) enum Record {
     /// The content of a file.
     Content { len_bytes: u64, hash: Hash },
     /// Nothing follows.
-    End,
+    End(Plain),
 }
 
 /// An index from its beginning.
@@ -111,20 +127,22 @@ pub(crate) struct IndexReader {
 }
 
 impl IndexReader {
-    /// The index of a file; `None` if there is none, or none of this version, or a damaged one.
-    pub(crate) fn open(path: &Path) -> Option<Self> {
-        let open = || Self::begin(File::open(path)?);
-        let mut whole = open().ok()?;
-        while whole.next != Record::End {
-            whole.advance().ok()?;
-        }
+    /// The index of a file, and what it says of all plain bytes; `None` if there is none, or none of
+    /// this version, or a damaged one.
+    pub(crate) fn open(path: &Path) -> Option<(Self, Plain)> {
+        let mut whole = Self::begin(path).ok()?;
+        let plain = loop {
+            if let Record::End(plain) = whole.advance().ok()? {
+                break plain;
+            }
+        };
         // The sum follows the last byte.
         (whole.packed.read(&mut [0]).ok()? == 0).then_some(())?;
-        open().ok()
+        Some((Self::begin(path).ok()?, plain))
     }
 
-    fn begin(file: File) -> io::Result<Self> {
-        let mut packed = GzDecoder::new(BufReader::new(file));
+    fn begin(path: &Path) -> io::Result<Self> {
+        let mut packed = GzDecoder::new(BufReader::new(File::open(path)?));
         let mut magic = [0; MAGIC.len()];
         packed.read_exact(&mut magic)?;
         if magic != MAGIC {
@@ -132,21 +150,32 @@ impl IndexReader {
         }
         let mut reader = Self {
             packed,
-            next: Record::End,
+            next: Record::Bytes(Vec::new()),
         };
         reader.advance()?;
         Ok(reader)
     }
 
-    /// What comes next; then that is what follows it.
+    /// What comes next; then that is what follows it. The end stays.
     pub(crate) fn advance(&mut self) -> io::Result<Record> {
-        let next = self.read()?;
+        let next = match self.next {
+            Record::End(plain) => Record::End(plain),
+            _ => self.read()?,
+        };
         Ok(std::mem::replace(&mut self.next, next))
     }
 
     fn read(&mut self) -> io::Result<Record> {
         match u8::from_le_bytes(self.array()?) {
-            END => Ok(Record::End),
+            END => {
+                let len_bytes = u64::from_le_bytes(self.array()?);
+                let mut diff_id = vec![0; usize::from(u8::from_le_bytes(self.array()?))];
+                self.packed.read_exact(&mut diff_id)?;
+                let diff_id = std::str::from_utf8(&diff_id).map_err(io::Error::other)?;
+                let diff_id = (!diff_id.is_empty()).then(|| diff_id.parse());
+                let diff_id = diff_id.transpose().map_err(io::Error::other)?;
+                Ok(Record::End(Plain { len_bytes, diff_id }))
+            }
             BYTES => {
                 let len = u32::from_le_bytes(self.array()?) as usize;
                 if len > BYTES_MAX {
@@ -176,11 +205,13 @@ mod tests {
     use super::*;
 
     fn records(path: &Path) -> Option<Vec<Record>> {
-        let mut reader = IndexReader::open(path)?;
+        let (mut reader, plain) = IndexReader::open(path)?;
         let mut records = Vec::new();
-        while reader.next != Record::End {
+        while records.last() != Some(&Record::End(plain)) {
             records.push(reader.advance().unwrap());
         }
+        // The end stays where it is.
+        assert_eq!(reader.advance().unwrap(), Record::End(plain));
         Some(records)
     }
 
@@ -192,14 +223,18 @@ mod tests {
         let mut writer = IndexWriter::new(&path).unwrap();
         let header = vec![7; BYTES_MAX + 1];
         writer.bytes(&header).unwrap();
-        writer.content(9, [3; 16]).unwrap();
-        writer.content(u64::MAX, [4; 16]).unwrap();
+        writer.content(9, [3; 32]).unwrap();
+        writer.content(u64::MAX, [4; 32]).unwrap();
         writer.bytes(b"end").unwrap();
         assert!(!path.exists());
-        writer.finish().unwrap();
+        let plain = Plain {
+            len_bytes: 70_000,
+            diff_id: Some(Digest::sha256_of(b"plain")),
+        };
+        writer.finish(plain).unwrap();
         let content = |len_bytes, hash| Record::Content {
             len_bytes,
-            hash: [hash; 16],
+            hash: [hash; 32],
         };
         let expected = [
             Record::Bytes(header[..BYTES_MAX].to_vec()),
@@ -207,6 +242,7 @@ mod tests {
             content(9, 3),
             content(u64::MAX, 4),
             Record::Bytes(b"end".to_vec()),
+            Record::End(plain),
         ];
         assert!(records(&path).as_deref() == Some(&expected[..]));
         let whole = std::fs::read(&path).unwrap();

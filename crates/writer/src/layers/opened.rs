@@ -93,7 +93,7 @@ fn read(layer: &Layer, number: u32, means: &Means, chunks: &Chunks) -> io::Resul
             pump(&mut indexing, chunks, &mut |chunk| plain.add(chunk))?;
             let copies = indexing.finish();
             let bytes = Arc::clone(&layer.bytes);
-            let places = Places::new(bytes, copies, plain.len_bytes);
+            let places = Places::new(bytes, copies);
             Arc::new(Paged::new(places, plain.len_bytes, number, pages))
         }
         // No copy of these decompressors can be made, so what they give is kept.

@@ -81,9 +81,7 @@ pub(super) fn run(args: &BuildArgs, ui: &Ui) -> anyhow::Result<Exit> {
         ));
     }
     inputs::devices(&mut inputs, args.source_image, ui);
-    if args.reuse.is_some() {
-        inputs::trust_indexes(&mut inputs);
-    }
+    inputs::trust_indexes(&mut inputs);
     let mut source_options = args.source_options.clone();
     let metadata = &mut source_options.metadata;
     // The user of a container is root in it.

@@ -34,7 +34,7 @@ use crate::tuning::take_best;
 use crate::verbs::press::args::PressArgs;
 use crate::verbs::press::json::Pressed;
 use crate::verbs::press::prove::Proof;
-use crate::{program, steps};
+use crate::{inputs, program, steps};
 
 pub(super) fn run(args: &PressArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let sources = std::slice::from_ref(&args.source);
@@ -75,7 +75,8 @@ pub(super) fn run(args: &PressArgs, ui: &Ui) -> anyhow::Result<Exit> {
         janitor: &janitor,
         ui,
     };
-    let (inputs, config) = containers::started(&args.source, &args.container, ui)?;
+    let (mut inputs, config) = containers::started(&args.source, &args.container, ui)?;
+    inputs::trust_indexes(&mut inputs);
     program::complete(&mut press.command, &args.command, config.as_ref())?;
     let mut source = steps::gather(&inputs, &press.settings, ui)?;
     resolve::check_tree(&args.source, &source.tree, is_inside)?;
