@@ -73,12 +73,13 @@ need_peers() {
     done
 }
 
+# Where the kernel lies that tests boot.
+export COLDPRESS_GUEST_KERNEL=${COLDPRESS_GUEST_KERNEL:-$PWD/target/guest-kernel}
+
 # What the tests boot: a kernel of Debian for virtual machines, unpacked and not installed, and QEMU; 44 MB to load.
 need_guests() {
     have qemu-system-x86_64 || apt_install qemu-system-x86 || return 1
     have busybox || apt_install busybox-static || return 1
-    COLDPRESS_GUEST_KERNEL=${COLDPRESS_GUEST_KERNEL:-$PWD/target/guest-kernel}
-    export COLDPRESS_GUEST_KERNEL
     [ -d "$COLDPRESS_GUEST_KERNEL/boot" ] && return
     package=$(apt-cache depends linux-image-cloud-amd64 | sed -n 's/.*Depends: *//p' | sed 1q)
     [ -n "$package" ] || return 1

@@ -224,7 +224,7 @@ impl Blobs for Pull<'_> {
                 self.cache.put(&descriptor.digest, &bytes)?
             }
             None => {
-                download::all(self, &[descriptor])?;
+                download::all(self, download::Blobs::Others, &[descriptor])?;
                 self.cache
                     .get(&descriptor.digest)?
                     .ok_or_else(|| Error::Missing {
@@ -242,7 +242,7 @@ impl Blobs for Pull<'_> {
     }
 
     fn prepare(&self, descriptors: &[&Descriptor]) -> Result<(), Error> {
-        download::all(self, descriptors)
+        download::all(self, download::Blobs::Layers, descriptors)
     }
 }
 

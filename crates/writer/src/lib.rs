@@ -66,7 +66,7 @@ pub use digest::{Digest, Hasher, NotADigest};
 pub use error::Error;
 pub use gather::{Input, SourceOptions, gather};
 pub use identify::{Encoding, Habits, Identity, Numbering, Tool, identify};
-pub use layers::{IndexPlace, Layer, LayerDefect, LayerKind, LayersInput};
+pub use layers::{IndexPlace, Layer, LayerDefect, LayerKind, LayersInput, make_index};
 pub use lazy::LazyImage;
 pub use options::Options;
 pub use output::Output;

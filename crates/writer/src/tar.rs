@@ -240,6 +240,23 @@ pub(crate) fn unpack_all(
     Ok(())
 }
 
+/// Reads all entries of an archive, and leaves them.
+pub(crate) fn pass_all(entries: &mut Entries) -> Result<(), Error> {
+    let (store, start) = (StoreId(0), 0);
+    let keeper = &mut Keeper::InPlace { store, start };
+    while let Some(entry) = entries.next()? {
+        if let EntryKind::File {
+            size_bytes,
+            segments,
+        } = entry.kind
+        {
+            keep(keeper, entries, size_bytes, segments)?;
+        }
+        entries.stream.poll()?;
+    }
+    entries.stream.drain()
+}
+
 /// Opens an archive, and the place of its contents.
 fn open<'a>(
     draft: &mut Draft,

@@ -325,6 +325,15 @@ impl<'a> Client<'a> {
             ureq::Error::HostNotFound | ureq::Error::BadUri(_) | ureq::Error::Tls(_) => {
                 self.wrong(&format!("the registry cannot be reached: {error}"))
             }
+            // The error of rustls, inside that of the connection.
+            error if error.to_string().contains("invalid peer certificate") => {
+                self.wrong(&format!(
+                    "the registry's certificate is not trusted: {error}; if its authority is your \
+                     own, put its certificate in /etc/containers/certs.d/{}/ca.crt, or name a \
+                     file with it in SSL_CERT_FILE",
+                    self.base.split('/').nth(2).unwrap_or_default()
+                ))
+            }
             error => Failure::Passing(format!("the registry does not answer: {error}"), None),
         }
     }

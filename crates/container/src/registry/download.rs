@@ -3,11 +3,13 @@
 use std::io::Read as _;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use coldpress_writer::{IndexPlace, Layer, LayerKind, make_index};
 use ureq::http::StatusCode;
 
 use super::cache::{Partial, Slot};
@@ -21,9 +23,18 @@ const CONNECTIONS: NonZeroUsize = NonZeroUsize::new(4).expect("4 is not 0");
 /// Bytes that are taken at once.
 const READ_BYTES: usize = 1 << 16;
 
+/// What is fetched.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Blobs {
+    /// Layers, each of which gets its index while others are under way.
+    Layers,
+    Others,
+}
+
 /// Downloads under way.
 struct Downloads<'a> {
     pull: &'a Pull<'a>,
+    what: Blobs,
     total_bytes: u64,
     done_bytes: AtomicU64,
     stopped: AtomicBool,
@@ -34,10 +45,11 @@ struct Downloads<'a> {
 /// # Errors
 ///
 /// The first [`Error`]; then the others stop.
-pub(super) fn all(pull: &Pull, descriptors: &[&Descriptor]) -> Result<(), Error> {
+pub(super) fn all(pull: &Pull, what: Blobs, descriptors: &[&Descriptor]) -> Result<(), Error> {
     let sizes = descriptors.iter().map(|descriptor| descriptor.size);
     let downloads = Downloads {
         pull,
+        what,
         total_bytes: sizes.fold(0, u64::saturating_add),
         done_bytes: AtomicU64::new(0),
         stopped: AtomicBool::new(false),
@@ -51,7 +63,8 @@ pub(super) fn all(pull: &Pull, descriptors: &[&Descriptor]) -> Result<(), Error>
                     if downloads.is_stopped() {
                         break;
                     }
-                    if let Err(error) = downloads.blob(descriptor) {
+                    let fetched = downloads.blob(descriptor);
+                    if let Err(error) = fetched.and_then(|()| downloads.index(descriptor)) {
                         downloads.stopped.store(true, Ordering::Relaxed);
                         let mut first = first_error.lock().unwrap_or_else(PoisonError::into_inner);
                         first.get_or_insert(error);
@@ -134,6 +147,38 @@ impl Downloads<'_> {
             expected: Box::new(expected),
             found: Box::new(found),
         })
+    }
+
+    /// Makes the index of a layer, unless it is there.
+    fn index(&self, descriptor: &Descriptor) -> Result<(), Error> {
+        let cache = &self.pull.cache;
+        if self.what != Blobs::Layers || cache.index_path(&descriptor.digest).exists() {
+            return Ok(());
+        }
+        let Some(file) = cache.get(&descriptor.digest)? else {
+            return Ok(());
+        };
+        let layer = Layer {
+            kind: LayerKind::Tar,
+            name: PathBuf::from(descriptor.digest.to_string()),
+            bytes: Arc::new(file),
+            size_bytes: descriptor.size,
+            digest: Some(descriptor.digest),
+            diff_id: None,
+            file: None,
+            index: Some(IndexPlace {
+                path: cache.index_path(&descriptor.digest),
+                serves: false,
+            }),
+        };
+        make_index(&layer, &mut || {
+            if self.is_stopped() {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
+        });
+        Ok(())
     }
 
     /// Fetches what is missing of a blob, in as many requests as it takes.

@@ -3,6 +3,7 @@ mod server;
 
 use std::collections::HashMap;
 use std::fs;
+use std::io::Write as _;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::atomic::AtomicUsize;
@@ -10,6 +11,7 @@ use std::thread;
 use std::time::{Duration, SystemTime};
 
 use coldpress_writer::Digest;
+use flate2::write::GzEncoder;
 
 use self::server::Served;
 use super::*;
@@ -17,7 +19,11 @@ use crate::reference::Reference;
 
 /// An image with two layers, one of which is large.
 fn parts() -> HashMap<String, Vec<u8>> {
-    let layers = [vec![7_u8; 300_000], b"small".to_vec()];
+    parts_of(&[vec![7_u8; 300_000], b"small".to_vec()])
+}
+
+/// An image with these layers.
+fn parts_of(layers: &[Vec<u8>]) -> HashMap<String, Vec<u8>> {
     let mut parts = HashMap::new();
     let mut put = |kind: &str, media_type: &str, bytes: &[u8]| {
         let digest = Digest::sha256_of(bytes);
@@ -39,7 +45,11 @@ fn parts() -> HashMap<String, Vec<u8>> {
         config.as_bytes(),
     );
     let tar = "application/vnd.oci.image.layer.v1.tar";
-    let layers = layers.map(|layer| put("blobs", tar, &layer)).join(",");
+    let layers: Vec<String> = layers
+        .iter()
+        .map(|layer| put("blobs", tar, layer))
+        .collect();
+    let layers = layers.join(",");
     let manifest = format!(r#"{{"config":{config},"layers":[{layers}]}}"#);
     let manifest_type = "application/vnd.oci.image.manifest.v1+json";
     let manifest = put("manifests", manifest_type, manifest.as_bytes());
@@ -121,6 +131,32 @@ fn an_image_is_pulled_once_and_then_found_in_the_cache() {
             .unwrap()
             .is_empty()
     );
+}
+
+#[test]
+fn a_layer_gets_its_index_when_it_is_pulled() {
+    let tar = [0; 1024];
+    let gzip = |bytes: &[u8]| {
+        let mut encoder = GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        encoder.write_all(bytes).unwrap();
+        encoder.finish().unwrap()
+    };
+    let broken = gzip(&tar)[..20].to_vec();
+    let layers = [gzip(&tar), broken, tar.to_vec()];
+    let served = Served {
+        parts: parts_of(&layers),
+        knows_ranges: true,
+        ..Served::default()
+    };
+    let (address, _) = served.start();
+    let directory = tempfile::tempdir().unwrap();
+    let image = pull_with(&address, &means(directory.path())).unwrap();
+    let indexes = image.layers.iter().map(|layer| &layer.blob.index);
+    let exist: Vec<bool> = indexes
+        .map(|index| index.as_ref().unwrap().exists())
+        .collect();
+    // One that is damaged has none, nor one that is not compressed.
+    assert_eq!(exist, [true, false, false]);
 }
 
 #[test]
