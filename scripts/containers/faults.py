@@ -4,7 +4,7 @@
     python3 scripts/containers/faults.py --kinds kills --seed 7
 
 After each fault there is either the image that an undisturbed run makes, or none. The cache has
-no blob whose digest is another, nothing is left beside it and the image, and an undisturbed run
+no blob whose digest is another, nothing is left beside it, its indexes and the image, and an undisturbed run
 with the same cache makes the image. Every place and moment comes from the seed, but what a moment
 hits does not.
 
@@ -88,6 +88,9 @@ class Trial:
             elif name.startswith("cache/blobs/sha256/") and path.suffix == ".partial":
                 if not may_be_partial:
                     self.find(f"{name} is left")
+            elif name.startswith("cache/blobs/sha256/") and path.suffix == ".index":
+                if not path.with_suffix("").exists():
+                    self.find(f"{name} is of no blob")
             elif name.startswith("cache/blobs/sha256/"):
                 if peers.digest(path) != path.name:
                     self.find(f"{name} is another blob")
