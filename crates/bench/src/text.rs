@@ -132,6 +132,24 @@ pub fn answers(rows: &[Row]) -> Vec<String> {
     }
 }
 
+/// What no image can shorten, one sentence for each contestant that takes at least half of its cold
+/// start even with everything in memory.
+pub fn floors(rows: &[Row]) -> Vec<String> {
+    let sentence = |row: &Row| {
+        let (cold_s, warm_s) = (row.cold_s?.median, row.warm_s?.median);
+        (warm_s * 2.0 >= cold_s).then(|| {
+            format!(
+                "{}: {} of {} pass even with everything in memory; that is the time of the \
+                 programs, and no image shortens it.",
+                row.name,
+                seconds(warm_s.min(cold_s)),
+                seconds(cold_s)
+            )
+        })
+    };
+    rows.iter().filter_map(sentence).collect()
+}
+
 /// Which runs of a study do not count and why, one sentence for each contestant and reason.
 pub fn exclusions(study: &Study) -> Vec<String> {
     let mut counts: BTreeMap<(usize, &str), usize> = BTreeMap::new();

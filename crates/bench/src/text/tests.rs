@@ -130,3 +130,12 @@ fn runs_that_do_not_count_are_told_by_contestant_and_reason() {
     ];
     assert_eq!(exclusions(&study), expected);
 }
+
+#[test]
+fn what_programs_take_is_named_where_it_is_half_of_a_start() {
+    let rows = rows::rows(&example::study(&["a", "b", "c", "d"], 10));
+    let floors = floors(&rows);
+    let names: Vec<_> = floors.iter().map(|text| &text[..2]).collect();
+    assert_eq!(names, ["d:"], "{floors:?}");
+    assert!(floors[0].contains(" of ") && floors[0].ends_with("no image shortens it."));
+}

@@ -3,7 +3,7 @@
 use std::io::Write as _;
 
 use coldpress_bench::rows;
-use coldpress_bench::text::{COLUMNS, Cell, answers, exclusions};
+use coldpress_bench::text::{COLUMNS, Cell, answers, exclusions, floors};
 use coldpress_history::Study;
 use coldpress_report::text::wrapped;
 use coldpress_session::ui::Ui;
@@ -31,6 +31,7 @@ pub(crate) fn print(study: &Study, ui: &Ui) -> anyhow::Result<()> {
     for sentence in sentences
         .chain(losses)
         .chain(predictions)
+        .chain(floors(&rows))
         .chain(exclusions(study))
     {
         writeln!(out, "{}", wrapped(&sentence, width))?;

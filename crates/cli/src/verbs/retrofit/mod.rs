@@ -7,7 +7,8 @@ use std::env;
 use std::path::Path;
 
 use anyhow::{Context as _, anyhow};
-use coldpress_history::Measured;
+use coldpress_bench::{rows, text::floors};
+use coldpress_history::{Measured, Study};
 use coldpress_host::{Command, Device, Janitor, Scratch};
 use coldpress_layout::Plan;
 use coldpress_report::failure::hint;
@@ -105,11 +106,20 @@ pub(super) fn run(args: &RetrofitArgs, ui: &Ui) -> anyhow::Result<Exit> {
     measured.summary.proven = measured.study.is_some();
     match &measured.study {
         _ if args.json => ui.json(&measured)?,
-        Some(study) => summary::print(study, ui)?,
+        Some(study) => print(study, original, ui)?,
         None => {}
     }
     let is_lossy = source.losses().next().is_some();
     Ok(Exit::partial_if(is_lossy || !measured.summary.proven))
+}
+
+fn print(study: &Study, original: &Original, ui: &Ui) -> anyhow::Result<()> {
+    summary::print(study, ui)?;
+    let is_app = matches!(original.container, Container::AppImage(_));
+    if is_app && !floors(&rows(study)).is_empty() {
+        ui.say("these programs are the application and the AppImage's own runtime");
+    }
+    Ok(())
 }
 
 /// The files to write, each at a place of its own.

@@ -3,8 +3,8 @@
 use std::io::Write as _;
 
 use coldpress_bench::stats::outliers;
-use coldpress_bench::text::exclusions;
-use coldpress_bench::{figure, standings};
+use coldpress_bench::text::{exclusions, floors};
+use coldpress_bench::{figure, rows, standings};
 use coldpress_history::Study;
 use coldpress_report::text::{escaped, wrapped};
 use coldpress_session::ui::Ui;
@@ -41,6 +41,7 @@ pub(super) fn print(study: &Study, ui: &Ui) -> anyhow::Result<()> {
         "The first contestant is the baseline. In each turn all ran in random order, drawn from the seed {seed}."
     );
     let sentences = std::iter::once(order)
+        .chain(floors(&rows(study)))
         .chain(exclusions(study))
         .chain(far_runs(study));
     writeln!(out)?;
