@@ -14,6 +14,12 @@ pub enum Error {
         /// Why.
         source: io::Error,
     },
+    /// A zsync file cannot hold a text.
+    #[error("a zsync file holds no line break, and the {what} has one; choose another")]
+    LineBreak {
+        /// `name of the new file` or `URL`.
+        what: &'static str,
+    },
     /// A SIF container says what cannot be true.
     #[error(transparent)]
     Sif(#[from] coldpress_sif::Error),

@@ -27,12 +27,17 @@ const SMALL_FILE_BYTES: u64 = 100_000_000;
 ///
 /// # Errors
 ///
-/// [`Error::Read`].
+/// [`Error::LineBreak`], [`Error::Read`].
 ///
 /// # Cost
 ///
 /// Reads the file once. What is returned takes up to 20 bytes for each block of the file.
 pub fn zsync(source: &dyn ReadAt, name: &[u8], url: &[u8]) -> Result<Vec<u8>, Error> {
+    for (what, text) in [("name of the new file", name), ("URL", url)] {
+        if text.contains(&b'\n') || text.contains(&b'\r') {
+            return Err(Error::LineBreak { what });
+        }
+    }
     let size_bytes = source.size_bytes();
     let size_bytes = size_bytes.map_err(|source| Error::Read { start: 0, source })?;
     let block_bytes = if size_bytes < SMALL_FILE_BYTES {

@@ -1,6 +1,6 @@
 //! What a zsync file says.
 
-use coldpress_retrofit::zsync;
+use coldpress_retrofit::{Error, zsync};
 
 #[test]
 fn a_zsync_file_states_what_zsync_needs() {
@@ -32,4 +32,12 @@ fn a_zsync_file_states_what_zsync_needs() {
 fn an_empty_file_has_no_blocks() {
     let made = zsync(&Vec::new(), b"a", b"b").unwrap();
     assert!(made.ends_with(b"\n\n"));
+}
+
+#[test]
+fn a_line_break_would_become_a_line_of_the_file() {
+    for (name, url) in [(&b"a\nURL: x"[..], &b"b"[..]), (b"a", b"b\r")] {
+        let made = zsync(&Vec::new(), name, url);
+        assert!(matches!(made, Err(Error::LineBreak { .. })), "{made:?}");
+    }
 }

@@ -227,5 +227,5 @@ fn zsync_bytes(args: &RetrofitArgs, output: &Output) -> anyhow::Result<Option<Ve
     };
     let name = output.path().file_name().unwrap_or_default();
     let bytes = zsync(output.file(), name.as_encoded_bytes(), url.as_bytes());
-    Ok(Some(bytes.context("cannot read the new file back")?))
+    Ok(Some(bytes.context("cannot make the zsync file")?))
 }
