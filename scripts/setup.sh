@@ -56,6 +56,9 @@ need_peers() {
     # SIF containers, and what makes OCI images of them.
     have siftool || apt_install siftool || true
     have skopeo || apt_install skopeo || true
+    # Live media, and the digests in them.
+    have xorriso || apt_install xorriso || true
+    have implantisomd5 || apt_install isomd5sum || true
     have fakeroot || apt_install fakeroot || true
     # Hash trees.
     have veritysetup || apt_install cryptsetup-bin || true

@@ -10,8 +10,10 @@ use serde::Serialize;
 use crate::app_image::AppImage;
 use crate::error::Error;
 use crate::field::read;
+use crate::iso_image::{self, IsoImage};
 use crate::program::{Place, Section};
 use crate::sif_image::SifImage;
+use crate::site::Site;
 
 /// Bytes copied at once.
 const WINDOW_BYTES: usize = 1 << 20;
@@ -23,6 +25,8 @@ pub enum Container {
     AppImage(AppImage),
     /// A container of Apptainer.
     Sif(Box<SifImage>),
+    /// A live medium.
+    Iso(Box<IsoImage>),
 }
 
 /// What became of the parts of a file, in words.
@@ -39,16 +43,22 @@ pub struct Account {
 }
 
 impl Container {
-    /// Reads what is around the image of a file; `None` if it is neither.
+    /// Reads what is around the image of a file; `None` if it is none of them.
+    ///
+    /// * `wanted`: the path of the image in a live medium that has several.
     ///
     /// # Errors
     ///
     /// If it is one that cannot be rebuilt.
-    pub fn open(source: &dyn ReadAt) -> Result<Option<Self>, Error> {
+    pub fn open(source: &dyn ReadAt, wanted: Option<&[u8]>) -> Result<Option<Self>, Error> {
         if let Some(container) = SifImage::open(source)? {
             return Ok(Some(Self::Sif(Box::new(container))));
         }
-        Ok(AppImage::open(source)?.map(Self::AppImage))
+        if let Some(app) = AppImage::open(source)? {
+            return Ok(Some(Self::AppImage(app)));
+        }
+        let medium = IsoImage::open(source, wanted)?;
+        Ok(medium.map(|it| Self::Iso(Box::new(it))))
     }
 
     /// Where its image is, without padding.
@@ -56,6 +66,7 @@ impl Container {
         match self {
             Self::AppImage(it) => it.image(),
             Self::Sif(it) => it.image(),
+            Self::Iso(it) => it.image(),
         }
     }
 
@@ -64,6 +75,7 @@ impl Container {
         match self {
             Self::AppImage(it) => it.is_padded(),
             Self::Sif(_) => true,
+            Self::Iso(it) => it.is_padded(),
         }
     }
 
@@ -72,6 +84,7 @@ impl Container {
         match self {
             Self::AppImage(it) => it.is_signed(),
             Self::Sif(it) => it.signatures().next().is_some(),
+            Self::Iso(it) => !it.signatures().is_empty(),
         }
     }
 
@@ -93,10 +106,12 @@ impl Container {
         old: &dyn ReadAt,
         new: &File,
         image_bytes: u64,
+        site: &mut Site<'_>,
     ) -> Result<Account, Error> {
         match self {
             Self::AppImage(it) => complete_app_image(it, new),
             Self::Sif(it) => complete_sif(it, old, new, image_bytes),
+            Self::Iso(it) => iso_image::complete(it, old, new, image_bytes, site),
         }
     }
 }
@@ -180,20 +195,20 @@ fn complete_sif(
     Ok(account)
 }
 
-fn write(new: &File, bytes: &[u8], start: u64) -> Result<(), Error> {
+pub(crate) fn write(new: &File, bytes: &[u8], start: u64) -> Result<(), Error> {
     let written = new.write_all_at(bytes, start);
     written.map_err(|source| Error::Write { start, source })
 }
 
 /// Copies bytes in pieces.
-fn copy(old: &dyn ReadAt, from: Range<u64>, new: &File, to: u64) -> Result<(), Error> {
+pub(crate) fn copy(old: &dyn ReadAt, from: Range<u64>, new: &File, to: u64) -> Result<(), Error> {
     pieces(from.end - from.start, |offset, piece| {
         read(old, piece, from.start + offset)?;
         write(new, piece, to + offset)
     })
 }
 
-fn is_same(
+pub(crate) fn is_same(
     old: &dyn ReadAt,
     start: u64,
     new: &File,
@@ -213,7 +228,7 @@ fn is_same(
 }
 
 /// Calls for each piece of so many bytes, with its offset and a place for it.
-fn pieces(
+pub(crate) fn pieces(
     size_bytes: u64,
     mut each: impl FnMut(u64, &mut [u8]) -> Result<(), Error>,
 ) -> Result<(), Error> {

@@ -23,6 +23,9 @@ pub enum Error {
     /// A SIF container says what cannot be true.
     #[error(transparent)]
     Sif(#[from] coldpress_sif::Error),
+    /// The file system of a live medium says what cannot be true.
+    #[error(transparent)]
+    Iso(#[from] coldpress_iso::Error),
     /// The image is damaged.
     #[error(transparent)]
     Image(#[from] coldpress_image::Error),
@@ -32,6 +35,18 @@ pub enum Error {
     /// A small AppImage cannot be started.
     #[error(transparent)]
     Start(#[from] coldpress_host::Error),
+    /// What makes live media is not there.
+    #[error(
+        "the new image is longer than its place, and xorriso, which makes a new file system, is not \
+         installed: install the package xorriso"
+    )]
+    NoXorriso,
+    /// What makes live media did not.
+    #[error("xorriso failed: {said}")]
+    Xorriso {
+        /// The end of what it said.
+        said: String,
+    },
     /// The new file cannot be written.
     #[error("cannot write byte {start}")]
     Write {
@@ -146,6 +161,58 @@ pub enum Rule {
         /// Where the image, or the last object of a container, ends.
         end: u64,
     },
+    /// A live medium has no image.
+    #[error("holds no image of SquashFS")]
+    NoImages,
+    /// A live medium has no such file.
+    #[error("has no file `{path}`")]
+    NotThere {
+        /// What was asked for.
+        path: String,
+    },
+    /// A live medium has several images.
+    #[error("holds {count} images, and which of them is to be replaced is not said: {paths}")]
+    Several {
+        /// How many.
+        count: usize,
+        /// The first of them.
+        paths: String,
+    },
+    /// A file is in several pieces.
+    #[error("is in several extents, as files above 4 GiB are; such an image is not replaced")]
+    Pieces,
+    /// Something else of a live medium uses the same bytes.
+    #[error("shares bytes with what lies from byte {start} to {end}, which would change too")]
+    Shared {
+        /// Where that begins.
+        start: u64,
+        /// Where it ends.
+        end: u64,
+    },
+    /// A hash tree is of the old image.
+    #[error("is protected by `{path}`, and nobody but its maker can make another")]
+    HashTree {
+        /// The file with the tree, or a part of it.
+        path: String,
+    },
+    /// The image holds nothing but another one.
+    #[error("is nested: `{path}` in it is a file system of its own, whose files keep their order")]
+    Nested {
+        /// The inner image.
+        path: String,
+    },
+    /// A live medium has a second file system of the same files.
+    #[error("is one of UDF, which states places and sizes too; only ISO 9660 is changed")]
+    Udf,
+    /// Too many checksum files change.
+    #[error("is one of more than {limit} checksum files that would change")]
+    Lists {
+        /// How many may.
+        limit: usize,
+    },
+    /// Checksum files name each other.
+    #[error("is a checksum file that names another one that names it")]
+    ListCycle,
     /// Another image comes after the image.
     #[error("begins another image, and which of them is to be replaced is not known")]
     SecondImage,

@@ -21,6 +21,8 @@
 //! A SIF container has a table of its objects, which the crate `sif` reads and changes: what comes
 //! after the image moves, and signatures of the image are dropped.
 //!
+//! A live ISO has its image among other files, some of which state its checksum (`iso_image.rs`).
+//!
 //! An [`Original`] is such a file. A caller writes another image of [`Original::input`], at
 //! the same place, and [`Original::complete`] adds everything around it. [`probe`] asks a
 //! program whether it reads another compressor. [`zsync`] makes the file by which `zsync` fetches
@@ -32,21 +34,25 @@ mod digest;
 mod error;
 mod field;
 mod image;
+mod iso_image;
 mod original;
 mod probe;
 mod program;
 mod report;
 mod sif_image;
+mod site;
 mod stand;
 mod zsync;
 
 pub use app_image::AppImage;
 pub use container::{Account, Container};
 pub use error::{Error, Rule};
+pub use iso_image::IsoImage;
 pub use original::Original;
 pub use probe::probe;
 pub use program::{Place, Section, Sections};
 pub use report::Report;
 pub use sif_image::SifImage;
+pub use site::Site;
 pub use stand::{MAKER, STANDING, stand};
 pub use zsync::zsync;

@@ -11,6 +11,7 @@ use coldpress_writer::Input;
 
 use crate::container::{Account, Container};
 use crate::error::Error;
+use crate::site::Site;
 
 /// A file with an image in it, and what that image is like.
 #[derive(Debug)]
@@ -31,20 +32,26 @@ pub struct Original {
 }
 
 impl Original {
-    /// Opens a file; `None` if it is neither an AppImage of type 2 nor a SIF container.
+    /// Opens a file; `None` if it is neither an AppImage of type 2, a SIF container nor an ISO
+    /// file.
+    ///
+    /// * `wanted`: the path of the image in an ISO file that has several.
     ///
     /// # Errors
     ///
     /// If it cannot be read, cannot be rebuilt, or its image is damaged.
-    pub fn open(path: &Path) -> Result<Option<Self>, Error> {
+    pub fn open(path: &Path, wanted: Option<&[u8]>) -> Result<Option<Self>, Error> {
         let read = |source| Error::Read { start: 0, source };
         let file = open_file(path).map_err(read)?;
-        let Some(container) = Container::open(&file)? else {
+        let Some(container) = Container::open(&file, wanted)? else {
             return Ok(None);
         };
         let start = container.image().start;
         let inner = file.try_clone().map_err(read)?;
         let image = Image::new(Box::new(Offset { inner, start }))?;
+        if let Container::Iso(medium) = &container {
+            medium.check_nested(&image)?;
+        }
         let superblock = image.superblock();
         Ok(Some(Self {
             path: path.canonicalize().map_err(read)?,
@@ -95,6 +102,8 @@ impl Original {
     ///
     /// * `takes_place`: whether it is to replace the old file, whose owner and group it then gets if
     ///   this process may give it away.
+    /// * `directory`: for files that are removed again.
+    /// * `stop`: whether to give up.
     ///
     /// # Errors
     ///
@@ -104,8 +113,16 @@ impl Original {
         new: &File,
         image_bytes: u64,
         takes_place: bool,
+        directory: &Path,
+        stop: &mut dyn FnMut() -> bool,
     ) -> Result<Account, Error> {
-        let account = self.container.complete(&self.file, new, image_bytes)?;
+        let mut site = Site {
+            old: &self.path,
+            directory,
+            stop,
+        };
+        let completed = (self.container).complete(&self.file, new, image_bytes, &mut site);
+        let account = completed?;
         let failed = |source| Error::Write { start: 0, source };
         let metadata = self.file.metadata().map_err(failed)?;
         if takes_place && fchown(new, Some(metadata.uid()), Some(metadata.gid())).is_err() {

@@ -52,7 +52,7 @@ pub fn probe(
     let built = write(&source, &order, &new, &options, &mut |_| {
         ControlFlow::Continue(())
     })?;
-    original.complete(&new, built.image_bytes, false)?;
+    original.complete(&new, built.image_bytes, false, directory, stop)?;
     let started = new.set_permissions(Permissions::from_mode(0o700));
     started.map_err(|source| Error::Write { start: 0, source })?;
     // A file that is open for writing cannot be started.

@@ -19,7 +19,7 @@ const SLACK_BYTES: u64 = 1 << 20;
 const TIMEOUT_S: u64 = 600;
 
 /// Makes the image that starts are measured from: of an AppImage a file system with it alone, so
-/// that only reads of the AppImage are counted and slowed down; of a SIF container its own image.
+/// that only reads of the AppImage are counted and slowed down; of others the image itself.
 ///
 /// Needs [`MAKER`] for an AppImage.
 ///
@@ -36,8 +36,8 @@ pub fn stand(
     stop: &mut dyn FnMut() -> bool,
 ) -> Result<(), Error> {
     let failed = |source| Error::Write { start: 0, source };
-    if let Container::Sif(_) = container {
-        return copy_image(file, to).map_err(failed);
+    if !matches!(container, Container::AppImage(_)) {
+        return copy_image(container, file, to).map_err(failed);
     }
     let tree = to.with_extension("tree");
     let file_bytes = linked(file, &tree).map_err(failed)?;
@@ -72,10 +72,14 @@ fn linked(file: &Path, directory: &Path) -> io::Result<u64> {
     Ok(linked.metadata()?.len())
 }
 
-/// The image of a container, as loop devices have it.
-fn copy_image(file: &Path, to: &Path) -> io::Result<()> {
+/// The image of a file that is one like another, as loop devices have it.
+fn copy_image(like: &Container, file: &Path, to: &Path) -> io::Result<()> {
     let mut file = File::open(file)?;
-    let container = Container::open(&file).map_err(io::Error::other)?;
+    let wanted = match like {
+        Container::Iso(it) => Some(it.path()),
+        _ => None,
+    };
+    let container = Container::open(&file, wanted).map_err(io::Error::other)?;
     let place = container.map(|it| it.image()).unwrap_or_default();
     file.seek(SeekFrom::Start(place.start))?;
     let bytes = place.end - place.start;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use coldpress_container::{Means, Reference, open};
 use coldpress_format::BlockSize;
 use coldpress_image::{find_images, read_sif};
-use coldpress_retrofit::{AppImage, SifImage, zsync};
+use coldpress_retrofit::{AppImage, IsoImage, SifImage, zsync};
 use coldpress_writer::{
     Digest, Input, Layer, LayerKind, LayersInput, SourceOptions, TarDefaults, gather,
 };
@@ -65,6 +65,16 @@ pub(crate) fn app_image(data: &[u8]) {
     assert!(!again.is_signed());
     assert_eq!(again.update_information(), read.update_information());
     zsync(&new, b"name", b"url").expect("bytes in memory are read");
+}
+
+/// Reads a live medium, and looks for the image in it.
+pub(crate) fn iso(data: &[u8]) {
+    let source = data.to_vec();
+    for wanted in [None, Some(&b"live/filesystem.squashfs"[..])] {
+        if let Ok(Some(medium)) = IsoImage::open(&source, wanted) {
+            assert!(medium.image().end <= data.len() as u64);
+        }
+    }
 }
 
 /// Opens the image of a layout. The first part is its index, the others are blobs; in each part,

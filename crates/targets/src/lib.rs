@@ -23,7 +23,7 @@ mod words;
 pub type Target = fn(&[u8]);
 
 /// Every target and its name.
-pub const TARGETS: [(&str, Target); 19] = [
+pub const TARGETS: [(&str, Target); 20] = [
     ("image", images::image),
     ("listing", images::listing),
     ("extraction", trees::extraction),
@@ -33,6 +33,7 @@ pub const TARGETS: [(&str, Target); 19] = [
     ("layers", containers::layers),
     ("sif", containers::sif),
     ("app-image", containers::app_image),
+    ("iso", containers::iso),
     ("trace", lists::trace),
     ("profile", lists::profile),
     ("plan", lists::plan),

@@ -139,7 +139,7 @@ fn what_cannot_be_rebuilt_is_refused() {
     for (args, parts) in [
         (
             "image -o New --plan plan",
-            &["is neither an AppImage of type 2 nor a SIF container"][..],
+            &["is no AppImage of type 2, SIF container or live ISO"][..],
         ),
         (
             "App -o New --plan plan -c zstd",
@@ -201,6 +201,48 @@ fn a_file_that_is_replaced_keeps_its_owner() {
     let metadata = fs::metadata(&app).unwrap();
     assert_eq!((metadata.uid(), metadata.gid()), (1234, 5678));
     assert_eq!(metadata.mode() & 0o777, 0o755);
+}
+
+#[test]
+fn a_live_medium_keeps_its_other_files() {
+    if without_peer("xorriso") {
+        return;
+    }
+    let session = session(&[]);
+    let live = session.at("medium/live");
+    fs::create_dir_all(&live).unwrap();
+    for name in ["filesystem.squashfs", "second.squashfs"] {
+        fs::copy(session.at("image"), live.join(name)).unwrap();
+    }
+    fs::write(live.join("vmlinuz"), [7; 5000]).unwrap();
+    let make = "cd medium && sha256sum live/* > SHA256SUMS && xorriso -as mkisofs -quiet -r -J -o ../old.iso .";
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-c", make]).current_dir(session.at("."));
+    assert!(shell.status().unwrap().success());
+    let unclear = retrofit(&session, "old.iso -o new.iso --plan plan");
+    assert_eq!(unclear.code, Some(2));
+    for part in ["holds 2 images", "live/second.squashfs", "--image"] {
+        assert!(unclear.stderr.contains(part), "{}", unclear.stderr);
+    }
+    let image = "--image live/filesystem.squashfs";
+    // In place, and by xorriso because blocks that are stored take more.
+    for (options, moved) in [("--plan plan", 0), ("--plan plan --level 1 -b 4K", 1)] {
+        let ran = retrofit(
+            &session,
+            &format!("old.iso -o new.iso --json {image} {options}"),
+        );
+        assert_eq!(ran.code, Some(1), "{}", ran.stderr);
+        let moved_parts = ran.json()["summary"]["moved"].as_array().unwrap().len();
+        assert_eq!(moved_parts, moved);
+    }
+    let ran = retrofit(&session, &format!("old.iso --in-place --json {image}"));
+    assert_eq!(ran.code, Some(1), "{}", ran.stderr);
+    assert!(ran.stderr.contains("no profile and no command") || ran.stderr.is_empty());
+    let again = retrofit(
+        &session,
+        &format!("old.iso -o again.iso {image} --plan plan"),
+    );
+    assert_eq!(again.code, Some(1), "{}", again.stderr);
 }
 
 #[test]

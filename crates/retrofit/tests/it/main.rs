@@ -1,5 +1,6 @@
-//! AppImages are read, rebuilt, and refused with a place.
+//! Files that hold an image are read, rebuilt, and refused with a place.
 
 mod app_image;
 mod damaged;
+mod iso;
 mod zsync;

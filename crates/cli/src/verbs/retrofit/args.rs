@@ -1,5 +1,6 @@
 //! `coldpress retrofit`.
 
+use std::ffi::OsString;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
@@ -11,16 +12,18 @@ use crate::flags::image::ImageArgs;
 use crate::flags::profile::OrderingProfileArgs;
 use crate::flags::recorder::RecorderArgs;
 
-/// Replace the image in an AppImage or SIF container by one that starts faster
+/// Replace the image in an AppImage, SIF container or live ISO by one that starts faster
 ///
 /// Records a cold start, builds the image in that order, and puts everything around it back byte
 /// for byte: the program of an AppImage and its update information, the other objects of a SIF
-/// container. Compares the new image with the old one and the rest with what was there. Then
+/// container, the boot records and other files of a live ISO, whose checksum files it updates.
+/// Compares the new image with the old one and the rest with what was there. Then
 /// measures cold and warm starts of both files, an AppImage through its own program, which needs
 /// root.
 ///
-/// Of an AppImage, COMMAND are the arguments of the application. Of a SIF container, it is run
-/// inside.
+/// Of an AppImage, COMMAND are the arguments of the application. Of a SIF container or a live ISO, it
+/// is run inside. A live ISO needs no COMMAND: without one and without a profile, its image has the
+/// order of its directories.
 ///
 /// Without --compressor, --level, --block-size and --tune, the image keeps its settings, and its
 /// blocks are copied. Another compressor is used only if the program of the AppImage extracts a
@@ -35,10 +38,11 @@ use crate::flags::recorder::RecorderArgs;
     after_long_help = "\
 Example:
   coldpress retrofit App.AppImage -o New.AppImage --device usb2
-  coldpress retrofit tool.sif -o new.sif --drop-signature -- python3 -c 'import numpy'"
+  coldpress retrofit tool.sif -o new.sif --drop-signature -- python3 -c 'import numpy'
+  coldpress retrofit debian-live.iso -o new.iso --profile boot.profile"
 )]
 pub(crate) struct RetrofitArgs {
-    /// The AppImage (type 2) or SIF container
+    /// The AppImage (type 2), SIF container or live ISO
     #[arg(value_name = "FILE")]
     pub(crate) input: PathBuf,
 
@@ -55,6 +59,10 @@ pub(crate) struct RetrofitArgs {
     /// The signature is of the old image, and nobody but its owner can make another.
     #[arg(long)]
     pub(crate) drop_signature: bool,
+
+    /// The image to replace, by its path in a live ISO with several
+    #[arg(long, value_name = "PATH")]
+    pub(crate) image: Option<OsString>,
 
     /// Write a zsync file beside the output, for downloads from this URL
     #[arg(long, value_name = "URL")]

@@ -84,7 +84,10 @@ impl Job<'_> {
         let order = steps::order(source, plan, settings, ui);
         let built = steps::write("pressing", source, &order, output, &options, ui)?;
         steps::verify(output, source, &built, original.start, ui)?;
-        let completed = original.complete(output.file(), built.image_bytes, self.args.in_place);
+        let (bytes, takes_place) = (built.image_bytes, self.args.in_place);
+        let mut stop = || ui.interrupt.is_pending();
+        let directory = self.scratch.path();
+        let completed = original.complete(output.file(), bytes, takes_place, directory, &mut stop);
         completed.with_context(|| format!("cannot complete {}", quoted(output.path())))
     }
 

@@ -4,6 +4,8 @@ pub(crate) mod args;
 mod job;
 
 use std::env;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
 use anyhow::{Context as _, anyhow};
@@ -14,7 +16,7 @@ use coldpress_layout::Plan;
 use coldpress_report::failure::hint;
 use coldpress_report::text::{escaped_path, quoted};
 use coldpress_report::units::bytes;
-use coldpress_retrofit::{Container, MAKER, Original, Report, zsync};
+use coldpress_retrofit::{Container, Error, MAKER, Original, Report, Rule, zsync};
 use coldpress_session::exit::Exit;
 use coldpress_session::ui::Ui;
 use coldpress_session::work_dir::{self, WorkDir};
@@ -42,7 +44,7 @@ pub(super) fn run(args: &RetrofitArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let given = args.plan.as_deref().map(steps::read_plan).transpose()?;
     let can_measure = privileges::ask(ui)? && can_stand(&original, ui);
     let recorder = match (&given, &profile) {
-        (None, None) => Some(recorder(args, command.as_ref(), ui)?),
+        (None, None) => recorder(args, &original, command.as_ref(), ui)?,
         _ => None,
     };
     let _hold = ui.interrupt.hold();
@@ -134,25 +136,45 @@ fn outputs(args: &RetrofitArgs) -> anyhow::Result<(Output, Option<Output>)> {
     Ok((Output::create(args.target())?, zsync))
 }
 
-/// What records the start.
+/// What records the start; `None` for a live medium without one.
 fn recorder(
     args: &RetrofitArgs,
+    original: &Original,
     command: Option<&Command>,
     ui: &Ui,
-) -> anyhow::Result<&'static Recorder> {
+) -> anyhow::Result<Option<&'static Recorder>> {
     let Some(command) = command else {
+        if let Container::Iso(_) = original.container {
+            ui.warn("no profile and no command: files have the order of their directories");
+            return Ok(None);
+        }
         let error = anyhow!("there is no command to start");
         return Err(hint(error, "write it at the end, after `--`"));
     };
-    recording::choose(args.recorder.recorder, command.chroot, &args.input, ui)
+    recording::choose(args.recorder.recorder, command.chroot, &args.input, ui).map(Some)
 }
 
 /// Opens the file, and refuses what may not become another.
 fn open(args: &RetrofitArgs) -> anyhow::Result<Original> {
     let path = quoted(&args.input);
-    let opened = Original::open(&args.input);
-    let Some(original) = opened.with_context(|| format!("cannot retrofit {path}"))? else {
-        let error = anyhow!("{path} is neither an AppImage of type 2 nor a SIF container");
+    let wanted = args.image.as_deref().map(OsStr::as_bytes);
+    let opened = Original::open(&args.input, wanted).map_err(|error| {
+        let is_unclear = matches!(
+            &error,
+            Error::Refused {
+                rule: Rule::Several { .. },
+                ..
+            }
+        );
+        let error = anyhow!(error).context(format!("cannot retrofit {path}"));
+        if is_unclear {
+            hint(error, "`--image PATH` names the one to replace")
+        } else {
+            error
+        }
+    });
+    let Some(original) = opened? else {
+        let error = anyhow!("{path} is no AppImage of type 2, SIF container or live ISO");
         let advice = "`coldpress press` builds an image from a directory";
         return Err(hint(error, advice));
     };
@@ -167,7 +189,7 @@ fn open(args: &RetrofitArgs) -> anyhow::Result<Original> {
 /// What is started: an AppImage as its program does it, a container from the inside.
 fn command(args: &RetrofitArgs, original: &Original) -> anyhow::Result<Option<Command>> {
     let mut command = program::of_image(&args.command)?;
-    if let Container::Sif(_) = original.container {
+    if !matches!(original.container, Container::AppImage(_)) {
         command.chroot = true;
         return Ok((!command.args.is_empty()).then_some(command));
     }
