@@ -40,6 +40,9 @@ pub struct Account {
     pub recomputed: Vec<String>,
     /// What became zeros or was taken out.
     pub dropped: Vec<String>,
+    /// Whether it has a signature of its own.
+    #[serde(skip)]
+    pub is_signed: bool,
 }
 
 impl Container {

@@ -14,6 +14,9 @@ pub enum Error {
         /// Why.
         source: io::Error,
     },
+    /// An AppImage cannot be signed.
+    #[error("the AppImage cannot be signed: {0}")]
+    Signature(String),
     /// A zsync file cannot hold a text.
     #[error("a zsync file holds no line break, and the {what} has one; choose another")]
     LineBreak {

@@ -25,7 +25,7 @@
 //!
 //! An [`Original`] is such a file. A caller writes another image of [`Original::input`], at
 //! the same place, and [`Original::complete`] adds everything around it. [`probe`] asks a
-//! program whether it reads another compressor. [`zsync`] makes the file by which `zsync` fetches
+//! program whether it reads another compressor, and [`sign`] signs an AppImage again. [`zsync`] makes the file by which `zsync` fetches
 //! only what differs.
 
 mod app_image;
@@ -40,6 +40,7 @@ mod probe;
 mod program;
 mod report;
 mod sif_image;
+mod signature;
 mod site;
 mod stand;
 mod zsync;
@@ -53,6 +54,7 @@ pub use probe::probe;
 pub use program::{Place, Section, Sections};
 pub use report::Report;
 pub use sif_image::SifImage;
+pub use signature::{SIGNER, check_signable, sign};
 pub use site::Site;
 pub use stand::{MAKER, STANDING, stand};
 pub use zsync::zsync;

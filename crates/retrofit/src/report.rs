@@ -17,7 +17,7 @@ pub struct Report {
     /// What became of the parts around the image.
     #[serde(flatten)]
     pub account: Account,
-    /// `none`, or `dropped`.
+    /// `none`, `dropped`, or `made`.
     pub signature: &'static str,
     /// Whether a start was recorded; else a profile or a plan was given.
     pub recorded: bool,
@@ -28,13 +28,17 @@ pub struct Report {
 impl Report {
     /// What became of a file that was rebuilt, and of which nothing is measured yet.
     pub fn new(original: &Original, account: Account, file: String, new_bytes: u64) -> Self {
-        let is_signed = original.container.is_signed();
+        let signature = match original.container.is_signed() {
+            _ if account.is_signed => "made",
+            true => "dropped",
+            false => "none",
+        };
         Self {
             file,
             old_bytes: original.file_bytes,
             new_bytes,
             account,
-            signature: if is_signed { "dropped" } else { "none" },
+            signature,
             recorded: false,
             proven: false,
         }
@@ -47,6 +51,7 @@ impl Report {
             moved,
             recomputed,
             dropped,
+            ..
         } = &self.account;
         let lists = [
             ("identical", identical),

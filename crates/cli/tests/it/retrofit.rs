@@ -1,12 +1,13 @@
 //! `coldpress retrofit`: AppImages and SIF containers with another image in them.
 
 use std::fs;
-use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
+use std::process::Command;
 
 use coldpress_image::{Sif, read_sif};
 
 use crate::press::unprivileged::as_nobody;
-use crate::run::{Ran, Session};
+use crate::run::{self, Ran, Session};
 use crate::skip::{self, without_peer};
 
 const PLAN: &str = "coldpress-plan 1\n[data]\nblocks /large\n";
@@ -15,7 +16,7 @@ const SECTIONS: [(&str, usize); 4] = [
     (".digest_md5", 16),
     (".upd_info", 64),
     (".sha256_sig", 1024),
-    (".sig_key", 512),
+    (".sig_key", 4096),
 ];
 
 /// A program that nothing can start, but with sections; the first is at byte 64.
@@ -131,6 +132,60 @@ fn an_app_image_keeps_everything_but_its_image() {
     assert!(replaced[64..80] != [7; 16] && replaced[64..80] != [0; 16]);
     replaced[64..80].fill(0);
     assert!(replaced[..old.len()] == old && replaced[old.len()..] == new[old.len()..]);
+}
+
+#[test]
+fn an_app_image_is_signed_as_appimagetool_signs() {
+    if without_peer("gpg") {
+        return;
+    }
+    let old = program();
+    let session = session(&old);
+    // Without mkfs.ext4 in PATH nothing is measured, and this program cannot be started.
+    let [home, path] = ["home", "path"].map(|name| session.at(name));
+    fs::create_dir(&path).unwrap();
+    fs::create_dir(&home).unwrap();
+    fs::set_permissions(&home, fs::Permissions::from_mode(0o700)).unwrap();
+    let find = run::program(Command::new("sh").args(["-c", "command -v gpg"]));
+    symlink(find.text().trim(), path.join("gpg")).unwrap();
+    let gpg = |words: &str| {
+        let mut command = Command::new("gpg");
+        command.args(["--batch", "--passphrase", ""]);
+        let ran = command
+            .args(words.split(' '))
+            .current_dir(session.directory());
+        run::program(ran.env("GNUPGHOME", &home))
+    };
+    gpg("--quick-generate-key tester@example.org ed25519 sign never");
+    let sign = |key: &str| {
+        let words = ["-q", "retrofit", "App", "-o", "New", "--plan", "plan"];
+        let words = words.into_iter().chain(["--json", "--sign", key]);
+        let mut command = session.command(words);
+        let command = command.env("GNUPGHOME", &home).env("PATH", &path);
+        Ran::of(command.output().unwrap())
+    };
+    let ran = sign("nobody@example.org");
+    assert_eq!(ran.code, Some(2), "{}", ran.stderr);
+    assert!(ran.stderr.contains("cannot be signed"), "{}", ran.stderr);
+    assert!(!session.at("New").exists());
+    let ran = sign("tester@example.org");
+    assert_eq!(ran.code, Some(1), "{}", ran.stderr);
+    let summary = &ran.json()["summary"];
+    assert_eq!(summary["signature"], "made");
+    // What `validate` of AppImageKit does.
+    let mut new = fs::read(session.at("New")).unwrap();
+    let (signature, key) = (64 + 16 + 64, 64 + 16 + 64 + 1024);
+    let text = |bytes: &[u8]| bytes.split(|byte| *byte == 0).next().unwrap().to_vec();
+    fs::write(session.at("signature"), text(&new[signature..key])).unwrap();
+    assert!(text(&new[key..key + 4096]).starts_with(b"-----BEGIN PGP PUBLIC KEY"));
+    new[signature..key + 4096].fill(0);
+    assert!(new[..old.len()] == old);
+    fs::write(session.at("zeroed"), &new).unwrap();
+    let sum = run::program(Command::new("sha256sum").arg(session.at("zeroed")));
+    fs::write(session.at("digest"), &sum.text()[..64]).unwrap();
+    gpg("--verify signature digest");
+    let mut stop = Command::new("gpgconf");
+    run::program(stop.args(["--kill", "all"]).env("GNUPGHOME", &home));
 }
 
 #[test]

@@ -60,6 +60,13 @@ pub(crate) struct RetrofitArgs {
     #[arg(long)]
     pub(crate) drop_signature: bool,
 
+    /// Sign the new AppImage with this key of gpg
+    ///
+    /// KEY is what gpg takes: a fingerprint, a number or a mail address. An old signature goes, as
+    /// with --drop-signature.
+    #[arg(long, value_name = "KEY")]
+    pub(crate) sign: Option<String>,
+
     /// The image to replace, by its path in a live ISO with several
     #[arg(long, value_name = "PATH")]
     pub(crate) image: Option<OsString>,

@@ -9,7 +9,7 @@ use coldpress_host::{Command, Device, Janitor, Scratch};
 use coldpress_layout::Plan;
 use coldpress_report::failure::hint;
 use coldpress_report::text::{printable, quoted};
-use coldpress_retrofit::{Account, Container, Original, STANDING, probe, stand};
+use coldpress_retrofit::{Account, Container, Original, STANDING, probe, sign, stand};
 use coldpress_session::ui::Ui;
 use coldpress_session::work_dir::WorkDir;
 use coldpress_writer::{MetadataLayout, Output, Source};
@@ -88,6 +88,14 @@ impl Job<'_> {
         let mut stop = || ui.interrupt.is_pending();
         let directory = self.scratch.path();
         let completed = original.complete(output.file(), bytes, takes_place, directory, &mut stop);
+        let completed = completed.and_then(|mut account| {
+            if let (Some(key), Container::AppImage(app)) = (&self.args.sign, &original.container) {
+                sign(app, output.file(), key, directory, &mut stop)?;
+                account.recomputed.push(format!("signature, by {key}"));
+                account.is_signed = true;
+            }
+            Ok(account)
+        });
         completed.with_context(|| format!("cannot complete {}", quoted(output.path())))
     }
 

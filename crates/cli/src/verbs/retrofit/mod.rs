@@ -16,7 +16,9 @@ use coldpress_layout::Plan;
 use coldpress_report::failure::hint;
 use coldpress_report::text::{escaped_path, quoted};
 use coldpress_report::units::bytes;
-use coldpress_retrofit::{Container, Error, MAKER, Original, Report, Rule, zsync};
+use coldpress_retrofit::{
+    Container, Error, MAKER, Original, Report, Rule, SIGNER, check_signable, zsync,
+};
 use coldpress_session::exit::Exit;
 use coldpress_session::ui::Ui;
 use coldpress_session::work_dir::{self, WorkDir};
@@ -36,7 +38,7 @@ use crate::verbs::retrofit::job::Job;
 use crate::{program, steps};
 
 pub(super) fn run(args: &RetrofitArgs, ui: &Ui) -> anyhow::Result<Exit> {
-    let original = open(args)?;
+    let original = open(args, ui)?;
     let device = Device::parse(&args.device)?;
     let target = Target::resolve(&args.device, ui)?;
     let command = command(args, &original)?;
@@ -155,7 +157,7 @@ fn recorder(
 }
 
 /// Opens the file, and refuses what may not become another.
-fn open(args: &RetrofitArgs) -> anyhow::Result<Original> {
+fn open(args: &RetrofitArgs, ui: &Ui) -> anyhow::Result<Original> {
     let path = quoted(&args.input);
     let wanted = args.image.as_deref().map(OsStr::as_bytes);
     let opened = Original::open(&args.input, wanted).map_err(|error| {
@@ -178,12 +180,30 @@ fn open(args: &RetrofitArgs) -> anyhow::Result<Original> {
         let advice = "`coldpress press` builds an image from a directory";
         return Err(hint(error, advice));
     };
-    if original.container.is_signed() && !args.drop_signature {
+    if let Some(key) = &args.sign {
+        check_key(&original, key, ui)?;
+    } else if original.container.is_signed() && !args.drop_signature {
         let error = anyhow!("{path} is signed, and its signature does not hold for another image");
-        let advice = "`--drop-signature` writes the new file without; sign that then";
+        let advice =
+            "`--drop-signature` writes the new file without, and `--sign KEY` signs an AppImage";
         return Err(hint(error, advice));
     }
     Ok(original)
+}
+
+/// Refuses what cannot be signed.
+fn check_key(original: &Original, key: &str, ui: &Ui) -> anyhow::Result<()> {
+    let Container::AppImage(app) = &original.container else {
+        let error = anyhow!("only AppImages are signed here");
+        let advice = "leave --sign out; `siftool sign` and `gpg` sign the other files afterwards";
+        return Err(hint(error, advice));
+    };
+    if !external_tool::is_installed(SIGNER) {
+        let error = anyhow!("{SIGNER} is not installed, and makes the signature");
+        return Err(hint(error, "install GnuPG (gnupg), or leave --sign out"));
+    }
+    let mut stop = || ui.interrupt.is_pending();
+    Ok(check_signable(app, key, &mut stop)?)
 }
 
 /// What is started: an AppImage as its program does it, a container from the inside.
