@@ -15,6 +15,7 @@ mod rewrite;
 mod rewritten;
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 use coldpress_format::{MAGIC, SUPERBLOCK_SIZE};
 use coldpress_image::{Image, ReadAt};
@@ -80,10 +81,7 @@ impl IsoImage {
             return Err(refused(start, Rule::Pieces));
         };
         let place = section.data.clone();
-        if let Some(other) = iso.other_at(&place) {
-            let (start, end) = (other.start, other.end);
-            return Err(refused(place.start, Rule::Shared { start, end }));
-        }
+        check_alone(&iso, file)?;
         let image = image(source, &place)?;
         if let Some(tree) = beside(&iso, &file.path, &HASH_TREES).next() {
             let path = name(tree);
@@ -94,12 +92,15 @@ impl IsoImage {
         let lists = lists(&iso, source)?;
         let affected = affected(&lists, &changed)?;
         signed.extend(affected.iter().map(|list| list.file.path.as_slice()));
-        let signatures = signed
-            .iter()
-            .flat_map(|path| beside(&iso, path, &SIGNATURES));
+        let signatures = signed.iter();
+        let signatures = signatures.flat_map(|path| beside(&iso, path, &SIGNATURES));
+        let signatures: Vec<File> = signatures.cloned().collect();
+        for written in affected.iter().map(|list| &list.file).chain(&signatures) {
+            check_alone(&iso, written)?;
+        }
         Ok(Some(Self {
             path: file.path.clone(),
-            signatures: signatures.cloned().collect(),
+            signatures,
             place,
             image,
             file_bytes,
@@ -167,6 +168,17 @@ fn check_udf(source: &dyn ReadAt) -> Result<(), Error> {
         read_up_to(source, &mut mark, start + 1)?;
         if UDF_MARKS.contains(&mark.as_slice()) {
             return Err(Error::refused("volume", start, Rule::Udf));
+        }
+    }
+    Ok(())
+}
+
+/// Demands that nothing else lies where a file does that is to be changed.
+fn check_alone(iso: &Iso, file: &File) -> Result<(), Error> {
+    for section in &file.sections {
+        if let Some(Range { start, end }) = iso.other_at(&section.data) {
+            let rule = Rule::Shared { start, end };
+            return Err(Error::refused(name(file), section.data.start, rule));
         }
     }
     Ok(())

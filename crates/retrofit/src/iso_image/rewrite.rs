@@ -62,8 +62,10 @@ pub(super) fn rewrite(
     // Boot loaders look for file systems with this date.
     if let Some(date) = digits.filter(|it| !it.starts_with("0000")) {
         args.extend(["-volume_date".into(), "uuid".into(), date.clone().into()]);
-        args.extend(["-alter_date", "b-c", &date].map(OsString::from));
-        args.extend([path.into(), "--".into()]);
+        for which in ["b-c", "c"] {
+            args.extend(["-alter_date", which, &date].map(OsString::from));
+            args.extend([path.into(), "--".into()]);
+        }
     }
     let command = Command {
         args,

@@ -295,3 +295,24 @@ fn what_cannot_be_replaced_is_refused() {
     let error = Container::open(&file, Some(b"live/third")).unwrap_err();
     assert!(error.to_string().contains("has no file `live/third`"));
 }
+
+#[test]
+fn an_image_that_shares_its_bytes_is_refused() {
+    if without_peer("xorriso") {
+        return;
+    }
+    let medium = Medium::new(8192);
+    medium.make();
+    let start = medium.open("old.iso").unwrap().unwrap().image().start;
+    let mut old = bytes(&medium.at("old.iso"));
+    let name = b"vmlinuz.;1";
+    let mut names = old.windows(name.len());
+    let record = names.position(|it| it == name).unwrap() - 33;
+    let block = u32::try_from(start / 2048).unwrap().to_le_bytes();
+    old[record + 2..record + 6].copy_from_slice(&block);
+    let reversed: Vec<u8> = block.into_iter().rev().collect();
+    old[record + 6..record + 10].copy_from_slice(&reversed);
+    let error = Container::open(&old, Some(PATH)).unwrap_err().to_string();
+    let expected = format!("shares bytes with what lies from byte {start} to");
+    assert!(error.contains(&expected), "{error}");
+}
