@@ -30,8 +30,10 @@ const PADDING_BYTES: u64 = 4096;
 pub struct Resquashed {
     /// Whether all bytes are the same; unknown if it could not be made.
     pub verdict: Verdict,
-    /// Which mksquashfs made it, and what differs or is missing.
+    /// Which mksquashfs made it.
     pub why: String,
+    /// What differs, or why it was not made.
+    pub reasons: Vec<String>,
 }
 
 impl Survey {
@@ -72,6 +74,20 @@ impl Survey {
                 .map(|it| it.why),
         );
         refused
+    }
+
+    /// Whether the store makes the snap again and compares.
+    pub fn is_compared(&self) -> bool {
+        self.refused_at_once().is_empty() && !self.kind().is_root_file_system()
+    }
+
+    /// Whether a file of this length is one that `snap pack` filled up, as mksquashfs alone does not.
+    pub fn is_filled_up(&self, size_bytes: u64) -> bool {
+        size_bytes == SNAP_MIN_BYTES && self.padded_bytes() < SNAP_MIN_BYTES
+    }
+
+    fn padded_bytes(&self) -> u64 {
+        self.superblock.bytes_used.next_multiple_of(PADDING_BYTES)
     }
 
     /// Every rule, with what was found; but for the compressor if that is not read.
@@ -157,11 +173,11 @@ impl Survey {
 
     fn padding(&self, size_bytes: u64) -> Finding {
         let (about, used) = ("padding", self.superblock.bytes_used);
-        let padded = used.next_multiple_of(PADDING_BYTES);
+        let padded = self.padded_bytes();
         if size_bytes == padded {
             return met(about, &format!("up to a multiple of {PADDING_BYTES} bytes"));
         }
-        if size_bytes == padded.max(SNAP_MIN_BYTES) {
+        if self.is_filled_up(size_bytes) {
             return met(
                 about,
                 &format!("up to {size_bytes} bytes, as `snap pack` does"),
@@ -291,17 +307,28 @@ impl Survey {
 
     fn resquash(&self, resquashed: Option<&Resquashed>) -> Finding {
         let about = "resquash";
-        let Some(Resquashed { verdict, why }) = resquashed else {
-            let why = "the store makes the image again with mksquashfs and compares every byte, \
-                       unless the snap is exempt: what another program or layout wrote differs";
+        if self.kind().is_root_file_system() {
+            return met(about, &self.exempt("the store does not compare"));
+        }
+        let Some(Resquashed {
+            verdict,
+            why,
+            reasons,
+        }) = resquashed
+        else {
+            let why = "the store makes the image again with mksquashfs and compares every byte: \
+                       what another program or layout wrote differs";
             let finding = Finding::new(Verdict::Unknown, about, why.to_owned(), None);
             return finding.advised("`coldpress check --target snap-store` makes it again");
         };
+        let places = Places {
+            count: reasons.len() as u64,
+            first: reasons.clone(),
+        };
+        let finding = Finding::new(*verdict, about, why.clone(), None).at(&places);
         match verdict {
-            Verdict::No => self
-                .compared(about, why, None)
-                .advised("pack its files with `snap pack`; `coldpress diff` shows what differs"),
-            verdict => Finding::new(*verdict, about, why.clone(), None),
+            Verdict::No => finding.advised("pack its files with `snap pack`"),
+            _ => finding,
         }
     }
 

@@ -22,6 +22,7 @@ fn found(kind: Kind, change: impl FnOnce(&mut Survey)) -> Vec<(Verdict, &'static
     let resquashed = Resquashed {
         verdict: Verdict::Yes,
         why: "mksquashfs made the same bytes".to_owned(),
+        reasons: Vec::new(),
     };
     let padded = survey.superblock.bytes_used.next_multiple_of(4096);
     let findings = survey.judge(padded, Some(&resquashed));
@@ -178,8 +179,14 @@ fn what_differs_when_it_is_made_again_is_refused() {
         ),
     ] {
         let why = "by mksquashfs 4.5".to_owned();
-        let findings =
-            survey(kind, Compressor::Lzo).judge(4096, Some(&Resquashed { verdict, why }));
+        let findings = survey(kind, Compressor::Lzo).judge(
+            4096,
+            Some(&Resquashed {
+                verdict,
+                why,
+                reasons: vec!["a differs".to_owned()],
+            }),
+        );
         let mut last = findings.iter().rev().take(2);
         for (verdict, about) in expected.into_iter().rev() {
             let found = last.next().unwrap();
@@ -189,6 +196,7 @@ fn what_differs_when_it_is_made_again_is_refused() {
     let resquashed = Resquashed {
         verdict: Verdict::No,
         why: String::new(),
+        reasons: Vec::new(),
     };
     let findings = survey(Kind::Base, Compressor::Xz).judge(4096, Some(&resquashed));
     let resquash = findings.iter().find(|it| it.about == "resquash").unwrap();
