@@ -310,6 +310,10 @@ impl Survey {
         if self.kind().is_root_file_system() {
             return met(about, &self.exempt("the store does not compare"));
         }
+        if !self.refused_at_once().is_empty() {
+            let why = "the store does not make it again: the compressor or fragments are refused";
+            return Finding::new(Verdict::Unknown, about, why.to_owned(), None);
+        }
         let Some(Resquashed {
             verdict,
             why,

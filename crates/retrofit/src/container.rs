@@ -12,6 +12,7 @@ use crate::error::Error;
 use crate::field::read;
 use crate::program::{Place, Section};
 use crate::sif_image::SifImage;
+use crate::snap_image::{SNAP_MIN_BYTES, SnapImage};
 
 /// Bytes copied at once.
 const WINDOW_BYTES: usize = 1 << 20;
@@ -23,6 +24,8 @@ pub enum Container {
     AppImage(AppImage),
     /// A container of Apptainer.
     Sif(Box<SifImage>),
+    /// A snap, of which nothing is around the image.
+    Snap(Box<SnapImage>),
 }
 
 /// What became of the parts of a file, in words.
@@ -39,16 +42,19 @@ pub struct Account {
 }
 
 impl Container {
-    /// Reads what is around the image of a file; `None` if it is neither.
+    /// Reads what is around the image of a file; `None` if it is none of them.
     ///
     /// # Errors
     ///
     /// If it is one that cannot be rebuilt.
-    pub fn open(source: &dyn ReadAt) -> Result<Option<Self>, Error> {
-        if let Some(container) = SifImage::open(source)? {
+    pub fn open(file: &File) -> Result<Option<Self>, Error> {
+        if let Some(container) = SifImage::open(file)? {
             return Ok(Some(Self::Sif(Box::new(container))));
         }
-        Ok(AppImage::open(source)?.map(Self::AppImage))
+        if let Some(snap) = SnapImage::open(file)? {
+            return Ok(Some(Self::Snap(Box::new(snap))));
+        }
+        Ok(AppImage::open(file)?.map(Self::AppImage))
     }
 
     /// Where its image is, without padding.
@@ -56,6 +62,7 @@ impl Container {
         match self {
             Self::AppImage(it) => it.image(),
             Self::Sif(it) => it.image(),
+            Self::Snap(it) => it.image(),
         }
     }
 
@@ -63,7 +70,7 @@ impl Container {
     pub fn is_padded(&self) -> bool {
         match self {
             Self::AppImage(it) => it.is_padded(),
-            Self::Sif(_) => true,
+            Self::Sif(_) | Self::Snap(_) => true,
         }
     }
 
@@ -72,6 +79,8 @@ impl Container {
         match self {
             Self::AppImage(it) => it.is_signed(),
             Self::Sif(it) => it.signatures().next().is_some(),
+            // What the store signed is not in the file.
+            Self::Snap(_) => false,
         }
     }
 
@@ -97,6 +106,7 @@ impl Container {
         match self {
             Self::AppImage(it) => complete_app_image(it, new),
             Self::Sif(it) => complete_sif(it, old, new, image_bytes),
+            Self::Snap(_) => complete_snap(new, image_bytes),
         }
     }
 }
@@ -127,6 +137,17 @@ fn complete_app_image(it: &AppImage, new: &File) -> Result<Account, Error> {
     let digest = digest.map(|_| Section::Digest.name().to_owned());
     account.recomputed.extend(digest);
     Ok(account)
+}
+
+fn complete_snap(new: &File, image_bytes: u64) -> Result<Account, Error> {
+    let end = image_bytes.max(SNAP_MIN_BYTES);
+    new.set_len(end)
+        .map_err(|source| Error::Write { start: end, source })?;
+    let assertion = "the store's assertion, which names the digest of the old file";
+    Ok(Account {
+        dropped: vec![assertion.to_owned()],
+        ..Account::default()
+    })
 }
 
 fn complete_sif(

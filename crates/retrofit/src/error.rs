@@ -17,6 +17,9 @@ pub enum Error {
     /// A SIF container says what cannot be true.
     #[error(transparent)]
     Sif(#[from] coldpress_sif::Error),
+    /// A snap says of itself what cannot be true.
+    #[error(transparent)]
+    Snap(#[from] coldpress_snap::Error),
     /// The image is damaged.
     #[error(transparent)]
     Image(#[from] coldpress_image::Error),

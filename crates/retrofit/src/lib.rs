@@ -21,6 +21,9 @@
 //! A SIF container has a table of its objects, which the crate `sif` reads and changes: what comes
 //! after the image moves, and signatures of the image are dropped.
 //!
+//! A snap is an image and nothing else. What the store signed is the digest of the file, and is kept
+//! elsewhere.
+//!
 //! An [`Original`] is such a file. A caller writes another image of [`Original::input`], at
 //! the same place, and [`Original::complete`] adds everything around it. [`probe`] asks a
 //! program whether it reads another compressor. [`zsync`] makes the file by which `zsync` fetches
@@ -37,6 +40,7 @@ mod probe;
 mod program;
 mod report;
 mod sif_image;
+mod snap_image;
 mod stand;
 mod zsync;
 
@@ -48,5 +52,6 @@ pub use probe::probe;
 pub use program::{Place, Section, Sections};
 pub use report::Report;
 pub use sif_image::SifImage;
+pub use snap_image::SnapImage;
 pub use stand::{MAKER, STANDING, stand};
 pub use zsync::zsync;

@@ -31,7 +31,7 @@ pub struct Original {
 }
 
 impl Original {
-    /// Opens a file; `None` if it is neither an AppImage of type 2 nor a SIF container.
+    /// Opens a file; `None` if it is no AppImage of type 2, SIF container or snap.
     ///
     /// # Errors
     ///

@@ -19,7 +19,7 @@ const SLACK_BYTES: u64 = 1 << 20;
 const TIMEOUT_S: u64 = 600;
 
 /// Makes the image that starts are measured from: of an AppImage a file system with it alone, so
-/// that only reads of the AppImage are counted and slowed down; of a SIF container its own image.
+/// that only reads of the AppImage are counted and slowed down; of others their own image.
 ///
 /// Needs [`MAKER`] for an AppImage.
 ///
@@ -36,8 +36,9 @@ pub fn stand(
     stop: &mut dyn FnMut() -> bool,
 ) -> Result<(), Error> {
     let failed = |source| Error::Write { start: 0, source };
-    if let Container::Sif(_) = container {
-        return copy_image(file, to).map_err(failed);
+    match container {
+        Container::Sif(_) | Container::Snap(_) => return copy_image(file, to).map_err(failed),
+        Container::AppImage(_) => {}
     }
     let tree = to.with_extension("tree");
     let file_bytes = linked(file, &tree).map_err(failed)?;

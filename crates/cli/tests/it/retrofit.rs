@@ -139,7 +139,7 @@ fn what_cannot_be_rebuilt_is_refused() {
     for (args, parts) in [
         (
             "image -o New --plan plan",
-            &["is neither an AppImage of type 2 nor a SIF container"][..],
+            &["is no AppImage of type 2, no SIF container and no snap"][..],
         ),
         (
             "App -o New --plan plan -c zstd",

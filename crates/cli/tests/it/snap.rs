@@ -212,3 +212,86 @@ fn a_target_that_is_no_store_is_judged_as_by_doctor() {
     let ran = stage.run(["check", "image", "--target", "nowhere"]);
     assert_eq!(ran.code, Some(2), "{}", ran.stderr);
 }
+
+/// Everything that is listed of an image.
+fn listed(stage: &Stage, image: &str) -> String {
+    stage.done(["ls", "-lR", image]).text()
+}
+
+#[test]
+fn a_snap_is_rebuilt_only_for_sideloading() {
+    if skip::without_peer("mksquashfs") {
+        return;
+    }
+    let stage = stage();
+    fs::remove_file(stage.at("source/data")).unwrap();
+    mksquashfs(&stage, "app.snap", OF_SNAP_PACK, &[]);
+    fs::write(
+        stage.at("plan"),
+        "coldpress-plan 1\n[data]\nblocks /bin/hello\n",
+    )
+    .unwrap();
+    let retrofit = ["-q", "retrofit", "app.snap", "-o", "new.snap"];
+    let planned = [&retrofit[..], &["--plan", "plan"]].concat();
+    let refused = stage.run(&planned);
+    assert_eq!(refused.code, Some(2));
+    for part in [
+        "assertion names its digest",
+        "--sideload",
+        "coldpress prefetch",
+    ] {
+        assert!(refused.stderr.contains(part), "{}", refused.stderr);
+    }
+    assert!(!stage.at("new.snap").exists());
+    let ran = stage.run([&planned[..], &["--sideload", "--json"]].concat());
+    assert_eq!(ran.code, Some(1), "nothing was started: {}", ran.stderr);
+    let dropped = &ran.json()["summary"]["dropped"][0];
+    assert!(dropped.as_str().unwrap().contains("the store's assertion"));
+    assert_eq!(listed(&stage, "new.snap"), listed(&stage, "app.snap"));
+    let size_bytes = fs::metadata(stage.at("new.snap")).unwrap().len();
+    assert_eq!(size_bytes, SNAP_MIN_BYTES);
+    // Not a snap, and one that says what cannot be true.
+    for (metadata, said) in [
+        (None, "no AppImage of type 2, no SIF container and no snap"),
+        (Some("name: [A]\nversion: 1\n"), "line 1: `name` is `A`"),
+    ] {
+        fs::remove_file(stage.at("source/meta/snap.yaml")).unwrap();
+        if let Some(metadata) = metadata {
+            fs::write(stage.at("source/meta/snap.yaml"), metadata).unwrap();
+        }
+        mksquashfs(&stage, "app.snap", OF_SNAP_PACK, &[]);
+        let ran = stage.run([&planned[..], &["--sideload"]].concat());
+        assert_eq!(ran.code, Some(2));
+        assert!(ran.stderr.contains(said), "{}", ran.stderr);
+        fs::write(stage.at("source/meta/snap.yaml"), METADATA).unwrap();
+    }
+}
+
+#[test]
+fn a_start_of_an_app_is_recorded_and_both_snaps_are_started() {
+    if skip::without_measuring() || skip::without_peer("mksquashfs") {
+        return;
+    }
+    let stage = stage();
+    // Before the data where nobody knows which is read.
+    fs::write(stage.at("source/a"), vec![1; 300_000]).unwrap();
+    mksquashfs(&stage, "app.snap", OF_SNAP_PACK, &[]);
+    let args = "-q retrofit app.snap -o new.snap --sideload --runs 1 --json -- hello.hello";
+    let ran = stage.done(args.split(' '));
+    let summary = &ran.json()["summary"];
+    assert_eq!(
+        (&summary["proven"], &summary["recorded"]),
+        (&true.into(), &true.into())
+    );
+    assert_eq!(listed(&stage, "new.snap"), listed(&stage, "app.snap"));
+    let first = |image: &str| {
+        let blocks = stage.done(["stat", "--blocks", image, "/data"]);
+        blocks.text().contains("image byte 96 to")
+    };
+    assert_eq!((first("app.snap"), first("new.snap")), (false, true));
+    let (code, _, broken) = judged(&stage, "new.snap");
+    assert_eq!(
+        (code, broken.join(", ").as_str()),
+        (Some(1), "no fragments, unknown resquash, unknown deltas")
+    );
+}

@@ -11,7 +11,7 @@ use crate::flags::image::ImageArgs;
 use crate::flags::profile::OrderingProfileArgs;
 use crate::flags::recorder::RecorderArgs;
 
-/// Replace the image in an AppImage or SIF container by one that starts faster
+/// Replace the image in an AppImage, SIF container or snap by one that starts faster
 ///
 /// Records a cold start, builds the image in that order, and puts everything around it back byte
 /// for byte: the program of an AppImage and its update information, the other objects of a SIF
@@ -20,7 +20,8 @@ use crate::flags::recorder::RecorderArgs;
 /// root.
 ///
 /// Of an AppImage, COMMAND are the arguments of the application. Of a SIF container, it is run
-/// inside.
+/// inside. Of a snap, it is an app or a program, and runs on this system and not on the snap's
+/// base.
 ///
 /// Without --compressor, --level, --block-size and --tune, the image keeps its settings, and its
 /// blocks are copied. Another compressor is used only if the program of the AppImage extracts a
@@ -35,10 +36,11 @@ use crate::flags::recorder::RecorderArgs;
     after_long_help = "\
 Example:
   coldpress retrofit App.AppImage -o New.AppImage --device usb2
-  coldpress retrofit tool.sif -o new.sif --drop-signature -- python3 -c 'import numpy'"
+  coldpress retrofit tool.sif -o new.sif --drop-signature -- python3 -c 'import numpy'
+  coldpress retrofit foo.snap --sideload -o foo-fast.snap -- foo"
 )]
 pub(crate) struct RetrofitArgs {
-    /// The AppImage (type 2) or SIF container
+    /// The AppImage (type 2), SIF container or snap
     #[arg(value_name = "FILE")]
     pub(crate) input: PathBuf,
 
@@ -55,6 +57,13 @@ pub(crate) struct RetrofitArgs {
     /// The signature is of the old image, and nobody but its owner can make another.
     #[arg(long)]
     pub(crate) drop_signature: bool,
+
+    /// Write a snap that no store has signed, for `snap install --dangerous`
+    ///
+    /// A snap of the store keeps its bytes, because the store's assertion names their digest. For
+    /// such a snap, `coldpress prefetch` reads ahead what a profile names.
+    #[arg(long)]
+    pub(crate) sideload: bool,
 
     /// Write a zsync file beside the output, for downloads from this URL
     #[arg(long, value_name = "URL")]
