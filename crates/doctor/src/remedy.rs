@@ -24,7 +24,7 @@ const PREFERRED: [Compressor; 5] = [
 /// The command, if there is one that helps.
 ///
 /// * `path`, `offset`: the image that was judged, and where in its file it begins.
-pub fn command(
+pub(super) fn command(
     path: &Path,
     offset: Option<ImageOffset>,
     requirements: &ReaderRequirements,

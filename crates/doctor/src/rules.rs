@@ -9,7 +9,7 @@ use coldpress_report::text::quoted_bytes;
 use serde::Serialize;
 
 use super::reader::{FILTERS, Known, Reader};
-use super::snap;
+use super::snap::{Places, Resquashed, Survey};
 
 /// A loop device shows whole sectors only.
 const SECTOR_BYTES: u64 = 512;
@@ -28,6 +28,18 @@ pub enum Verdict {
     Unknown,
     /// It is not.
     No,
+}
+
+impl Verdict {
+    /// Whether a rule is kept, in a word.
+    pub(super) fn of_rule(self) -> &'static str {
+        match self {
+            Self::Yes => "met",
+            Self::Partly => "in part",
+            Self::Unknown => "unknown",
+            Self::No => "broken",
+        }
+    }
 }
 
 /// What is to be changed in the image.
@@ -58,6 +70,12 @@ pub struct Finding {
     pub about: &'static str,
     /// The rule, and what was found.
     pub why: String,
+    /// Where in the image, of many the first, and how many there are.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub places: Vec<String>,
+    /// What to do if no rebuild helps, in words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub advice: Option<String>,
     /// What would help, if anything does.
     #[serde(skip)]
     pub change: Option<Change>,
@@ -70,8 +88,25 @@ impl Finding {
             verdict,
             about,
             why,
+            places: Vec::new(),
+            advice: None,
             change,
         }
+    }
+
+    /// The same, with where it was found.
+    pub(super) fn at(mut self, places: &Places) -> Self {
+        self.places.clone_from(&places.first);
+        let more = places.count - self.places.len() as u64;
+        self.places
+            .extend((more > 0).then(|| format!("and {more} more")));
+        self
+    }
+
+    /// The same, with what to do.
+    pub(super) fn advised(mut self, advice: impl Into<String>) -> Self {
+        self.advice = Some(advice.into());
+        self
     }
 }
 
@@ -84,9 +119,14 @@ pub struct Subject<'a> {
     pub size_bytes: u64,
     /// Whether a hash tree of dm-verity is appended to it.
     pub has_hash_tree: bool,
+    /// What it holds, if it is to be a snap.
+    pub snap: Option<&'a Survey>,
+    /// What became of it when it was made again, if it was.
+    pub resquashed: Option<&'a Resquashed>,
 }
 
-/// Everything that stands against reading an image; nothing if all is well.
+/// Everything that stands against reading an image, and for the snap store also the rules that it
+/// keeps.
 pub fn judge(subject: Subject, reader: &Reader) -> Vec<Finding> {
     let requirements = subject.requirements;
     let mut findings: Vec<Finding> = [
@@ -109,8 +149,10 @@ pub fn judge(subject: Subject, reader: &Reader) -> Vec<Finding> {
         ];
         findings.extend(of_kernels.into_iter().flatten());
     }
-    if reader.is_snap_store {
-        findings.extend(snap::judge(requirements));
+    if reader.is_snap_store
+        && let Some(snap) = subject.snap
+    {
+        findings.extend(snap.judge(subject.size_bytes, subject.resquashed));
     }
     findings
 }

@@ -134,8 +134,7 @@ pub const TARGETS: [Target; 12] = [
         lacks: &[Gzip, Lz4, Zstd],
         xattrs: Known::Yes,
         is_snap_store: true,
-        source: "snap pack of snapd (bee548f, 2026-08), answers of reviewers in electron-builder #2803 and \
-                 #2888 (2018)",
+        source: "review-tools 0.48+2022023 (5a406a7, 2022-02), snap pack of snapd (bee548f, 2026-08)",
         ..PROGRAM
     },
     Target {

@@ -14,6 +14,7 @@ use crate::iso_image::{self, IsoImage};
 use crate::program::{Place, Section};
 use crate::sif_image::SifImage;
 use crate::site::Site;
+use crate::snap_image::{SNAP_MIN_BYTES, SnapImage};
 
 /// Bytes copied at once.
 const WINDOW_BYTES: usize = 1 << 20;
@@ -27,6 +28,8 @@ pub enum Container {
     Sif(Box<SifImage>),
     /// A live medium.
     Iso(Box<IsoImage>),
+    /// A snap, of which nothing is around the image.
+    Snap(Box<SnapImage>),
 }
 
 /// What became of the parts of a file, in words.
@@ -53,14 +56,17 @@ impl Container {
     /// # Errors
     ///
     /// If it is one that cannot be rebuilt.
-    pub fn open(source: &dyn ReadAt, wanted: Option<&[u8]>) -> Result<Option<Self>, Error> {
-        if let Some(container) = SifImage::open(source)? {
+    pub fn open(file: &File, wanted: Option<&[u8]>) -> Result<Option<Self>, Error> {
+        if let Some(container) = SifImage::open(file)? {
             return Ok(Some(Self::Sif(Box::new(container))));
         }
-        if let Some(app) = AppImage::open(source)? {
+        if let Some(snap) = SnapImage::open(file)? {
+            return Ok(Some(Self::Snap(Box::new(snap))));
+        }
+        if let Some(app) = AppImage::open(file)? {
             return Ok(Some(Self::AppImage(app)));
         }
-        let medium = IsoImage::open(source, wanted)?;
+        let medium = IsoImage::open(file, wanted)?;
         Ok(medium.map(|it| Self::Iso(Box::new(it))))
     }
 
@@ -70,6 +76,7 @@ impl Container {
             Self::AppImage(it) => it.image(),
             Self::Sif(it) => it.image(),
             Self::Iso(it) => it.image(),
+            Self::Snap(it) => it.image(),
         }
     }
 
@@ -77,7 +84,7 @@ impl Container {
     pub fn is_padded(&self) -> bool {
         match self {
             Self::AppImage(it) => it.is_padded(),
-            Self::Sif(_) => true,
+            Self::Sif(_) | Self::Snap(_) => true,
             Self::Iso(it) => it.is_padded(),
         }
     }
@@ -88,6 +95,8 @@ impl Container {
             Self::AppImage(it) => it.is_signed(),
             Self::Sif(it) => it.signatures().next().is_some(),
             Self::Iso(it) => !it.signatures().is_empty(),
+            // What the store signed is not in the file.
+            Self::Snap(_) => false,
         }
     }
 
@@ -115,6 +124,7 @@ impl Container {
             Self::AppImage(it) => complete_app_image(it, new),
             Self::Sif(it) => complete_sif(it, old, new, image_bytes),
             Self::Iso(it) => iso_image::complete(it, old, new, image_bytes, site),
+            Self::Snap(_) => complete_snap(new, image_bytes),
         }
     }
 }
@@ -145,6 +155,17 @@ fn complete_app_image(it: &AppImage, new: &File) -> Result<Account, Error> {
     let digest = digest.map(|_| Section::Digest.name().to_owned());
     account.recomputed.extend(digest);
     Ok(account)
+}
+
+fn complete_snap(new: &File, image_bytes: u64) -> Result<Account, Error> {
+    let end = image_bytes.max(SNAP_MIN_BYTES);
+    new.set_len(end)
+        .map_err(|source| Error::Write { start: end, source })?;
+    let assertion = "the store's assertion, which names the digest of the old file";
+    Ok(Account {
+        dropped: vec![assertion.to_owned()],
+        ..Account::default()
+    })
 }
 
 fn complete_sif(

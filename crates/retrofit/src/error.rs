@@ -29,6 +29,9 @@ pub enum Error {
     /// The file system of a live medium says what cannot be true.
     #[error(transparent)]
     Iso(#[from] coldpress_iso::Error),
+    /// A snap says of itself what cannot be true.
+    #[error(transparent)]
+    Snap(#[from] coldpress_snap::Error),
     /// The image is damaged.
     #[error(transparent)]
     Image(#[from] coldpress_image::Error),

@@ -23,6 +23,9 @@
 //!
 //! A live ISO has its image among other files, some of which state its checksum (`iso_image.rs`).
 //!
+//! A snap is an image and nothing else. What the store signed is the digest of the file, and is kept
+//! elsewhere.
+//!
 //! An [`Original`] is such a file. A caller writes another image of [`Original::input`], at
 //! the same place, and [`Original::complete`] adds everything around it. [`probe`] asks a
 //! program whether it reads another compressor, and [`sign`] signs an AppImage again. [`zsync`] makes the file by which `zsync` fetches
@@ -42,6 +45,7 @@ mod report;
 mod sif_image;
 mod signature;
 mod site;
+mod snap_image;
 mod stand;
 mod zsync;
 
@@ -56,5 +60,6 @@ pub use report::Report;
 pub use sif_image::SifImage;
 pub use signature::{SIGNER, check_signable, sign};
 pub use site::Site;
+pub use snap_image::SnapImage;
 pub use stand::{MAKER, STANDING, stand};
 pub use zsync::zsync;

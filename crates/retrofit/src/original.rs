@@ -32,8 +32,7 @@ pub struct Original {
 }
 
 impl Original {
-    /// Opens a file; `None` if it is neither an AppImage of type 2, a SIF container nor an ISO
-    /// file.
+    /// Opens a file; `None` if it is no AppImage of type 2, SIF container, ISO file or snap.
     ///
     /// * `wanted`: the path of the image in an ISO file that has several.
     ///

@@ -116,6 +116,9 @@ fn obey(stage: &Stage, line: &str) {
 #[test]
 fn the_command_makes_an_image_that_the_target_reads() {
     let stage = stage();
+    fs::create_dir(stage.at("source/meta")).unwrap();
+    let metadata = "name: hello\nversion: 1\n";
+    fs::write(stage.at("source/meta/snap.yaml"), metadata).unwrap();
     build(
         &stage,
         "two words",

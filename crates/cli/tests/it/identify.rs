@@ -321,7 +321,7 @@ fn the_rules_of_the_snap_store_are_told_from_each_other() {
             "refused",
             "compressed by zstd, must be by xz or lzo",
         ),
-        ("-comp xz", "refused", "fragment blocks, must have none"),
+        ("-comp xz", "refused", ", must have none"),
         (
             "-comp xz -no-fragments -no-xattrs -all-root -b 256K",
             "different",

@@ -59,6 +59,7 @@ mod run;
 mod select;
 mod sif;
 mod skip;
+mod snap;
 mod sqlite;
 mod squashfs_layers;
 mod tar;

@@ -194,7 +194,7 @@ fn what_cannot_be_rebuilt_is_refused() {
     for (args, parts) in [
         (
             "image -o New --plan plan",
-            &["is no AppImage of type 2, SIF container or live ISO"][..],
+            &["is no AppImage of type 2, SIF container, live ISO or snap"][..],
         ),
         (
             "App -o New --plan plan -c zstd",

@@ -26,6 +26,8 @@ fn found(
         requirements: &requirements,
         size_bytes: requirements.bytes_used.next_multiple_of(4096),
         has_hash_tree: false,
+        snap: None,
+        resquashed: None,
     };
     let findings = judge(subject, &reader(target)).into_iter();
     findings
@@ -125,6 +127,8 @@ fn blocks_are_no_smaller_than_pages() {
         requirements: &requirements,
         size_bytes: 1 << 20,
         has_hash_tree: false,
+        snap: None,
+        resquashed: None,
     };
     for (page_bytes, verdict) in [
         (4 << 10, Verdict::Yes),
@@ -154,6 +158,8 @@ fn a_loop_device_shows_whole_sectors() {
             requirements: &requirements,
             size_bytes,
             has_hash_tree: false,
+            snap: None,
+            resquashed: None,
         };
         assert_eq!(
             super::verdict(&judge(subject, &reader)),
@@ -164,30 +170,14 @@ fn a_loop_device_shows_whole_sectors() {
 }
 
 #[test]
-fn the_snap_store_compares_with_defaults() {
-    let found = found("snap-store", Compressor::Xz, |requirements| {
-        requirements.has_fragments = true;
-        requirements.has_xattrs = true;
-        requirements.ids = vec![0, 1000];
-    });
-    let (no, unknown) = (Verdict::No, Verdict::Unknown);
-    let expected = [
-        (no, "block size"),
-        (no, "fragments"),
-        (unknown, "xattrs"),
-        (unknown, "owners"),
-        (unknown, "resquash"),
-    ];
-    assert_eq!(found, expected);
-}
-
-#[test]
 fn a_hash_tree_is_lost_on_a_kernel_without_dm_verity() {
     let requirements = requirements(Compressor::Gzip);
     let subject = Subject {
         requirements: &requirements,
         size_bytes: 65_536,
         has_hash_tree: true,
+        snap: None,
+        resquashed: None,
     };
     for (dm_verity, expected) in [
         (Known::Yes, vec![]),

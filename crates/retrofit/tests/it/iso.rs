@@ -1,6 +1,7 @@
 //! Live media made by xorriso.
 
 use std::fs::{self, File};
+use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 use std::process::Command;
 
@@ -312,7 +313,9 @@ fn an_image_that_shares_its_bytes_is_refused() {
     old[record + 2..record + 6].copy_from_slice(&block);
     let reversed: Vec<u8> = block.into_iter().rev().collect();
     old[record + 6..record + 10].copy_from_slice(&reversed);
-    let error = Container::open(&old, Some(PATH)).unwrap_err().to_string();
+    let file = tempfile::tempfile().unwrap();
+    file.write_all_at(&old, 0).unwrap();
+    let error = Container::open(&file, Some(PATH)).unwrap_err().to_string();
     let expected = format!("shares bytes with what lies from byte {start} to");
     assert!(error.contains(&expected), "{error}");
 }

@@ -18,6 +18,7 @@ use crate::flags::place::PlaceArgs;
 #[command(after_long_help = "\
 Example:
   coldpress check rootfs.sqfs && echo sound
+  coldpress check app.snap --target snap-store
   coldpress check app.raw --roothash app.roothash")]
 pub(crate) struct CheckArgs {
     /// The image to read
@@ -40,6 +41,15 @@ pub(crate) struct CheckArgs {
         hide_short_help = true
     )]
     pub(crate) hash_tree: Option<PathBuf>,
+
+    /// Where the image will be read: a name, or a kernel's configuration
+    ///
+    /// Prints each rule of the target with what was found and what to do: all that `coldpress
+    /// doctor` judges by. For `snap-store`, also makes the snap again with the mksquashfs in PATH,
+    /// in TMPDIR, as the store does. Ends with exit status 1 if the target does not take the image.
+    /// `coldpress doctor --target list` prints the names. May be repeated.
+    #[arg(short, long, value_name = "NAME|FILE", hide_short_help = true)]
+    pub(crate) target: Vec<OsString>,
 
     /// Leave out notices: what is legal but unusual
     #[arg(long)]

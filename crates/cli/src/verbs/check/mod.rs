@@ -1,6 +1,7 @@
 //! `coldpress check`.
 
 pub(crate) mod args;
+mod target;
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
@@ -9,6 +10,10 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::Context as _;
+use coldpress_doctor::judged::Judged;
+use coldpress_doctor::reader::Reader;
+use coldpress_doctor::rules::Verdict;
+use coldpress_doctor::targets;
 use coldpress_image::{Error, Image, Problem, ReadAt, Severity};
 use coldpress_report::text::{escaped_path, plural, quoted};
 use coldpress_report::units;
@@ -32,6 +37,9 @@ struct Report {
     #[serde(skip_serializing_if = "Option::is_none")]
     verified: Option<bool>,
     problems: Vec<Row>,
+    /// Whether the targets take it, if some were named.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    targets: Vec<Judged>,
 }
 
 /// A problem for `--json`.
@@ -82,6 +90,8 @@ impl Row {
 
 pub(super) fn run(args: &CheckArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let started = Instant::now();
+    let readers = args.target.iter().map(|target| targets::reader(target));
+    let readers: Vec<Reader> = readers.collect::<anyhow::Result<_>>()?;
     let whole = image_file::open_bytes(&args.image, &args.place)?;
     // An appended hash tree is no bytes that nothing refers to.
     let bytes = Tree::cut_off(&whole);
@@ -91,9 +101,13 @@ pub(super) fn run(args: &CheckArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let mismatch = args.roothash.as_deref().map(verify).transpose()?;
     let mismatch = mismatch.flatten();
     let is_wrong = mismatch.is_some();
+    let mut judged = Vec::new();
     let (mut problems, size_bytes) = match Image::new_damaged(Box::new(bytes)) {
         Ok((image, errors)) => {
             let problems = problems(&image, errors, ui)?;
+            let has_hash_tree = Tree::of_image(&whole).is_ok_and(|tree| tree.is_some());
+            let file = (whole.size_bytes()?, has_hash_tree);
+            judged = target::judge(args, &readers, &image, file, ui)?;
             (problems, Some(image.superblock().bytes_used))
         }
         // Too damaged to be opened is a finding, too; a file that never was an image is not.
@@ -112,6 +126,7 @@ pub(super) fn run(args: &CheckArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let notices = problems.iter().filter(|it| it.severity == Severity::Notice);
     let notices = notices.count() as u64;
     let sound = errors == 0;
+    let is_taken = judged.iter().all(|it| it.verdict != Verdict::No);
     if args.json {
         ui.json(&Report {
             image: args.image.display().to_string(),
@@ -124,6 +139,7 @@ pub(super) fn run(args: &CheckArgs, ui: &Ui) -> anyhow::Result<Exit> {
                 .map(Row::of_mismatch)
                 .chain(problems.iter().map(Row::new))
                 .collect(),
+            targets: judged,
         })?;
     } else {
         let mut out = ui.out();
@@ -133,18 +149,11 @@ pub(super) fn run(args: &CheckArgs, ui: &Ui) -> anyhow::Result<Exit> {
         for problem in &problems {
             writeln!(out, "{problem}")?;
         }
+        for judged in &judged {
+            out.write_all(judged.table().as_bytes())?;
+        }
         out.flush()?;
     }
-    let besides = if notices > 0 {
-        format!("; {}", plural(notices, "notice", "notices"))
-    } else {
-        String::new()
-    };
-    let verdict = if sound {
-        "sound".to_owned()
-    } else {
-        plural(errors, "error", "errors")
-    };
     let seconds = units::seconds(started.elapsed().as_secs_f64());
     let checked = size_bytes.map_or_else(String::new, |size_bytes| {
         format!("; {} in {seconds}", units::bytes(size_bytes))
@@ -155,10 +164,21 @@ pub(super) fn run(args: &CheckArgs, ui: &Ui) -> anyhow::Result<Exit> {
         ""
     };
     ui.say(&format!(
-        "{}: {verdict}{besides}{checked}{verified}",
-        escaped_path(&args.image)
+        "{}: {}{checked}{verified}",
+        escaped_path(&args.image),
+        counted(errors, notices)
     ));
-    Ok(Exit::partial_if(!sound))
+    Ok(Exit::partial_if(!sound || !is_taken))
+}
+
+fn counted(errors: u64, notices: u64) -> String {
+    let errors = if errors == 0 {
+        "sound".to_owned()
+    } else {
+        plural(errors, "error", "errors")
+    };
+    let notices = (notices > 0).then(|| format!("; {}", plural(notices, "notice", "notices")));
+    errors + &notices.unwrap_or_default()
 }
 
 /// Compares an image with its hash tree; returns the first block that is wrong.

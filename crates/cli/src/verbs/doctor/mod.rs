@@ -4,20 +4,20 @@ mod abilities;
 pub(crate) mod args;
 
 use std::io::Write as _;
-use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
 use anyhow::Context as _;
+use coldpress_doctor::judged::Judged;
 use coldpress_doctor::kernel::{self, Means};
 use coldpress_doctor::reader::Reader;
-use coldpress_doctor::rules::{self, Finding, Subject, Verdict};
-use coldpress_doctor::{remedy, targets};
+use coldpress_doctor::rules::{Subject, Verdict};
+use coldpress_doctor::snap::Survey;
+use coldpress_doctor::targets;
 use coldpress_image::{Error, Image, ReaderRequirements};
-use coldpress_report::text::{escaped, quoted, quoted_bytes};
+use coldpress_report::text::{quoted, quoted_bytes};
 use coldpress_session::exit::Exit;
 use coldpress_session::ui::Ui;
 use coldpress_verity::Tree;
-use serde::Serialize;
 
 use crate::flags::place::PlaceArgs;
 use crate::image_file;
@@ -36,9 +36,10 @@ pub(super) fn run(args: &DoctorArgs, ui: &Ui) -> anyhow::Result<Exit> {
         return describe(args, ui);
     }
     let readers = readers(args)?;
+    let is_snap = readers.iter().any(|reader| reader.is_snap_store);
     let mut judged = Vec::new();
     for image in &args.images {
-        let examined = examine(image, &args.place)?;
+        let examined = examine(image, &args.place, is_snap)?;
         judged.extend(
             readers
                 .iter()
@@ -113,8 +114,8 @@ struct Examined<'a> {
     path: &'a Path,
     size_bytes: u64,
     has_hash_tree: bool,
-    /// What it asks for, or why it cannot be read at all.
-    requirements: Result<ReaderRequirements, String>,
+    /// What it asks for and, for the snap store, holds; or why it cannot be read at all.
+    requirements: Result<(ReaderRequirements, Option<Survey>), String>,
 }
 
 /// Opens an image and looks at what it asks for.
@@ -122,24 +123,27 @@ struct Examined<'a> {
 /// # Errors
 ///
 /// If the file cannot be read or is no image. A damaged one is examined.
-fn examine<'a>(path: &'a Path, place: &PlaceArgs) -> anyhow::Result<Examined<'a>> {
+fn examine<'a>(path: &'a Path, place: &PlaceArgs, is_snap: bool) -> anyhow::Result<Examined<'a>> {
     let bytes = image_file::open_bytes(path, place)?;
     let size_bytes = bytes
         .size_bytes()
         .with_context(|| format!("cannot read {}", quoted(path)))?;
     let has_hash_tree = Tree::of_image(&bytes).is_ok_and(|tree| tree.is_some());
-    let requirements =
-        match Image::new(Box::new(bytes)).and_then(|image| ReaderRequirements::of(&image)) {
-            Ok(requirements) => Ok(requirements),
-            Err(Error::Corrupt(corrupt)) if image_file::why_no_image(&corrupt, place).is_none() => {
-                Err(format!("it is damaged: {corrupt}"))
-            }
-            Err(Error::InFile { path, source }) if matches!(*source, Error::Corrupt(_)) => {
-                Err(format!("it is damaged: {}: {source}", quoted_bytes(&path)))
-            }
-            Err(error @ Error::Codec(_)) => Err(error.to_string()),
-            Err(error) => return Err(image_file::not_opened(path, place, error)),
-        };
+    let asked = |image: Image| {
+        let snap = is_snap.then(|| Survey::of(&image)).transpose()?;
+        Ok((ReaderRequirements::of(&image)?, snap))
+    };
+    let requirements = match Image::new(Box::new(bytes)).and_then(asked) {
+        Ok(requirements) => Ok(requirements),
+        Err(Error::Corrupt(corrupt)) if image_file::why_no_image(&corrupt, place).is_none() => {
+            Err(format!("it is damaged: {corrupt}"))
+        }
+        Err(Error::InFile { path, source }) if matches!(*source, Error::Corrupt(_)) => {
+            Err(format!("it is damaged: {}: {source}", quoted_bytes(&path)))
+        }
+        Err(error @ Error::Codec(_)) => Err(error.to_string()),
+        Err(error) => return Err(image_file::not_opened(path, place, error)),
+    };
     Ok(Examined {
         path,
         size_bytes,
@@ -150,72 +154,18 @@ fn examine<'a>(path: &'a Path, place: &PlaceArgs) -> anyhow::Result<Examined<'a>
 
 impl Examined<'_> {
     fn judged_for(&self, reader: &Reader, args: &DoctorArgs) -> Judged {
-        let (findings, command) = match &self.requirements {
-            Ok(requirements) => {
+        match &self.requirements {
+            Ok((requirements, snap)) => {
                 let subject = Subject {
                     requirements,
                     size_bytes: self.size_bytes,
                     has_hash_tree: self.has_hash_tree,
+                    snap: snap.as_ref(),
+                    resquashed: None,
                 };
-                let findings = rules::judge(subject, reader);
-                let command = remedy::command(
-                    self.path,
-                    args.place.offset,
-                    requirements,
-                    reader,
-                    &findings,
-                );
-                (findings, command)
+                Judged::new(self.path, args.place.offset, subject, reader)
             }
-            Err(why) => {
-                let finding = Finding::new(Verdict::No, "image", why.clone(), None);
-                (vec![finding], None)
-            }
-        };
-        Judged {
-            image: self.path.display().to_string(),
-            shown: escaped(self.path.as_os_str().as_bytes()),
-            target: reader.name.clone(),
-            verdict: rules::verdict(&findings),
-            findings,
-            source: reader.source.clone(),
-            command,
+            Err(why) => Judged::damaged(self.path, why.clone(), reader),
         }
-    }
-}
-
-/// An image, who is to read it, and whether that works.
-#[derive(Debug, Serialize)]
-struct Judged {
-    image: String,
-    /// As it is printed for people.
-    #[serde(skip)]
-    shown: String,
-    target: String,
-    verdict: Verdict,
-    findings: Vec<Finding>,
-    /// Where it was learnt what the target can do.
-    source: String,
-    /// What makes an image that will be read.
-    command: Option<String>,
-}
-
-impl Judged {
-    fn text(&self) -> String {
-        let target = &self.target;
-        let verdict = match self.verdict {
-            Verdict::Yes => format!("{target} reads it"),
-            Verdict::Partly => format!("{target} reads it, with a loss"),
-            Verdict::Unknown => format!("whether {target} reads it is not known"),
-            Verdict::No => format!("{target} does not read it"),
-        };
-        let mut lines = vec![format!("{}: {verdict}", self.shown)];
-        let findings = self.findings.iter();
-        lines.extend(findings.map(|finding| format!("  {}: {}", finding.about, finding.why)));
-        lines.push(format!("  known from: {}", self.source));
-        if let Some(command) = &self.command {
-            lines.push(format!("  make one that is read: {command}"));
-        }
-        lines.join("\n") + "\n"
     }
 }

@@ -1,10 +1,12 @@
 //! Which tool makes an image again, and whether the bytes are the same.
 
 use std::env;
+use std::fs::File;
 use std::path::Path;
 
 use anyhow::Context as _;
 use coldpress_dialects::remake::{self, squashfs_tools_ng};
+use coldpress_doctor::snap::{SNAP_MIN_BYTES, Survey};
 use coldpress_host::{Janitor, Scratch};
 use coldpress_image::{Image, ImageOffset, ReadAt as _};
 use coldpress_report::text::quoted;
@@ -13,16 +15,15 @@ use coldpress_session::ui::Ui;
 use coldpress_writer::{Identity, Input, Tool};
 use serde::Serialize;
 
-use super::{rules, write};
+use super::write;
 use crate::flags::place::PlaceArgs;
 use crate::image_file::Opened;
-use crate::verbs::resquash::args::ResquashArgs;
 use crate::verbs::{diff, identify};
 
 /// How it ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum Verdict {
+pub(crate) enum Verdict {
     Same,
     Different,
     /// A rule that needs no second image is broken.
@@ -32,14 +33,14 @@ pub(super) enum Verdict {
 
 /// What was found.
 #[derive(Debug, Serialize)]
-pub(super) struct Found {
-    pub(super) verdict: Verdict,
+pub(crate) struct Found {
+    pub(crate) verdict: Verdict,
     /// What made the image again; `null` if nothing did.
-    pub(super) made_by: Option<String>,
+    pub(crate) made_by: Option<String>,
     /// How it did, in words that may be typed.
-    pub(super) command: Option<String>,
+    pub(crate) command: Option<String>,
     /// Why the bytes differ, the rules are broken, or nothing can be told.
-    pub(super) reasons: Vec<String>,
+    pub(crate) reasons: Vec<String>,
 }
 
 impl Found {
@@ -67,7 +68,7 @@ impl Found {
 }
 
 /// The image that is made again.
-pub(super) struct Job<'a> {
+pub(crate) struct Job<'a> {
     image: &'a Image,
     path: &'a Path,
     /// Where the image lies in its file, as it was asked for but found.
@@ -83,37 +84,38 @@ impl<'a> Job<'a> {
     /// # Errors
     ///
     /// If the length of the file cannot be read.
-    pub(super) fn new(
+    pub(crate) fn new(
         opened: &'a Opened,
-        args: &'a ResquashArgs,
+        path: &'a Path,
+        place: PlaceArgs,
         ui: &'a Ui,
     ) -> anyhow::Result<Self> {
         let start = opened.start;
         let file_bytes = opened.bytes.size_bytes();
         Ok(Self {
             image: &opened.image,
-            path: &args.image,
+            path,
             place: PlaceArgs {
-                offset: args.place.offset.map(|_| ImageOffset::Bytes(start)),
+                offset: place.offset.map(|_| ImageOffset::Bytes(start)),
             },
             start,
-            file_bytes: file_bytes
-                .with_context(|| format!("cannot read {}", quoted(&args.image)))?,
+            file_bytes: file_bytes.with_context(|| format!("cannot read {}", quoted(path)))?,
             ui,
         })
     }
 
-    pub(super) fn by_rules_of_the_snap_store(&self) -> anyhow::Result<Found> {
-        let options = rules::snap_store(self.image);
+    pub(crate) fn by_rules_of_the_snap_store(&self) -> anyhow::Result<Found> {
+        let survey = Survey::of(self.image)?;
+        let options = survey.mksquashfs_options();
         let command = Some(format!("mksquashfs DIR IMAGE {}", options.join(" ")));
-        let broken = rules::broken_of_the_snap_store(self.image);
+        let broken = survey.refused_at_once();
         if !broken.is_empty() {
             return Ok(Found::at_once(Verdict::Refused, command, broken));
         }
         if !external_tool::is_installed("mksquashfs") {
             return Ok(Found::unknown(command, not_installed("mksquashfs")));
         }
-        self.by_mksquashfs(&options, command)
+        self.by_mksquashfs(&options, survey.is_filled_up(self.file_bytes), command)
     }
 
     pub(super) fn as_it_was_made(&self) -> anyhow::Result<Found> {
@@ -127,7 +129,7 @@ impl<'a> Job<'a> {
                 if found.verdict == Verdict::Same || !external_tool::is_installed("mksquashfs") {
                     return Ok(found);
                 }
-                self.by_mksquashfs(&options(), command)
+                self.by_mksquashfs(&options(), false, command)
             }
             Tool::Mksquashfs if !external_tool::is_installed("mksquashfs") => {
                 Ok(Found::unknown(command, not_installed("mksquashfs")))
@@ -136,7 +138,7 @@ impl<'a> Job<'a> {
                 let reason = "not all files belong to root, so only root can make it again";
                 Ok(Found::unknown(command, reason))
             }
-            Tool::Mksquashfs => self.by_mksquashfs(&options(), command),
+            Tool::Mksquashfs => self.by_mksquashfs(&options(), false, command),
             Tool::SquashfsToolsNg | Tool::Tar2sqfs if !external_tool::is_installed("tar2sqfs") => {
                 Ok(Found::unknown(command, not_installed("tar2sqfs")))
             }
@@ -163,13 +165,23 @@ impl<'a> Job<'a> {
         Ok(found.with_excuse([PLAN_OR_VERSION.to_owned()]))
     }
 
-    fn by_mksquashfs(&self, options: &[String], command: Option<String>) -> anyhow::Result<Found> {
+    /// * `is_filled_up`: whether a small image is then made as long as `snap pack` makes them.
+    fn by_mksquashfs(
+        &self,
+        options: &[String],
+        is_filled_up: bool,
+        command: Option<String>,
+    ) -> anyhow::Result<Found> {
         let janitor = Janitor::start()?;
         let scratch = Scratch::create(&env::temp_dir(), &janitor)?;
         let directory = scratch.path().join("root");
         let output = scratch.path().join("image");
         let lost = write::extracted(self.image, &directory, self.ui)?;
         write::by_mksquashfs(&directory, &output, options, self.ui)?;
+        if is_filled_up {
+            let file = File::options().write(true).open(&output)?;
+            file.set_len(SNAP_MIN_BYTES)?;
+        }
         let by = external_tool::version("mksquashfs", "-version", self.ui)?;
         Ok(self.compare(&output, by, command)?.with_excuse(lost))
     }

@@ -1,8 +1,7 @@
 //! `coldpress resquash`.
 
 pub(crate) mod args;
-mod job;
-mod rules;
+pub(super) mod job;
 mod write;
 
 use std::io::Write as _;
@@ -26,7 +25,7 @@ struct Report {
 
 pub(super) fn run(args: &ResquashArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let opened = image_file::open_alone(&args.image, &args.place)?;
-    let job = Job::new(&opened, args, ui)?;
+    let job = Job::new(&opened, &args.image, args.place, ui)?;
     let _hold = ui.interrupt.hold();
     let found = match args.rules {
         Some(RulesName::SnapStore) => job.by_rules_of_the_snap_store()?,

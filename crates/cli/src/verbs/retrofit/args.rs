@@ -12,7 +12,7 @@ use crate::flags::image::ImageArgs;
 use crate::flags::profile::OrderingProfileArgs;
 use crate::flags::recorder::RecorderArgs;
 
-/// Replace the image in an AppImage, SIF container or live ISO by one that starts faster
+/// Replace the image in an AppImage, SIF container, live ISO or snap by a faster one
 ///
 /// Records a cold start, builds the image in that order, and puts everything around it back byte
 /// for byte: the program of an AppImage and its update information, the other objects of a SIF
@@ -22,8 +22,9 @@ use crate::flags::recorder::RecorderArgs;
 /// root.
 ///
 /// Of an AppImage, COMMAND are the arguments of the application. Of a SIF container or a live ISO, it
-/// is run inside. A live ISO needs no COMMAND: without one and without a profile, its image has the
-/// order of its directories.
+/// is run inside. Of a snap, it is an app or a program, and runs on this system and not on the snap's
+/// base. A live ISO needs no COMMAND: without one and without a profile, its image has the order of
+/// its directories.
 ///
 /// Without --compressor, --level, --block-size and --tune, the image keeps its settings, and its
 /// blocks are copied. Another compressor is used only if the program of the AppImage extracts a
@@ -39,10 +40,11 @@ use crate::flags::recorder::RecorderArgs;
 Example:
   coldpress retrofit App.AppImage -o New.AppImage --device usb2
   coldpress retrofit tool.sif -o new.sif --drop-signature -- python3 -c 'import numpy'
-  coldpress retrofit debian-live.iso -o new.iso --profile boot.profile"
+  coldpress retrofit debian-live.iso -o new.iso --profile boot.profile
+  coldpress retrofit foo.snap --sideload -o foo-fast.snap -- foo"
 )]
 pub(crate) struct RetrofitArgs {
-    /// The AppImage (type 2), SIF container or live ISO
+    /// The AppImage (type 2), SIF container, live ISO or snap
     #[arg(value_name = "FILE")]
     pub(crate) input: PathBuf,
 
@@ -68,8 +70,15 @@ pub(crate) struct RetrofitArgs {
     pub(crate) sign: Option<String>,
 
     /// The image to replace, by its path in a live ISO with several
-    #[arg(long, value_name = "PATH")]
+    #[arg(long, value_name = "PATH", hide_short_help = true)]
     pub(crate) image: Option<OsString>,
+
+    /// Write a snap that no store has signed, for `snap install --dangerous`
+    ///
+    /// A snap of the store keeps its bytes, because the store's assertion names their digest. For
+    /// such a snap, `coldpress prefetch` reads ahead what a profile names.
+    #[arg(long)]
+    pub(crate) sideload: bool,
 
     /// Write a zsync file beside the output, for downloads from this URL
     #[arg(long, value_name = "URL")]

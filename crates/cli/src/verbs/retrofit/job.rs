@@ -111,7 +111,7 @@ impl Job<'_> {
     pub(super) fn prove(&self, mut command: Command, device: Device) -> anyhow::Result<Study> {
         let contestants = ["before", "after"]
             .map(|name| Contestant::image(name, &self.scratch.path().join(name)));
-        if !command.chroot {
+        if let Container::AppImage(_) = self.original.container {
             command.args = vec![format!("{{root}}/{STANDING}").into()];
             command.args.extend(self.args.command.command.clone());
         }

@@ -53,9 +53,11 @@ pub(super) fn run(args: &RetrofitArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let janitor = Janitor::start()?;
     let (output, zsync_output) = outputs(args)?;
     let beside = work_dir::parent(output.path());
+    let scratch = Scratch::create(beside, &janitor)?;
+    let command = of_snap(command, &original, scratch.path())?;
     let job = Job {
         args,
-        scratch: Scratch::create(beside, &janitor)?,
+        scratch,
         work_dir: WorkDir::create(beside, &[recording::FIRST_IMAGE], Some(&janitor))?,
         janitor: &janitor,
         original,
@@ -93,7 +95,7 @@ pub(super) fn run(args: &RetrofitArgs, ui: &Ui) -> anyhow::Result<Exit> {
     if let (Some(bytes), Some(output)) = (zsync_bytes, zsync_output) {
         steps::write_small(output, &bytes)?;
     }
-    tell(&report, ui);
+    tell(&report, &original.container, ui);
     let mut measured = Measured {
         study: None,
         summary: report,
@@ -176,10 +178,24 @@ fn open(args: &RetrofitArgs, ui: &Ui) -> anyhow::Result<Original> {
         }
     });
     let Some(original) = opened? else {
-        let error = anyhow!("{path} is no AppImage of type 2, SIF container or live ISO");
+        let error = anyhow!("{path} is no AppImage of type 2, SIF container, live ISO or snap");
         let advice = "`coldpress press` builds an image from a directory";
         return Err(hint(error, advice));
     };
+    let is_snap = matches!(original.container, Container::Snap(_));
+    if is_snap && !args.sideload {
+        let error = anyhow!(
+            "{path} is a snap: the store's assertion names its digest, so a snap of the store keeps \
+             its bytes"
+        );
+        let advice = "`--sideload` writes one for `snap install --dangerous`; for a snap of the \
+                      store, `coldpress prefetch` reads a profile ahead (docs/retrofit.md)";
+        return Err(hint(error, advice));
+    }
+    if args.sideload && !is_snap {
+        let error = anyhow!("{path} is no snap");
+        return Err(hint(error, "leave --sideload out"));
+    }
     if let Some(key) = &args.sign {
         check_key(&original, key, ui)?;
     } else if original.container.is_signed() && !args.drop_signature {
@@ -206,11 +222,12 @@ fn check_key(original: &Original, key: &str, ui: &Ui) -> anyhow::Result<()> {
     Ok(check_signable(app, key, &mut stop)?)
 }
 
-/// What is started: an AppImage as its program does it, a container from the inside.
+/// What is started: an AppImage as its program does it, a container from the inside, a snap as it
+/// is asked for.
 fn command(args: &RetrofitArgs, original: &Original) -> anyhow::Result<Option<Command>> {
     let mut command = program::of_image(&args.command)?;
     if !matches!(original.container, Container::AppImage(_)) {
-        command.chroot = true;
+        command.chroot |= !matches!(original.container, Container::Snap(_));
         return Ok((!command.args.is_empty()).then_some(command));
     }
     if command.chroot {
@@ -220,6 +237,22 @@ fn command(args: &RetrofitArgs, original: &Original) -> anyhow::Result<Option<Co
     let directory = env::current_dir().context("cannot find the current directory")?;
     command.args = original.start(&directory, command.args);
     Ok(Some(command))
+}
+
+/// A snap's app as snapd starts it, unless it is started inside the image.
+fn of_snap(
+    command: Option<Command>,
+    original: &Original,
+    scratch: &Path,
+) -> anyhow::Result<Option<Command>> {
+    match (command, &original.container) {
+        (Some(mut command), Container::Snap(snap)) if !command.chroot => {
+            let variable = |name: &str| env::var(name).ok();
+            command.args = snap.start(&command.args, &scratch.join("snap"), &variable)?;
+            Ok(Some(command))
+        }
+        (command, _) => Ok(command),
+    }
 }
 
 /// The settings of the new image, and whether blocks are copied. What is not asked for is as it was.
@@ -251,11 +284,17 @@ fn can_stand(original: &Original, ui: &Ui) -> bool {
     can
 }
 
-fn tell(report: &Report, ui: &Ui) {
+fn tell(report: &Report, container: &Container, ui: &Ui) {
     let (new, old) = (bytes(report.new_bytes), bytes(report.old_bytes));
     ui.say(&format!("{}: {new}, before {old}; verified", report.file));
     for sentence in report.sentences() {
         ui.say(&sentence);
+    }
+    if let Container::Snap(_) = container {
+        ui.say(&format!(
+            "install it: snap install --dangerous {}",
+            report.file
+        ));
     }
     if report.signature == "dropped" {
         ui.warn(&format!("{} has no signature any more", report.file));
