@@ -4,16 +4,15 @@
 //! entries lie; and positions are those of compressed blocks. mksquashfs breaks this cycle by
 //! writing children before their parents, one block after the other.
 //!
-//! The cold part of an order has children before parents too. All full blocks whose content is known
-//! are compressed side by side: those of a large directory, and, with nothing but files in between,
-//! those of many (`inodes/dense.rs`).
+//! The cold part of an order has children before parents too. All full blocks whose content is
+//! known are compressed side by side: those of a large directory, and, with nothing but files in
+//! between, those of many (`inodes/dense.rs`).
 //!
-//! The hot part behind it has any order, so there the cycle is broken otherwise: metadata blocks that
-//! hold a byte of a directory's inode are stored as they are. Their size is then known before
-//! their content is, so are the positions of all inodes, then the content of the listings, and
-//! last that of the directory inodes (`inodes/hot.rs`). The cost is that these, 32 bytes each, are
-//! not compressed, and what shares a block with them is not either: recorded plans keep them
-//! together.
+//! The hot part behind it has any order, so there the cycle is broken otherwise: metadata blocks
+//! that hold a byte of a directory's inode are stored as they are. Their size is then known before
+//! their content is, so are the positions of all inodes, then the content of the listings, and last
+//! that of the directory inodes (`inodes/hot.rs`). The cost is that these, 32 bytes each, are not
+//! compressed, and what shares a block with them is not either: recorded plans keep them together.
 
 mod dense;
 mod hot;

@@ -65,8 +65,8 @@ impl Xattrs {
     ///
     /// Pairs with short names come first, as stored without their prefix. squashfuse before its
     /// commit 7681672, that of Debian 12, copies each name that it passes on the way to the one it
-    /// looks for into a buffer of the latter's length. mksquashfs stores pairs in the order opposite
-    /// to that in which the file system lists them, which avoids this only by chance.
+    /// looks for into a buffer of the latter's length. mksquashfs stores pairs in the order
+    /// opposite to that in which the file system lists them, which avoids this only by chance.
     fn add(&mut self, set: &Set) -> u32 {
         use zerocopy::IntoBytes;
 
@@ -107,7 +107,8 @@ impl Xattrs {
 
     /// The entries of the table: one for each set.
     ///
-    /// * `place`: the start of the metadata block that holds a byte of the stream, and the byte in it.
+    /// * `place`: the start of the metadata block that holds a byte of the stream, and the byte in
+    ///   it.
     fn entries(&self, place: impl Fn(u64) -> (u32, u16)) -> Vec<u8> {
         let entry = |(offset, count, size_bytes): &(u64, u32, u32)| {
             let (block_start, within) = place(*offset);

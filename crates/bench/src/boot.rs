@@ -1,8 +1,9 @@
-//! Boots of live images, compared in turn: a virtual machine each, from its start to a line on its console.
+//! Boots of live images, compared in turn: a virtual machine each, from its start to a line on its
+//! console.
 //!
-//! A machine of its own is always cold: nothing of the image can be in its memory, and what this machine keeps of it in
-//! memory does not count, as the disk of the guest is read directly. No root is needed, and nothing of the image is
-//! changed or added for the measurement.
+//! A machine of its own is always cold: nothing of the image can be in its memory, and what this
+//! machine keeps of it in memory does not count, as the disk of the guest is read directly. No root
+//! is needed, and nothing of the image is changed or added for the measurement.
 
 mod backend;
 mod chart;
@@ -50,8 +51,8 @@ pub struct BootScenario {
     pub memory_mib: u32,
     /// Processors of the guest.
     pub cpus: u32,
-    /// A regular expression; the guest is ready once a line of its console matches, or what there is of a line: a
-    /// prompt has no end.
+    /// A regular expression; the guest is ready once a line of its console matches, or what there
+    /// is of a line: a prompt has no end.
     pub ready: String,
     /// A guest that is not ready after so many seconds has failed.
     pub timeout_s: u64,
@@ -116,8 +117,8 @@ pub struct Booted {
 ///
 /// # Errors
 ///
-/// [`Error::Pattern`]; [`Error::BootFailed`] if an image fails in the first turn, as it would in all others;
-/// [`Error::Stopped`]; what `host` reports. The machines are destroyed in all cases.
+/// [`Error::Pattern`]; [`Error::BootFailed`] if an image fails in the first turn, as it would in
+/// all others; [`Error::Stopped`]; what `host` reports. The machines are destroyed in all cases.
 ///
 /// # Cost
 ///

@@ -1,12 +1,13 @@
 //! Making and unpacking of images compared: how long, how large, with how much memory.
 //!
-//! [`Lists`] say what is combined; [`Lists::matrix`] makes contestants of it, and says what no tool can do.
-//! [`run_builds`] lets all of them run in random order, turn by turn: an image is made, unpacked in all ways,
-//! and removed. Every tool is a program of its own, this one too. [`build_rows`] and [`unpack_rows`] sum up.
+//! [`Lists`] say what is combined; [`Lists::matrix`] makes contestants of it, and says what no tool
+//! can do. [`run_builds`] lets all of them run in random order, turn by turn: an image is made,
+//! unpacked in all ways, and removed. Every tool is a program of its own, this one too.
+//! [`build_rows`] and [`unpack_rows`] sum up.
 //!
-//! The source was read before ([`read_source`]) and images have just been written, so both are in memory, and
-//! what was written is on the disk before the next run begins. Times end when the program does; what it leaves
-//! to the kernel to write back is not in them.
+//! The source was read before ([`read_source`]) and images have just been written, so both are in
+//! memory, and what was written is on the disk before the next run begins. Times end when the
+//! program does; what it leaves to the kernel to write back is not in them.
 
 mod backend;
 mod matrix;
@@ -89,21 +90,22 @@ pub struct Watch<'a> {
 
 /// Makes all runs of a study and appends each to `runs` when it is over.
 ///
-/// A run whose tool failed, or that took less time than its own processor time, is excluded with the reason. A
-/// contestant that failed and never counted is left out of later turns.
+/// A run whose tool failed, or that took less time than its own processor time, is excluded with
+/// the reason. A contestant that failed and never counted is left out of later turns.
 ///
-/// Figures of runs: `build_s` or `unpack_s`, `used_cores` (processor time by wall time) and `peak_memory_bytes` (the largest
-/// resident set) of the tool; `size_bytes` and `size_percent` (of the content) of the image.
+/// Figures of runs: `build_s` or `unpack_s`, `used_cores` (processor time by wall time) and
+/// `peak_memory_bytes` (the largest resident set) of the tool; `size_bytes` and `size_percent` (of
+/// the content) of the image.
 ///
-/// Needs no root; with it, owners are restored, and the tools run in a cgroup of their own, so that what they
-/// leave running is found.
+/// Needs no root; with it, owners are restored, and the tools run in a cgroup of their own, so that
+/// what they leave running is found.
 ///
 /// Returns what tools told although they were done, a sentence each.
 ///
 /// # Errors
 ///
-/// [`Error::Stopped`] if `watch` says so, [`Error::DiskFull`], what `watch` reports, what `host` reports. The runs
-/// made so far are in `runs`.
+/// [`Error::Stopped`] if `watch` says so, [`Error::DiskFull`], what `watch` reports, what `host`
+/// reports. The runs made so far are in `runs`.
 ///
 /// # Cost
 ///

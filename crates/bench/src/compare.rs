@@ -28,10 +28,10 @@ use crate::study::{begun, take_in};
 ///
 /// # Errors
 ///
-/// [`Error::CommandFailed`], [`Error::CommandNotReady`] or [`Error::CommandTimedOut`] in the first turn;
-/// [`Error::NothingCounted`] if a contestant has no valid run; [`Error::Interrupted`] with the runs
-/// made so far; [`Error::NoDirectIo`]; what `host` reports. Everything is unmounted and detached in
-/// all cases.
+/// [`Error::CommandFailed`], [`Error::CommandNotReady`] or [`Error::CommandTimedOut`] in the first
+/// turn; [`Error::NothingCounted`] if a contestant has no valid run; [`Error::Interrupted`] with
+/// the runs made so far; [`Error::NoDirectIo`]; what `host` reports. Everything is unmounted and
+/// detached in all cases.
 ///
 /// # Cost
 ///

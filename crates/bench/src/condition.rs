@@ -80,7 +80,8 @@ impl Condition {
         self.figure == difference.figure || self.figure == stem(&difference.figure)
     }
 
-    /// Whether the figure surely changed by more than it may: the whole interval lies beyond; `None` if nothing is sure.
+    /// Whether the figure surely changed by more than it may: the whole interval lies beyond;
+    /// `None` if nothing is sure.
     pub fn holds(&self, difference: &Difference) -> Option<bool> {
         let limit = 1.0 + self.percent / 100.0;
         let sure = difference.relation.interval?;

@@ -31,7 +31,8 @@ impl Difference {
     }
 }
 
-/// The figures that both studies have of contestants with the same name, in the order of the older study.
+/// The figures that both studies have of contestants with the same name, in the order of the older
+/// study.
 ///
 /// # Cost
 ///

@@ -1,4 +1,5 @@
-//! Figures by name: what they are called, where they stand in tables, and in which unit a chart has them.
+//! Figures by name: what they are called, where they stand in tables, and in which unit a chart has
+//! them.
 //!
 //! The name of a figure ends with its unit ([`coldpress_history::Figures`]), so one that is not in
 //! the list here is shown as well, under its own name.

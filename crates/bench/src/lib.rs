@@ -13,8 +13,8 @@
 //!
 //! * [`Row`] and [`text`]: figures and words for the terminal.
 //! * [`standings`]: the contestants of a study beside their baselines, figure by figure.
-//! * [`differences`], [`Condition`] and [`Comparison`]: a study beside an older one, and when that is
-//!   a failure.
+//! * [`differences`], [`Condition`] and [`Comparison`]: a study beside an older one, and when that
+//!   is a failure.
 //! * [`build_study`]: how long it takes to make and to unpack images, by tool and setting.
 //! * [`Report`]: studies of any kind, from here or from others, as one page.
 //! * [`figure()`]: a figure with the unit in its name.

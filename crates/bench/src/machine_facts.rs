@@ -11,7 +11,8 @@ const COMMIT: Option<&str> = option_env!("COLDPRESS_COMMIT");
 /// * `tools`: what other programs say of their versions: `("mksquashfs", "mksquashfs version
 ///   4.5.1")` becomes the fact `mksquashfs_version`.
 ///
-/// `read_ahead_kib` is that of the machine's loop devices; a study that sets another one replaces it.
+/// `read_ahead_kib` is that of the machine's loop devices; a study that sets another one replaces
+/// it.
 pub fn machine_facts<'a>(tools: impl IntoIterator<Item = (&'a str, String)>) -> Facts {
     let machine = machine();
     let number = |value: Option<u64>| value.map(|value| value.to_string());

@@ -1,8 +1,8 @@
 //! Which of several compromises are worth considering.
 
-/// Tells of each point whether it is on the Pareto front: no other point is as good in every coordinate and
-/// better in one. Less is better; equal points stand or fall together. A point with a coordinate that is no
-/// number is not on the front, and keeps no other from it.
+/// Tells of each point whether it is on the Pareto front: no other point is as good in every
+/// coordinate and better in one. Less is better; equal points stand or fall together. A point with
+/// a coordinate that is no number is not on the front, and keeps no other from it.
 ///
 /// # Cost
 ///

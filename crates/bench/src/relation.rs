@@ -10,8 +10,8 @@ use crate::stats::{Interval, Ratio, TURNS_FOR_VERDICT};
 pub struct Relation {
     /// The ratio of the medians; `None` if a value is not above 0.
     pub ratio: Option<f64>,
-    /// Where the ratio lies at [`CONFIDENCE`](crate::stats::CONFIDENCE): at one point if it is exact; `None` if nothing is
-    /// sure.
+    /// Where the ratio lies at [`CONFIDENCE`](crate::stats::CONFIDENCE): at one point if it is
+    /// exact; `None` if nothing is sure.
     pub interval: Option<Interval>,
     /// What the ratio rests on.
     pub evidence: Evidence,

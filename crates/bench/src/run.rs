@@ -17,10 +17,11 @@ pub(crate) struct Run {
     pub cold_s: Option<f64>,
     /// Wall time of the warm start.
     pub warm_s: Option<f64>,
-    /// Processor time (user and system) of the cold start, of all its processes and of a program that mounts the image.
+    /// Processor time (user and system) of the cold start, of all its processes and of a program
+    /// that mounts the image.
     pub cpu_s: Option<f64>,
-    /// Reads completed during the cold start: by the loop device; from a directory, or an image that a program mounts, by
-    /// the disk below, for the command and that program.
+    /// Reads completed during the cold start: by the loop device; from a directory, or an image
+    /// that a program mounts, by the disk below, for the command and that program.
     pub reads: Option<u64>,
     /// Bytes of these reads.
     pub read_bytes: Option<u64>,
@@ -44,8 +45,8 @@ pub(crate) struct Run {
 /// The proof that a start was cold.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Coldness {
-    /// Pages of the image file, or of all files of a directory, in the page cache after they were dropped, just before
-    /// it was mounted. 0 in every run that counts.
+    /// Pages of the image file, or of all files of a directory, in the page cache after they were
+    /// dropped, just before it was mounted. 0 in every run that counts.
     pub image_resident_pages: u64,
     /// How often the caches had to be dropped.
     pub attempts: u32,

@@ -66,7 +66,8 @@ pub(crate) trait Backend {
     /// A contestant, mounted.
     type Mounted;
 
-    /// Drops all caches; returns how many pages of the image or of the files stayed, after a pause if there are any.
+    /// Drops all caches; returns how many pages of the image or of the files stayed, after a pause
+    /// if there are any.
     fn cool(&mut self, what: &What) -> Result<u64, Error>;
     /// Mounts the contestant. `None` if its loop device held another mount.
     fn mount(
@@ -76,7 +77,8 @@ pub(crate) trait Backend {
     ) -> Result<Option<Self::Mounted>, Error>;
     /// Reads and bytes read since mounting began; `None` if nobody counts them.
     fn counters(&mut self, mounted: &Self::Mounted) -> Result<Option<(u64, u64)>, Error>;
-    /// Runs the command until it is ready and ends it; `None` if `stop`, which is asked again and again, ended it.
+    /// Runs the command until it is ready and ends it; `None` if `stop`, which is asked again and
+    /// again, ended it.
     fn start(
         &mut self,
         mounted: &Self::Mounted,
@@ -248,7 +250,8 @@ impl<L: Backend> Runner<'_, L> {
         start.ok_or(Halt::Interrupted)
     }
 
-    /// Reads all files, cold again. If that cannot be, there is no such figure; the starts count all the same.
+    /// Reads all files, cold again. If that cannot be, there is no such figure; the starts count
+    /// all the same.
     fn walk(&mut self, run: &mut Run) -> Result<(), Halt> {
         let Ok(mounted) = self.mount_cold(run, &mut Coldness::default())? else {
             return Ok(());

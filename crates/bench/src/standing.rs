@@ -20,8 +20,9 @@ pub struct Standing {
     pub is_own: bool,
     /// Its center and spread.
     pub summary: Summary,
-    /// The figure divided by that of the baseline, over the turns in which both count; `None` for a baseline, and if it has no
-    /// such figure, or it says what the contestant is: nobody wants to hear that larger blocks are larger.
+    /// The figure divided by that of the baseline, over the turns in which both count; `None` for a
+    /// baseline, and if it has no such figure, or it says what the contestant is: nobody wants to
+    /// hear that larger blocks are larger.
     pub versus: Option<Relation>,
 }
 

@@ -1,5 +1,5 @@
-//! Every file of a mounted image or of a directory: how much there is, how much of it is in memory, how long it takes
-//! to read.
+//! Every file of a mounted image or of a directory: how much there is, how much of it is in memory,
+//! how long it takes to read.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, Metadata};
@@ -21,8 +21,8 @@ const READ_BYTES: usize = 128 << 10;
 pub(crate) struct Walk {
     /// From the first directory to the last byte.
     pub(crate) time_s: f64,
-    /// Of the names, links and content: the same for the same tree, whether a file of several names is one in its image or
-    /// several, and with or without the `lost+found` that ext4 images have.
+    /// Of the names, links and content: the same for the same tree, whether a file of several names
+    /// is one in its image or several, and with or without the `lost+found` that ext4 images have.
     pub(crate) digest: blake3::Hash,
 }
 
@@ -51,8 +51,8 @@ pub(crate) fn resident(root: &Path) -> Result<u64, Error> {
     Ok(pages)
 }
 
-/// Reads and hashes every file, one after the other in the order of their names, by one thread, as `find` and a
-/// program that makes checksums do.
+/// Reads and hashes every file, one after the other in the order of their names, by one thread, as
+/// `find` and a program that makes checksums do.
 ///
 /// * `stop`: asked again and again; `None` once it says true.
 pub(crate) fn walk(root: &Path, stop: &mut dyn FnMut() -> bool) -> Result<Option<Walk>, Error> {
@@ -129,8 +129,8 @@ fn visit(
     Ok(())
 }
 
-/// Calls `each` for all names below a directory on the same file system; ends when it returns false, and returns whether
-/// it never did.
+/// Calls `each` for all names below a directory on the same file system; ends when it returns
+/// false, and returns whether it never did.
 fn visit_all(
     root: &Path,
     each: &mut dyn FnMut(&Path, &Metadata) -> Result<bool, Error>,

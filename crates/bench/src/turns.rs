@@ -4,9 +4,9 @@ use crate::stats::SplitMix64;
 
 /// The contestants of a turn, by index.
 ///
-/// Each even turn is a random permutation, so that no contestant always follows the same other; the odd turn behind it
-/// is the same backwards, so that in the mean none runs earlier than another: a machine that slows down slows all of
-/// them down alike. The same seed gives the same order.
+/// Each even turn is a random permutation, so that no contestant always follows the same other; the
+/// odd turn behind it is the same backwards, so that in the mean none runs earlier than another: a
+/// machine that slows down slows all of them down alike. The same seed gives the same order.
 pub(crate) fn order(seed: u64, turn: u32, contestants: usize) -> Vec<usize> {
     let mut order: Vec<usize> = (0..contestants).collect();
     // Each pair of turns has its own place in the sequence, so that a turn needs none before it.

@@ -95,8 +95,8 @@ impl Shelf {
         Ok(Self { files })
     }
 
-    /// A piece that begins at a share (number, of how many) of all bytes and goes on with the next files, and the first after the
-    /// last; `None` if the files do not fill one.
+    /// A piece that begins at a share (number, of how many) of all bytes and goes on with the next
+    /// files, and the first after the last; `None` if the files do not fill one.
     fn piece(&self, (number, of): (u64, u64)) -> Option<Vec<u8>> {
         let total: u64 = self.files.iter().map(|(_, len)| len).sum();
         let mut skipped = total / of.max(1) * number;
@@ -120,7 +120,8 @@ impl Shelf {
     }
 }
 
-/// At most `len` bytes of a file; none of one that is compressed already, which would be stored as it is.
+/// At most `len` bytes of a file; none of one that is compressed already, which would be stored as
+/// it is.
 fn read(path: &Path, start: u64, len: usize) -> io::Result<Vec<u8>> {
     let file = File::open(path)?;
     let mut bytes = vec![0; len];

@@ -1,4 +1,5 @@
-//! The reader of images without root: this process, which decompresses at other speeds than the kernel.
+//! The reader of images without root: this process, which decompresses at other speeds than the
+//! kernel.
 
 use std::panic::resume_unwind;
 use std::thread;

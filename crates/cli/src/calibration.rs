@@ -47,7 +47,8 @@ pub(crate) fn read() -> anyhow::Result<Option<(Calibration, PathBuf)>> {
     Ok(Some((calibration, path)))
 }
 
-/// Where a calibration is to be kept, in a directory that is made if it is missing; `None` if none is wanted.
+/// Where a calibration is to be kept, in a directory that is made if it is missing; `None` if none
+/// is wanted.
 ///
 /// # Errors
 ///

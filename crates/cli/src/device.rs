@@ -1,7 +1,9 @@
-//! The device that a start is predicted for: `--device TEXT` as a medium and a machine of the cost model.
+//! The device that a start is predicted for: `--device TEXT` as a medium and a machine of the cost
+//! model.
 //!
-//! A preset says how a medium is slowed down. What it does not say is this machine's: its processors, how fast its kernel
-//! decompresses, and the disk that is slowed down. `coldpress calibrate` measured that, or defaults stand for it.
+//! A preset says how a medium is slowed down. What it does not say is this machine's: its
+//! processors, how fast its kernel decompresses, and the disk that is slowed down. `coldpress
+//! calibrate` measured that, or defaults stand for it.
 
 mod speeds;
 
@@ -14,7 +16,8 @@ use coldpress_session::ui::Ui;
 
 use crate::calibration::{self, MEDIUM};
 
-/// Several threads that are so many times as fast as one are not kept waiting by a single decompressor.
+/// Several threads that are so many times as fast as one are not kept waiting by a single
+/// decompressor.
 const SEVERAL_GAIN: f64 = 1.3;
 
 /// What a start is predicted for.
@@ -35,8 +38,9 @@ pub(crate) struct Target {
 }
 
 impl Target {
-    /// Reads a description: `calibrated`, or what [`Device::parse`] knows; with what the user calibrated. Warns of a
-    /// calibration of another machine or kernel, or one that cannot be read, which is passed over.
+    /// Reads a description: `calibrated`, or what [`Device::parse`] knows; with what the user
+    /// calibrated. Warns of a calibration of another machine or kernel, or one that cannot be read,
+    /// which is passed over.
     ///
     /// # Errors
     ///
@@ -65,7 +69,8 @@ impl Target {
         Ok(target)
     }
 
-    /// The same with a given calibration and nothing else of this machine; with none, all figures are defaults, the same everywhere.
+    /// The same with a given calibration and nothing else of this machine; with none, all figures
+    /// are defaults, the same everywhere.
     ///
     /// # Errors
     ///

@@ -28,7 +28,8 @@ enum Special {
 /// The source that is standard input.
 const STDIN: &str = "-";
 
-/// Tells archives and container images from what is stored as it is, and puts all in the order in which they are named.
+/// Tells archives and container images from what is stored as it is, and puts all in the order in
+/// which they are named.
 ///
 /// `-` alone is no source if something is described.
 ///
@@ -163,8 +164,9 @@ fn origin(source: &Path, args: &TarArgs) -> anyhow::Result<Option<TarOrigin>> {
     })
 }
 
-/// Lets layers whose index is known be read only where contents are needed. What is written from them
-/// is compared with their digests in the end; who writes no image has to read all of a layer first.
+/// Lets layers whose index is known be read only where contents are needed. What is written from
+/// them is compared with their digests in the end; who writes no image has to read all of a layer
+/// first.
 pub(crate) fn trust_indexes(inputs: &mut [Input]) {
     for input in inputs {
         if let Input::Layers(input) = input {

@@ -71,8 +71,8 @@ impl OrderingProfile {
         Ok(coldpress_layout::plan(&source.tree, profile, block_size))
     }
 
-    /// Leaves out of a source what neither the profile names nor patterns match, and takes over the names of what is left.
-    /// Warns of what is not in it.
+    /// Leaves out of a source what neither the profile names nor patterns match, and takes over the
+    /// names of what is left. Warns of what is not in it.
     ///
     /// # Errors
     ///

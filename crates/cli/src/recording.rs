@@ -110,7 +110,8 @@ pub(crate) struct Stage<'a> {
     pub(crate) limit: Option<Duration>,
     /// How an image of the source is written.
     pub(crate) settings: &'a ImageSettings,
-    /// For the image and the place to mount it; [`FIRST_IMAGE`] may be there already, from an earlier recording.
+    /// For the image and the place to mount it; [`FIRST_IMAGE`] may be there already, from an
+    /// earlier recording.
     pub(crate) work_dir: &'a WorkDir<'a>,
     pub(crate) janitor: &'a Janitor,
     pub(crate) ui: &'a Ui,
@@ -142,8 +143,8 @@ impl Stage<'_> {
         start: impl FnOnce(Option<&Cgroup>) -> Result<Running, Error>,
         over: impl FnOnce() -> Result<T, Error>,
     ) -> anyhow::Result<(T, Outcome)> {
-        // Whatever the command leaves running would hold the mount. Who may not make cgroups finds what stays in the
-        // process group.
+        // Whatever the command leaves running would hold the mount. Who may not make cgroups finds
+        // what stays in the process group.
         let cgroup = Cgroup::create("record").ok();
         if let Some(cgroup) = &cgroup {
             self.janitor.watch(cgroup.leftover());

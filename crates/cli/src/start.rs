@@ -54,7 +54,8 @@ impl Start {
         coldpress_layout::plan(&source.tree, profile, block_size)
     }
 
-    /// What the program takes itself, in s (equation 9 of docs/cost-model.md); `None` if the recording does not tell how long it took.
+    /// What the program takes itself, in s (equation 9 of docs/cost-model.md); `None` if the
+    /// recording does not tell how long it took.
     ///
     /// * `source`: what was recorded, or what is like it.
     pub(crate) fn program_s(&self, source: &Source, target: &Target) -> Option<f64> {
@@ -100,7 +101,8 @@ fn block_size(header: &Header) -> BlockSize {
     known.unwrap_or(BlockSize::DEFAULT)
 }
 
-/// From what the recorded image was read, and who read it: the kernel, or a mount in user space that is asked for each page alone.
+/// From what the recorded image was read, and who read it: the kernel, or a mount in user space
+/// that is asked for each page alone.
 fn recorded_by(header: &Header, target: &Target) -> (Medium, Reader) {
     let is_fuse = header
         .find("recorder")
@@ -115,8 +117,8 @@ fn recorded_by(header: &Header, target: &Target) -> (Medium, Reader) {
     (medium, Reader::FUSE)
 }
 
-/// The pages of code of the programs and libraries that a start maps. What is no program, or cannot be
-/// read, has none.
+/// The pages of code of the programs and libraries that a start maps. What is no program, or cannot
+/// be read, has none.
 pub(crate) fn code(source: &Source, sequence: &AccessSequence) -> Vec<FileCode> {
     let mut is_mapped = vec![false; sequence.paths.len()];
     for step in &sequence.steps {

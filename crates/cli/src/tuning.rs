@@ -29,7 +29,8 @@ pub(crate) struct Question<'a> {
     pub(crate) settings: &'a ImageSettings,
     /// The start that is to be fast; `None` is reading everything.
     pub(crate) start: Option<&'a Start>,
-    /// What the program takes when it waits for nothing, in s; `None` is what the recording tells of it.
+    /// What the program takes when it waits for nothing, in s; `None` is what the recording tells
+    /// of it.
     pub(crate) warm_s: Option<f64>,
     pub(crate) target: &'a Target,
     pub(crate) field: &'a FieldOptions,
@@ -207,7 +208,8 @@ fn sample(search: &Search, candidates: &[Candidate], ui: &Ui) -> anyhow::Result<
     Ok(sampled)
 }
 
-/// Compresses more samples for the size of the one that is chosen; the places of those of which they tell more.
+/// Compresses more samples for the size of the one that is chosen; the places of those of which
+/// they tell more.
 fn refine(
     search: &Search,
     sampled: &mut Sampled,

@@ -1,15 +1,15 @@
 //! lzo: an LZO1X stream up to its end marker, in the original version of the format.
 //!
 //! The encoder is written from the kernel's description of the format
-//! (Documentation/staging/lzo.rst). Its levels 1 to 9 look for matches with growing effort and write
-//! the shortest stream that these allow; level 0 takes the first match that it sees. An instruction
-//! is whole bytes, and its size depends on the length and the distance of a match and on the number
-//! of literals before it, so the search goes by true costs, with no estimates as those for a format
-//! with entropy coding.
+//! (Documentation/staging/lzo.rst). Its levels 1 to 9 look for matches with growing effort and
+//! write the shortest stream that these allow; level 0 takes the first match that it sees. An
+//! instruction is whole bytes, and its size depends on the length and the distance of a match and
+//! on the number of literals before it, so the search goes by true costs, with no estimates as
+//! those for a format with entropy coding.
 //!
 //! Measured on the files of a system with Chromium, blocks of 128 KiB, one busy core, against
-//! LZO1X-999 level 8 as mksquashfs writes it (9.6 MB/s): level 8 is 1.1 % smaller at 10.2 MB/s, level
-//! 4 0.1 % smaller at 12.5 MB/s, level 9 1.2 % smaller at 8.1 MB/s.
+//! LZO1X-999 level 8 as mksquashfs writes it (9.6 MB/s): level 8 is 1.1 % smaller at 10.2 MB/s,
+//! level 4 0.1 % smaller at 12.5 MB/s, level 9 1.2 % smaller at 8.1 MB/s.
 
 mod finder;
 mod greedy;

@@ -1,7 +1,7 @@
 //! zlib itself, whose exact bytes tell what other tools compressed with.
 //!
-//! Images are not written with it: libdeflate is smaller and faster, and zlib-rs has what that lacks,
-//! but neither makes the same bytes from the same block.
+//! Images are not written with it: libdeflate is smaller and faster, and zlib-rs has what that
+//! lacks, but neither makes the same bytes from the same block.
 #![expect(
     unsafe_code,
     reason = "the safe bindings of zlib cannot stand beside zlib-rs in one program"
@@ -39,10 +39,10 @@ pub(crate) fn compress(
     // All zeros: no bytes yet, and the library's own allocation.
     let mut stream = MaybeUninit::<z_stream>::zeroed();
     let stream = stream.as_mut_ptr();
-    // SAFETY: `stream` points to a zeroed stream, which is what the library asks for, and stays where
-    // it is until `deflateEnd`. The pointers given to it are valid for the lengths given with them,
-    // and the library only reads from the input. No reference to the stream is made, as a zeroed
-    // function pointer is none in Rust.
+    // SAFETY: `stream` points to a zeroed stream, which is what the library asks for, and stays
+    // where it is until `deflateEnd`. The pointers given to it are valid for the lengths given with
+    // them, and the library only reads from the input. No reference to the stream is made, as a
+    // zeroed function pointer is none in Rust.
     unsafe {
         let opened = deflateInit2_(
             stream,

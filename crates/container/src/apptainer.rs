@@ -2,8 +2,8 @@
 //! SIF container.
 //!
 //! `apptainer run` reads `/.singularity.d/env/*.sh` and starts `/.singularity.d/runscript`;
-//! `apptainer inspect` reads the objects (Apptainer 1.4, `internal/pkg/build`). What is in the files
-//! is this project's own: Apptainer's do the same.
+//! `apptainer inspect` reads the objects (Apptainer 1.4, `internal/pkg/build`). What is in the
+//! files is this project's own: Apptainer's do the same.
 
 mod scripts;
 mod write;

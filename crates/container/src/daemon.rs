@@ -32,7 +32,8 @@ impl Drop for Running {
 ///
 /// # Errors
 ///
-/// [`Error::Command`] if it cannot be run or fails, [`Error::Archive`] if what it writes is damaged.
+/// [`Error::Command`] if it cannot be run or fails, [`Error::Archive`] if what it writes is
+/// damaged.
 pub(crate) fn saved(
     daemon: Daemon,
     name: &str,

@@ -32,7 +32,8 @@ pub struct AccessStep {
 }
 
 impl AccessSequence {
-    /// The accesses of one recorded start. What the program takes is spread over them as the time of the recording was.
+    /// The accesses of one recorded start. What the program takes is spread over them as the time
+    /// of the recording was.
     ///
     /// * `compute_s`: what the program takes when it waits for nothing.
     pub fn of_trace(trace: &Trace, compute_s: f64) -> Self {
@@ -51,7 +52,8 @@ impl AccessSequence {
         sequence.sequence
     }
 
-    /// What several recordings have in common, as one thread that needs it in the order of the profile.
+    /// What several recordings have in common, as one thread that needs it in the order of the
+    /// profile.
     ///
     /// * `min_share`: accesses that fewer of the recordings made are left out.
     /// * `compute_s`: as of [`AccessSequence::of_trace`]; it is spread evenly.
@@ -65,8 +67,8 @@ impl AccessSequence {
         sequence.sequence
     }
 
-    /// Everything in an image: each listing, and each file from its beginning to its end, in the order of the paths, by a program that
-    /// takes no time itself.
+    /// Everything in an image: each listing, and each file from its beginning to its end, in the
+    /// order of the paths, by a program that takes no time itself.
     pub fn of_everything(geometry: &Geometry) -> Self {
         let mut names: Vec<_> = geometry.names.iter().collect();
         names.sort_unstable_by_key(|(path, _)| *path);

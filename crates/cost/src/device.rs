@@ -5,12 +5,14 @@ use std::collections::HashSet;
 use crate::event::{IoEvent, Log};
 use crate::medium::Medium;
 
-/// The kernel's throttle counts in slices of 0.1 s (`throtl_slice`): what a slice allows passes at once.
+/// The kernel's throttle counts in slices of 0.1 s (`throtl_slice`): what a slice allows passes at
+/// once.
 const SLICE_S: f64 = 0.1;
 /// Sums of slices are not exact.
 const ROUNDING_S: f64 = 1e-9;
 const PAGE_BYTES: u64 = 4096;
-/// The most that one read of the device has: 128 pages that do not follow each other in memory (`max_segments`).
+/// The most that one read of the device has: 128 pages that do not follow each other in memory
+/// (`max_segments`).
 pub(crate) const READ_BYTES_MAX: u64 = 128 * PAGE_BYTES;
 
 /// The device while it is read.
@@ -137,8 +139,8 @@ impl Device {
     }
 }
 
-/// A limit on how much passes in a second, as `blk-throttle` keeps it: each slice allows its share at once, and what is too much for one
-/// passes when the next has begun (equation 2).
+/// A limit on how much passes in a second, as `blk-throttle` keeps it: each slice allows its share
+/// at once, and what is too much for one passes when the next has begun (equation 2).
 #[derive(Debug)]
 struct Bucket {
     per_s: f64,

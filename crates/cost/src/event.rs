@@ -37,7 +37,8 @@ pub enum IoEvent {
         /// How many bytes.
         len_bytes: u64,
     },
-    /// A step of the sequence is done: its place in [`AccessSequence::steps`](crate::AccessSequence::steps).
+    /// A step of the sequence is done: its place in
+    /// [`AccessSequence::steps`](crate::AccessSequence::steps).
     Step(usize),
 }
 

@@ -20,9 +20,11 @@ pub struct Geometry {
     pub names: HashMap<Vec<u8>, Lookup>,
     /// Fragment blocks by their index.
     pub fragments: Vec<Extent>,
-    /// Metadata blocks of the tables that are read on demand, by position. Their headers of two bytes belong to them.
+    /// Metadata blocks of the tables that are read on demand, by position. Their headers of two
+    /// bytes belong to them.
     pub metadata: Vec<Extent>,
-    /// The place of the first metadata block of the fragment table in `metadata`; none has no fragments.
+    /// The place of the first metadata block of the fragment table in `metadata`; none has no
+    /// fragments.
     pub fragment_table: Option<usize>,
     /// The place of the first metadata block of the id table in `metadata`.
     pub id_table: usize,
@@ -46,7 +48,8 @@ pub struct Extent {
 pub struct Lookup {
     /// The inode, in [`Geometry::places`].
     pub place: usize,
-    /// The metadata blocks that are read to find the name in the listing of its directory; of the root none.
+    /// The metadata blocks that are read to find the name in the listing of its directory; of the
+    /// root none.
     pub search: Option<MetadataRange>,
 }
 
@@ -101,7 +104,8 @@ pub struct FileGeometry {
     pub fragment: Option<u32>,
     /// Where its block list begins: the metadata block, and the byte in what it holds.
     pub list: (usize, u32),
-    /// Pages, first and last, that programs map to be executed. The kernel reads them ahead otherwise than others.
+    /// Pages, first and last, that programs map to be executed. The kernel reads them ahead
+    /// otherwise than others.
     pub executable: Vec<(u64, u64)>,
 }
 
@@ -114,7 +118,8 @@ impl Geometry {
         }
     }
 
-    /// Says which pages of a file are mapped to be executed; a path that names no file is passed over.
+    /// Says which pages of a file are mapped to be executed; a path that names no file is passed
+    /// over.
     pub fn set_executable(&mut self, path: &[u8], pages: Vec<(u64, u64)>) {
         let place = self.names.get(path).map(|name| name.place);
         let place = place.and_then(|place| self.places.get_mut(place));

@@ -1,7 +1,8 @@
 //! A file system inside the kernel, as the program's threads use it.
 //!
-//! Everything happens in the thread that asks: it waits for a block, decompresses it, and goes on, also where pages are read
-//! ahead (`squashfs_readahead`). So each function takes the thread's time and moves it on.
+//! Everything happens in the thread that asks: it waits for a block, decompresses it, and goes on,
+//! also where pages are read ahead (`squashfs_readahead`). So each function takes the thread's time
+//! and moves it on.
 
 mod blocks;
 mod metadata;
@@ -48,7 +49,8 @@ pub(crate) struct Kernel<'a> {
     readers: HashMap<(u32, usize), OpenFile>,
     /// By file, of those that map it. Processes that map a file again count together.
     mappings: HashMap<usize, OpenFile>,
-    /// By where a block list begins, how many metadata blocks of it the kernel's index knows (`fill_meta_index`).
+    /// By where a block list begins, how many metadata blocks of it the kernel's index knows
+    /// (`fill_meta_index`).
     indexed: HashMap<(usize, u32), usize>,
     pub(crate) causes: Causes,
     pub(crate) metadata_reads: u64,
@@ -196,9 +198,10 @@ impl<'a> Kernel<'a> {
         self.mappings.insert(place, open);
     }
 
-    /// A window around a fault whose pages are mapped if they are there: one of them is needed, and it is not known
-    /// which, nor how many later. Nothing is read if a quarter of them is absent at most: of the shares that were tried, that one came
-    /// nearest to starts of python3 and git from images with blocks of 16 KiB.
+    /// A window around a fault whose pages are mapped if they are there: one of them is needed, and
+    /// it is not known which, nor how many later. Nothing is read if a quarter of them is absent at
+    /// most: of the shares that were tried, that one came nearest to starts of python3 and git from
+    /// images with blocks of 16 KiB.
     pub(crate) fn map(
         &mut self,
         now_s: &mut f64,
@@ -276,7 +279,8 @@ impl<'a> Kernel<'a> {
         }
     }
 
-    /// Pages that come into memory together: those of a block, or single ones that a process is asked for.
+    /// Pages that come into memory together: those of a block, or single ones that a process is
+    /// asked for.
     fn block_pages(&self) -> u64 {
         self.pages.block_pages()
     }

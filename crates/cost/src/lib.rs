@@ -2,19 +2,20 @@
 //!
 //! Four values go in and one comes out:
 //!
-//! - [`Geometry`]: what lies where. Of an image that is there, or [predicted](Geometry::predicted) from
-//!   a tree, its order and the [expected sizes of its blocks](BlockSizes), or that a start was
-//!   [recorded](Geometry::recorded) from. Where things go in these is decided by the code that writes images,
-//!   `coldpress-assemble`.
-//! - [`AccessSequence`]: what a start asks for, in order, from a trace or a profile; and what the program takes when it
-//!   waits for nothing.
+//! - [`Geometry`]: what lies where. Of an image that is there, or [predicted](Geometry::predicted)
+//!   from a tree, its order and the [expected sizes of its blocks](BlockSizes), or that a start was
+//!   [recorded](Geometry::recorded) from. Where things go in these is decided by the code that
+//!   writes images, `coldpress-assemble`.
+//! - [`AccessSequence`]: what a start asks for, in order, from a trace or a profile; and what the
+//!   program takes when it waits for nothing.
 //! - [`Medium`]: what a read costs. [`Machine`]: what decompressing costs.
-//! - [`Reader`]: who reads the image: the kernel, a mount in user space, or another format as reference.
+//! - [`Reader`]: who reads the image: the kernel, a mount in user space, or another format as
+//!   reference.
 //! - [`Prediction`]: time, reads, bytes, pages in memory, and what the time is spent on.
 //!
 //! [`predict`] replays the sequence against a simulated reader: page cache, readahead, the
-//! caches of fragment and metadata blocks, the decompressor, the limits of the medium. The equations stand in
-//! docs/cost-model.md under the numbers that comments here refer to.
+//! caches of fragment and metadata blocks, the decompressor, the limits of the medium. The
+//! equations stand in docs/cost-model.md under the numbers that comments here refer to.
 //!
 //! The crate is pure: no files, threads or clock; the same values give the same prediction.
 #![forbid(unsafe_code)]

@@ -6,8 +6,8 @@ use crate::geometry::MetadataRange;
 
 /// For each entry the metadata blocks that are read to find it.
 ///
-/// The kernel reads a listing from its beginning to the name, or, if the directory has an index, from the metadata block in which the
-/// name's run begins.
+/// The kernel reads a listing from its beginning to the name, or, if the directory has an index,
+/// from the metadata block in which the name's run begins.
 ///
 /// * `first_block`, `offset`: where the listing begins: the block by its place in
 ///   [`Geometry::metadata`](crate::Geometry::metadata), and the byte in what it holds.

@@ -7,15 +7,16 @@ pub struct Medium {
     pub request_s: f64,
     /// How fast the bytes of a read come, in bytes/s.
     pub bandwidth_bytes_per_s: f64,
-    /// Bytes that are let through in a second, where something throttles the medium; a limit, not a latency: reads pass at once as
-    /// long as fewer were asked for.
+    /// Bytes that are let through in a second, where something throttles the medium; a limit, not a
+    /// latency: reads pass at once as long as fewer were asked for.
     pub limit_bytes_per_s: Option<f64>,
     /// Reads that are let through in a second, likewise.
     pub reads_per_s: Option<f64>,
-    /// `read_ahead_kb` of the device before it is mounted, in bytes. The kernel's `SquashFS` raises it to four blocks.
+    /// `read_ahead_kb` of the device before it is mounted, in bytes. The kernel's `SquashFS` raises
+    /// it to four blocks.
     pub readahead_bytes: u64,
-    /// Whether the image is a file of another file system and what is read of it stays in that file's
-    /// page cache, rather than a partition of its own.
+    /// Whether the image is a file of another file system and what is read of it stays in that
+    /// file's page cache, rather than a partition of its own.
     pub via_file: bool,
     /// Unit of reads: 1024, unless the device has sectors of 4096.
     pub sector_bytes: u32,
@@ -33,7 +34,8 @@ impl Medium {
         sector_bytes: 1024,
     };
 
-    /// The disk of the machine that docs/cost-model.md describes, through a loop device with direct I/O: 0.11 ms and 1.2 GB/s.
+    /// The disk of the machine that docs/cost-model.md describes, through a loop device with direct
+    /// I/O: 0.11 ms and 1.2 GB/s.
     pub const HOST: Self = Self {
         request_s: 110e-6,
         bandwidth_bytes_per_s: 1.2e9,

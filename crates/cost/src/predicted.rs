@@ -12,8 +12,8 @@ use coldpress_layout::{BlockEncoding, NodeId, Order, Tree};
 use crate::geometry::{Extent, Geometry};
 use tables::Lengths;
 
-/// Bytes of a compressed metadata block for each byte that it holds, where nothing better is known: what zstd and gzip make of
-/// the tables of Debian's root file systems.
+/// Bytes of a compressed metadata block for each byte that it holds, where nothing better is known:
+/// what zstd and gzip make of the tables of Debian's root file systems.
 pub const METADATA_RATIO: f64 = 0.35;
 
 /// What an image is like that is not built, beside what its blocks take.
@@ -34,7 +34,8 @@ pub trait BlockSizes {
     /// Bytes in the image of a data block; `len_bytes` or more if it is stored, 0 if it is sparse.
     ///
     /// * `file`: whose data it is; of duplicates the one that serves for all.
-    /// * `block`: its number in the file. The one behind the last full block is a tail end that no fragment block has.
+    /// * `block`: its number in the file. The one behind the last full block is a tail end that no
+    ///   fragment block has.
     /// * `len_bytes`: what it holds.
     fn stored_bytes(&self, file: NodeId, block: u64, len_bytes: u32) -> u32;
 
@@ -44,7 +45,8 @@ pub trait BlockSizes {
     /// * `len_bytes`: what it holds.
     fn fragment_bytes(&self, members: &[NodeId], len_bytes: u32) -> u32;
 
-    /// Bytes in the image of a metadata block that holds `len_bytes`, without its header; `len_bytes` or more if it is stored.
+    /// Bytes in the image of a metadata block that holds `len_bytes`, without its header;
+    /// `len_bytes` or more if it is stored.
     ///
     /// * `table`: the one that it belongs to.
     /// * `block`: its number there.
@@ -57,15 +59,16 @@ pub trait BlockSizes {
         (f64::from(len_bytes) * METADATA_RATIO).ceil() as u32
     }
 
-    /// Whether a file takes less space in the source than it is long: its inode tells how much its sparse blocks save.
+    /// Whether a file takes less space in the source than it is long: its inode tells how much its
+    /// sparse blocks save.
     fn is_sparse(&self, _file: NodeId) -> bool {
         false
     }
 }
 
 impl Geometry {
-    /// What an image would look like that is built in an order with blocks of expected sizes. What the order has stored is
-    /// stored, whatever `sizes` says.
+    /// What an image would look like that is built in an order with blocks of expected sizes. What
+    /// the order has stored is stored, whatever `sizes` says.
     ///
     /// # Errors
     ///
@@ -73,7 +76,8 @@ impl Geometry {
     ///
     /// # Cost
     ///
-    /// O(n) in the nodes of the tree and the blocks of its files, for which it asks `sizes` once each; holds a path for each name.
+    /// O(n) in the nodes of the tree and the blocks of its files, for which it asks `sizes` once
+    /// each; holds a path for each name.
     pub fn predicted(
         tree: &Tree,
         order: &Order,

@@ -30,7 +30,8 @@ pub struct Prediction {
 }
 
 impl Prediction {
-    /// What the time is spent on most. Of waiting, it is the number of reads or their bytes, whichever the medium takes longer for.
+    /// What the time is spent on most. Of waiting, it is the number of reads or their bytes,
+    /// whichever the medium takes longer for.
     pub fn limit(&self, medium: &Medium) -> Limit {
         let causes = &self.by_cause;
         let again_s = causes.fragments_again_s + causes.metadata_again_s;
@@ -67,7 +68,8 @@ pub struct Causes {
     pub fragments_again_s: f64,
     /// Reading metadata blocks again that made room for others, with their decompression.
     pub metadata_again_s: f64,
-    /// Decompressing data blocks, and fragment and metadata blocks the first time; with copying to pages.
+    /// Decompressing data blocks, and fragment and metadata blocks the first time; with copying to
+    /// pages.
     pub decompress_s: f64,
     /// Requests to a reader in user space.
     pub request_s: f64,

@@ -1,6 +1,7 @@
 //! The kernel's readahead (`mm/readahead.c`, `mm/filemap.c` of Linux 6.18), in pages.
 
-/// `bdi->io_pages` of a loop device: a single read may ask for as many pages beyond the readahead window.
+/// `bdi->io_pages` of a loop device: a single read may ask for as many pages beyond the readahead
+/// window.
 const IO_PAGES: u64 = 320;
 /// Faults that miss, less those that hit, after which the kernel no longer reads around them
 /// (`MMAP_LOTSAMISS`), and how many it counts at most.
@@ -105,7 +106,8 @@ impl OpenFile {
         Some(self.remember(start, size, size))
     }
 
-    /// A fault finds its page absent (`do_sync_mmap_readahead`); none if only its block is to be read.
+    /// A fault finds its page absent (`do_sync_mmap_readahead`); none if only its block is to be
+    /// read.
     ///
     /// * `executable`: the last page of the mapping, if it is one of code.
     pub(crate) fn fault(&mut self, page: u64, max: u64, executable: Option<u64>) -> Option<Window> {

@@ -17,10 +17,12 @@ pub enum Reader {
         /// What it keeps of decompressed blocks.
         cache_bytes: u64,
     },
-    /// EROFS and its like: clusters of the image's block size, compressed one by one, read in place without a cache of fragments
-    /// and without pages past the end of a file; metadata in 4 KiB that stay in memory.
+    /// EROFS and its like: clusters of the image's block size, compressed one by one, read in place
+    /// without a cache of fragments and without pages past the end of a file; metadata in 4 KiB
+    /// that stay in memory.
     Erofs,
-    /// A file system on the medium itself: nothing is compressed, metadata in 4 KiB that stay in memory.
+    /// A file system on the medium itself: nothing is compressed, metadata in 4 KiB that stay in
+    /// memory.
     Unpacked,
 }
 
@@ -36,7 +38,8 @@ pub enum Decompressors {
 }
 
 impl Reader {
-    /// The kernel as distributions' defaults have it: 3 fragment and 8 metadata blocks, one decompressor.
+    /// The kernel as distributions' defaults have it: 3 fragment and 8 metadata blocks, one
+    /// decompressor.
     pub const KERNEL: Self = Self::Kernel {
         decompressors: Decompressors::Single,
         fragment_slots: 3,

@@ -7,8 +7,8 @@ use coldpress_layout::{NodeId, Plan, Tails, Tree, order};
 use crate::geometry::Geometry;
 use crate::predicted::{BlockSizes, ImageOptions};
 
-/// Bytes of a data block in the image for each byte that it holds: what zstd's fastest level makes of Debian's root file systems. Medium
-/// and program differ by far more than sources do.
+/// Bytes of a data block in the image for each byte that it holds: what zstd's fastest level makes
+/// of Debian's root file systems. Medium and program differ by far more than sources do.
 const DATA_RATIO: f64 = 0.4;
 
 /// Blocks that are all compressed alike.
@@ -34,8 +34,9 @@ fn compressed(len_bytes: u32) -> u32 {
 }
 
 impl Geometry {
-    /// What an image of a tree looks like that its starts are recorded from: zstd, ordered by the tree, with metadata that is spread over
-    /// pages so that each lookup is a read (ARCHITECTURE.md, "How a start is recorded").
+    /// What an image of a tree looks like that its starts are recorded from: zstd, ordered by the
+    /// tree, with metadata that is spread over pages so that each lookup is a read
+    /// (ARCHITECTURE.md, "How a start is recorded").
     ///
     /// # Errors
     ///

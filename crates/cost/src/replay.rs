@@ -15,15 +15,16 @@ use crate::reader::Reader;
 use crate::rules::Rules;
 use crate::unpacked::unpacked;
 
-/// Pages of a window around a fault. What was mapped in a larger piece was opened, and nothing more is known of it.
+/// Pages of a window around a fault. What was mapped in a larger piece was opened, and nothing more
+/// is known of it.
 const WINDOW_PAGES: u64 = 16;
 
 /// What a start takes (docs/cost-model.md).
 ///
 /// # Cost
 ///
-/// O(n) in the steps of the sequence, and the pages and blocks that they touch: milliseconds for a start of Chromium. [`Reader::Unpacked`] copies
-/// the geometry.
+/// O(n) in the steps of the sequence, and the pages and blocks that they touch: milliseconds for a
+/// start of Chromium. [`Reader::Unpacked`] copies the geometry.
 pub fn predict(
     geometry: &Geometry,
     sequence: &AccessSequence,
@@ -34,7 +35,8 @@ pub fn predict(
     predict_in_detail(geometry, sequence, medium, machine, reader).0
 }
 
-/// The same, with all that the reader does, by its time; what happens at the same time stands in the order of the steps.
+/// The same, with all that the reader does, by its time; what happens at the same time stands in
+/// the order of the steps.
 ///
 /// # Cost
 ///
@@ -178,7 +180,8 @@ impl<'a> Replay<'a> {
         self.geometry.names.get(path).map(|name| name.place)
     }
 
-    /// A name that is not there: its directory is read to the place where it would stand; some of it at least.
+    /// A name that is not there: its directory is read to the place where it would stand; some of
+    /// it at least.
     fn search_in_vain(&mut self, now_s: &mut f64, directory: &[u8], path: &[u8]) {
         if self.missing.last().map(Vec::as_slice) != Some(path) {
             self.missing.push(path.to_vec());
@@ -187,7 +190,8 @@ impl<'a> Replay<'a> {
         self.read_listing(now_s, directory);
     }
 
-    /// Where a listing is to be read says the index, which lies with the inode (`get_dir_index_using_name`).
+    /// Where a listing is to be read says the index, which lies with the inode
+    /// (`get_dir_index_using_name`).
     fn read_index(&mut self, now_s: &mut f64, directory: &[u8]) {
         if let Some((inode, directory)) = self.directory(directory)
             && directory.is_indexed
@@ -215,7 +219,8 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// A listing is read: for a name in it that is looked up next, which reads as much as it needs, or as a whole.
+    /// A listing is read: for a name in it that is looked up next, which reads as much as it needs,
+    /// or as a whole.
     fn list(&mut self, now_s: &mut f64, path: &[u8], next: Option<&AccessStep>) {
         let next = next.and_then(|next| self.sequence.paths.get(next.path));
         let is_search =

@@ -10,7 +10,8 @@ pub(crate) struct Rules {
     pub(crate) metadata_slots: usize,
     /// Whether the length of a metadata block is read before the block.
     pub(crate) reads_headers: bool,
-    /// Whether windows grow to whole blocks, with pages past the end of a file, and readahead to four blocks.
+    /// Whether windows grow to whole blocks, with pages past the end of a file, and readahead to
+    /// four blocks.
     pub(crate) fills_blocks: bool,
     /// Whether blocks that follow each other are one read.
     pub(crate) merges: bool,

@@ -22,7 +22,8 @@ pub struct Speeds {
     pub copy_bytes_per_s: f64,
     /// Bringing a page of a file into memory, besides what fills it, in s.
     pub page_s: f64,
-    /// A lookup of a name: searching a listing and reading an inode whose blocks are in memory, in s.
+    /// A lookup of a name: searching a listing and reading an inode whose blocks are in memory, in
+    /// s.
     pub lookup_s: f64,
     /// A fault, or a call that reads, that finds its pages absent, in s.
     pub miss_s: f64,
@@ -30,7 +31,8 @@ pub struct Speeds {
     pub fuse_request_s: f64,
 }
 
-/// Inside the kernel of the machine that docs/cost-model.md describes: MB/s and us for a block. No kernel reads lzma: taken for xz.
+/// Inside the kernel of the machine that docs/cost-model.md describes: MB/s and us for a block. No
+/// kernel reads lzma: taken for xz.
 const DEFAULTS: [(Compressor, f64, f64); 6] = [
     (Compressor::Gzip, 178.0, 11.0),
     (Compressor::Lzma, 47.0, 76.0),

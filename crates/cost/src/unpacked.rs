@@ -5,8 +5,8 @@ use coldpress_trace::PAGE_SIZE_BYTES;
 
 use crate::geometry::{Extent, FileGeometry, Geometry, InodeGeometryKind};
 
-/// An image without data blocks, with metadata blocks as large as what they hold; and where each file begins: one behind the
-/// other, whole pages.
+/// An image without data blocks, with metadata blocks as large as what they hold; and where each
+/// file begins: one behind the other, whole pages.
 pub(crate) fn unpacked(geometry: &Geometry) -> (Geometry, Vec<u64>) {
     let mut unpacked = geometry.clone();
     unpacked.block_size = BlockSize::MIN;

@@ -9,8 +9,8 @@
 //! difference   what two images do not have in common                  difference.rs
 //! ```
 //!
-//! Images are hostile: whatever they say, memory is bounded by what the walk over the tree takes, and
-//! damage is an error of the crate `image`. Texts go to a writer of the caller's.
+//! Images are hostile: whatever they say, memory is bounded by what the walk over the tree takes,
+//! and damage is an error of the crate `image`. Texts go to a writer of the caller's.
 #![forbid(unsafe_code)]
 
 mod container;

@@ -22,8 +22,8 @@ pub struct Stat<'a> {
     pub(crate) file: FileFacts,
     /// `basic` or `extended`.
     pub(crate) form: &'static str,
-    /// The inode reference, as the format has it: the metadata block's start from the inode table's,
-    /// shifted by 16, and the byte in it.
+    /// The inode reference, as the format has it: the metadata block's start from the inode
+    /// table's, shifted by 16, and the byte in it.
     pub(crate) inode_reference: u64,
     pub(crate) inode_place: Place,
     pub(crate) xattr_index: Option<u32>,

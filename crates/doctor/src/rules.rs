@@ -1,7 +1,7 @@
 //! What an image asks for, held against what a reader can do.
 //!
-//! Rules without another source are those of the kernel's `fs/squashfs`; docs/format.md, "Where the kernel is stricter"
-//! lists them.
+//! Rules without another source are those of the kernel's `fs/squashfs`; docs/format.md, "Where the
+//! kernel is stricter" lists them.
 
 use coldpress_format::Compressor;
 use coldpress_image::ReaderRequirements;

@@ -1,8 +1,9 @@
-//! The rules of the snap store, which compares an upload with what mksquashfs makes of its files, and
-//! those by which snapd installs and updates a snap.
+//! The rules of the snap store, which compares an upload with what mksquashfs makes of its files,
+//! and those by which snapd installs and updates a snap.
 //!
 //! Sources: `sr_security.py`, `sr_lint.py` and `common.py` of review-tools (0.48+2022023, 5a406a7,
-//! 2022-02); `snap/pack/pack.go`, `snap/container.go` and `snap/squashfs` of snapd (bee548f, 2026-08).
+//! 2022-02); `snap/pack/pack.go`, `snap/container.go` and `snap/squashfs` of snapd (bee548f,
+//! 2026-08).
 
 mod links;
 mod survey;
@@ -14,10 +15,9 @@ use coldpress_snap::Kind;
 
 use super::rules::{Change, Finding, Verdict};
 
+pub use coldpress_snap::SNAP_MIN_BYTES;
 pub use survey::{Places, Survey};
 
-/// `snap pack` fills up smaller snaps, so that kernels do not look for partitions behind their end.
-pub const SNAP_MIN_BYTES: u64 = 16 << 10;
 /// The store takes no larger ones (`MAX_COMPRESSED_SIZE`).
 const SNAP_MAX_BYTES: u64 = 5 << 30;
 /// mksquashfs's default, with which the upload is made again.
@@ -81,7 +81,8 @@ impl Survey {
         self.refused_at_once().is_empty() && !self.kind().is_root_file_system()
     }
 
-    /// Whether a file of this length is one that `snap pack` filled up, as mksquashfs alone does not.
+    /// Whether a file of this length is one that `snap pack` filled up, as mksquashfs alone does
+    /// not.
     pub fn is_filled_up(&self, size_bytes: u64) -> bool {
         size_bytes == SNAP_MIN_BYTES && self.padded_bytes() < SNAP_MIN_BYTES
     }

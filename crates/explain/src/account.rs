@@ -24,8 +24,8 @@ pub struct Start<'a> {
     pub counters: Counters,
     /// From the first look at the image until the program was ready or ended.
     pub wall_us: u64,
-    /// How many bytes a thread of this machine makes in a second of compressed blocks of the image; it bounds
-    /// what is taken for decompression.
+    /// How many bytes a thread of this machine makes in a second of compressed blocks of the image;
+    /// it bounds what is taken for decompression.
     pub decompression_bytes_per_s: Option<u64>,
     /// The caches of the kernel that recorded.
     pub caches: CacheSizes,

@@ -7,12 +7,13 @@ use coldpress_host::{RawEvent, RawKind};
 use crate::image_map::ImageMap;
 use crate::share::share;
 
-/// What a thread does besides between the arrival of bytes and its next event: it is woken, copies pages and
-/// returns.
+/// What a thread does besides between the arrival of bytes and its next event: it is woken, copies
+/// pages and returns.
 const OVERHEAD_US: u64 = 50;
 /// The kernel may decompress slower than a program does, but hardly by more than this.
 const SLOWNESS_MAX: u64 = 3;
-/// Reads that may be under way at once; a device that never tells when it is done must not make this slow.
+/// Reads that may be under way at once; a device that never tells when it is done must not make
+/// this slow.
 const PENDING_MAX: usize = 4096;
 
 /// One read.
@@ -40,8 +41,8 @@ pub(crate) struct DeviceRead {
 }
 
 impl DeviceRead {
-    /// What the blocks that it was made for hold. A read that goes on with a header has its block whole; the header alone
-    /// had nothing to decompress.
+    /// What the blocks that it was made for hold. A read that goes on with a header has its block
+    /// whole; the header alone had nothing to decompress.
     pub(crate) fn decompressed_bytes(&self, map: &ImageMap) -> u64 {
         if !self.is_whole {
             return 0;
@@ -64,10 +65,11 @@ struct Thread {
 
 /// All reads of a recording, in order.
 ///
-/// A thread asks for one block, or a few, sleeps until they are there, decompresses them, and goes on: it fills pages,
-/// asks for more, faults again. So from the first request to the last arrival it waits, and from there to
-/// its next event it decompresses. Where that event comes late, because the program goes on without one, no more is believed than
-/// [`SLOWNESS_MAX`] times what `decompression_bytes_per_s` tells.
+/// A thread asks for one block, or a few, sleeps until they are there, decompresses them, and goes
+/// on: it fills pages, asks for more, faults again. So from the first request to the last arrival
+/// it waits, and from there to its next event it decompresses. Where that event comes late, because
+/// the program goes on without one, no more is believed than [`SLOWNESS_MAX`] times what
+/// `decompression_bytes_per_s` tells.
 ///
 /// # Cost
 ///
@@ -227,7 +229,8 @@ impl Listener<'_> {
         share(len_bytes, SLOWNESS_MAX * 1_000_000, rate.max(1)).saturating_add(OVERHEAD_US)
     }
 
-    /// What was still under way when the recording ended has waited until it arrived, and no longer.
+    /// What was still under way when the recording ended has waited until it arrived, and no
+    /// longer.
     fn finish(mut self) -> Vec<DeviceRead> {
         let mut pids: Vec<u32> = self.threads.keys().copied().collect();
         pids.sort_unstable();

@@ -40,8 +40,8 @@ pub struct Totals {
     pub fragment_bytes: u64,
     /// Read for metadata.
     pub metadata_bytes: u64,
-    /// Bytes in the image of the different blocks that hold something that was used, and of metadata
-    /// blocks that were read.
+    /// Bytes in the image of the different blocks that hold something that was used, and of
+    /// metadata blocks that were read.
     pub needed_bytes: u64,
     /// What the reads decompressed to.
     pub decompressed_bytes: u64,

@@ -55,8 +55,8 @@ impl FileCost {
 
 /// The cost of each file that was used or read, the greatest first.
 ///
-/// Data blocks count for the file that they belong to; one that files share, and a fragment block, for the file
-/// whose access made it read.
+/// Data blocks count for the file that they belong to; one that files share, and a fragment block,
+/// for the file whose access made it read.
 pub(crate) fn file_costs(
     map: &ImageMap,
     uses: &HashMap<usize, PageUse>,

@@ -54,7 +54,8 @@ pub fn geometry(
     walk(image, &mut |visited| surveyor.visit(visited))?;
     let Surveyor { places, names, .. } = surveyor;
     let superblock = image.superblock();
-    // What a fragment block holds is known of its tail ends only; that of a full one is near enough.
+    // What a fragment block holds is known of its tail ends only; that of a full one is near
+    // enough.
     let fragments = image.fragments().iter();
     let fragments =
         fragments.map(|block| Extent::new(block.start, block.size, superblock.block_size.bytes()));
@@ -143,7 +144,8 @@ impl Tables {
         (block.saturating_add(further), within)
     }
 
-    /// What a block and those behind it hold, but for the last of a table: less than usual in an image for recording.
+    /// What a block and those behind it hold, but for the last of a table: less than usual in an
+    /// image for recording.
     fn block_bytes(&self, block: usize) -> u64 {
         let next = self.blocks.get(block.saturating_add(1));
         let is_last = next.is_none() || self.areas.get(block) != self.areas.get(block + 1);

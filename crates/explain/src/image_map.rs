@@ -100,7 +100,8 @@ impl ImageMap {
     ///
     /// # Cost
     ///
-    /// Reads all metadata, not the data; holds a path for each file and some 50 bytes for each block.
+    /// Reads all metadata, not the data; holds a path for each file and some 50 bytes for each
+    /// block.
     pub fn new(
         image: &Image,
         bytes: Box<dyn ReadAt>,

@@ -1,24 +1,25 @@
 //! What a start did to an image: which files and blocks it read, how often, how long it waited, and
 //! what of it was in vain.
 //!
-//! A recording is a list of events: pages that were used or came into memory, bytes that the device was
-//! asked for and delivered. An [`ImageMap`] knows which block of which file lies where. [`Account`] puts
-//! both together, and [`Account::explanation`] sums up:
+//! A recording is a list of events: pages that were used or came into memory, bytes that the device
+//! was asked for and delivered. An [`ImageMap`] knows which block of which file lies where.
+//! [`Account`] puts both together, and [`Account::explanation`] sums up:
 //!
 //! * [`Totals`]: of the device, of memory, of time;
 //! * [`FileCost`] for each file, [`AreaCost`] for each part of the metadata;
 //! * [`Repeats`]: blocks that were read more than once, and why;
 //! * [`ReadMark`] for each read, for charts.
 //!
-//! [`recorded_events`] makes such events of a start that was predicted, to compare layouts without starting anything.
+//! [`recorded_events`] makes such events of a start that was predicted, to compare layouts without
+//! starting anything.
 //!
-//! [`explain_elf`] goes into one program or library: what of its sections was touched, by whom, and the order in
-//! which its functions were needed.
+//! [`explain_elf`] goes into one program or library: what of its sections was touched, by whom, and
+//! the order in which its functions were needed.
 //!
 //! [`Findings`] are all of it for people: sentences, tables, JSON.
 //!
-//! All of it is computed from values; nothing here touches the machine. Recordings are the kernel's own;
-//! images and the programs in them may be hostile: any bytes give a value or an error.
+//! All of it is computed from values; nothing here touches the machine. Recordings are the kernel's
+//! own; images and the programs in them may be hostile: any bytes give a value or an error.
 #![forbid(unsafe_code)]
 
 mod account;

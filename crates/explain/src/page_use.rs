@@ -139,9 +139,10 @@ impl PageUse {
         self.cached_again = self.cached_again.saturating_add(all - new.min(all));
     }
 
-    /// A read of the end of a file has no event if a page follows that is in memory and not filled, as most pages past
-    /// the end are; that its pages came into memory has one. So what came in of the last pages of a file that was never
-    /// mapped, in a block of which no read was told, was read.
+    /// A read of the end of a file has no event if a page follows that is in memory and not filled,
+    /// as most pages past the end are; that its pages came into memory has one. So what came in of
+    /// the last pages of a file that was never mapped, in a block of which no read was told, was
+    /// read.
     fn add_silent_reads(
         &mut self,
         page_count: u64,

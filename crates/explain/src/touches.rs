@@ -1,8 +1,9 @@
 //! Where files were touched, in order, to the byte where that can be known.
 //!
-//! The events of the page cache name pages, and windows of pages around a fault. Just before them the same thread
-//! faulted, and that event names the address. Both together tell which byte of which file it was, and where the
-//! file is mapped; from then on the addresses of instructions in that window can be told, too.
+//! The events of the page cache name pages, and windows of pages around a fault. Just before them
+//! the same thread faulted, and that event names the address. Both together tell which byte of
+//! which file it was, and where the file is mapped; from then on the addresses of instructions in
+//! that window can be told, too.
 
 mod address_space;
 
@@ -26,7 +27,8 @@ pub struct Touch {
     pub page: u64,
     /// The byte of the file, if it is known.
     pub byte: Option<u64>,
-    /// Whether the page was faulted on; else an instruction in it was running when another page was.
+    /// Whether the page was faulted on; else an instruction in it was running when another page
+    /// was.
     pub is_fault: bool,
 }
 
@@ -149,8 +151,8 @@ impl Touches {
         space.map(address >> PAGE_BITS, page, answer.file, pages);
     }
 
-    /// Of one fault the kernel may tell several times: nothing was there around it, the page was not,
-    /// and, after it was read, once more.
+    /// Of one fault the kernel may tell several times: nothing was there around it, the page was
+    /// not, and, after it was read, once more.
     fn push(
         &mut self,
         file: usize,

@@ -103,8 +103,8 @@ fn parse_class(text: &[u8]) -> Option<Option<(Class, usize)>> {
     Some(Some((class, 2 + end + 2)))
 }
 
-/// One byte: itself, `\x` with escapes, or the forms `[.x.]` and `[=x=]`, which have one byte in the
-/// C locale.
+/// One byte: itself, `\x` with escapes, or the forms `[.x.]` and `[=x=]`, which have one byte in
+/// the C locale.
 fn parse_member(text: &[u8], syntax: BracketSyntax) -> Option<(u8, usize)> {
     match text {
         [b'[', b'.', byte, b'.', b']', ..] | [b'[', b'=', byte, b'=', b']', ..] => Some((*byte, 5)),

@@ -21,7 +21,8 @@ pub enum Imported {
     Completed(StudyId),
 }
 
-/// Reads the studies of a file: an export as JSON, or a published table, which is known by its first line.
+/// Reads the studies of a file: an export as JSON, or a published table, which is known by its
+/// first line.
 ///
 /// Any bytes give studies or an error.
 ///
@@ -38,8 +39,8 @@ pub fn read_studies(bytes: &[u8]) -> Result<Vec<Study>, Error> {
 impl History {
     /// Keeps a study of another database or publication, unless it is there.
     ///
-    /// Studies are the same if they agree in all but their runs, and the runs of one are the first runs of the other:
-    /// then it was exported while it was under way.
+    /// Studies are the same if they agree in all but their runs, and the runs of one are the first
+    /// runs of the other: then it was exported while it was under way.
     ///
     /// # Errors
     ///

@@ -1,13 +1,14 @@
 //! What was measured and what was done, kept.
 //!
-//! A [`Study`] is a measurement of several contestants, with everything it depends on: ours, or one that
-//! somebody published. It knows names, figures and units, and nothing of mounts or processes, so that a launch,
-//! a build and a boot are stored, exported, compared and drawn by the same code.
+//! A [`Study`] is a measurement of several contestants, with everything it depends on: ours, or one
+//! that somebody published. It knows names, figures and units, and nothing of mounts or processes,
+//! so that a launch, a build and a boot are stored, exported, compared and drawn by the same code.
 //!
-//! A [`Change`] is one operation of coldpress as timed tasks, listed as snapd does and exported for viewers of traces.
+//! A [`Change`] is one operation of coldpress as timed tasks, listed as snapd does and exported for
+//! viewers of traces.
 //!
-//! [`History`] is the database of them: SQLite in one file, which several processes may write at once. What was
-//! committed stays, whatever ends the process.
+//! [`History`] is the database of them: SQLite in one file, which several processes may write at
+//! once. What was committed stays, whatever ends the process.
 
 mod change;
 mod changes;

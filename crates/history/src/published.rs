@@ -38,7 +38,8 @@ struct Measured {
 ///
 /// # Errors
 ///
-/// [`Error::NoStudies`] if its first line is not known, [`Error::Csv`] and [`Error::NotInTable`] if another line is wrong.
+/// [`Error::NoStudies`] if its first line is not known, [`Error::Csv`] and [`Error::NotInTable`] if
+/// another line is wrong.
 pub(crate) fn published(bytes: &[u8]) -> Result<Study, Error> {
     let mut reader = csv::Reader::from_reader(bytes);
     let titles = reader.headers().map_err(|_| Error::NoStudies)?.clone();

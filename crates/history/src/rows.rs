@@ -134,8 +134,8 @@ fn index_to_sql(index: usize) -> i64 {
     i64::try_from(index).unwrap_or(i64::MAX)
 }
 
-/// Names and numbers always have a form in JSON; a number that is none (NaN) becomes null, which is refused when it
-/// is read.
+/// Names and numbers always have a form in JSON; a number that is none (NaN) becomes null, which is
+/// refused when it is read.
 fn json<T: Serialize>(value: &T) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }

@@ -8,8 +8,8 @@ use rusqlite::{Connection, TransactionBehavior};
 use crate::error::Error;
 use crate::schema::{MIGRATIONS, NEWEST};
 
-/// How long a writer waits for another. A transaction takes milliseconds; a disk that others keep busy can hold one
-/// up for seconds.
+/// How long a writer waits for another. A transaction takes milliseconds; a disk that others keep
+/// busy can hold one up for seconds.
 const BUSY: Duration = Duration::from_secs(30);
 
 /// All studies and changes of a user.
@@ -21,7 +21,8 @@ pub struct History {
 }
 
 impl History {
-    /// Opens the database in a file, which is made if it is missing, and brings its tables up to date.
+    /// Opens the database in a file, which is made if it is missing, and brings its tables up to
+    /// date.
     ///
     /// Any number of processes may have it open: readers never wait, writers wait for each other.
     ///
@@ -53,8 +54,8 @@ impl History {
         })
     }
 
-    /// Signs the studies that are begun from here on, so that one under way can be told from one whose writer was
-    /// killed.
+    /// Signs the studies that are begun from here on, so that one under way can be told from one
+    /// whose writer was killed.
     ///
     /// * `writer`: names the process for all times; given back by [`History::list`] as it is.
     #[must_use]
@@ -86,8 +87,8 @@ impl History {
 
 fn configure(connection: &Connection) -> rusqlite::Result<()> {
     connection.busy_timeout(BUSY)?;
-    // A commit is on the disk when it returns, so that not even a power failure takes a finished run: FULL, since
-    // NORMAL does not sync the log of each commit.
+    // A commit is on the disk when it returns, so that not even a power failure takes a finished
+    // run: FULL, since NORMAL does not sync the log of each commit.
     connection.pragma_update(None, "journal_mode", "wal")?;
     connection.pragma_update(None, "synchronous", "full")?;
     connection.pragma_update(None, "foreign_keys", true)
@@ -95,7 +96,8 @@ fn configure(connection: &Connection) -> rusqlite::Result<()> {
 
 /// Applies what is missing; returns the version of the tables.
 fn migrate(connection: &mut Connection) -> rusqlite::Result<u32> {
-    // Immediate: of two processes that find an old database, one waits until the other has brought it up to date.
+    // Immediate: of two processes that find an old database, one waits until the other has brought
+    // it up to date.
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let found: u32 = transaction.pragma_query_value(None, "user_version", |row| row.get(0))?;
     for (version, migration) in MIGRATIONS {

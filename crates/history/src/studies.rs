@@ -68,7 +68,8 @@ impl History {
     }
 }
 
-/// JSON has no word for infinity and for what is no number: a figure that could not be read again is not written.
+/// JSON has no word for infinity and for what is no number: a figure that could not be read again
+/// is not written.
 pub(crate) fn finite(contestants: &[Contestant], runs: &[Run]) -> Result<(), Error> {
     let of_contestants = contestants.iter().map(|contestant| &contestant.figures);
     let mut figures = of_contestants

@@ -26,7 +26,8 @@ pub struct Study {
     pub state: State,
     /// What the figures depend on: machine, kernel, versions, commit, seed, device, command.
     pub facts: Facts,
-    /// Who took part; the first one is the baseline of all ratios but of those whose fact `baseline` names another one.
+    /// Who took part; the first one is the baseline of all ratios but of those whose fact
+    /// `baseline` names another one.
     pub contestants: Vec<Contestant>,
     /// All runs in the order in which they were made, those that do not count among them.
     pub runs: Vec<Run>,

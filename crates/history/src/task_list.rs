@@ -39,8 +39,8 @@ pub struct TaskList {
 impl TaskList {
     /// The changes one behind the other below one line of titles.
     ///
-    /// Every line ends with a line feed. Times are cut to whole milliseconds; those that nobody stated
-    /// are `-`. Control characters stand as U+FFFD.
+    /// Every line ends with a line feed. Times are cut to whole milliseconds; those that nobody
+    /// stated are `-`. Control characters stand as U+FFFD.
     pub fn text(self, changes: &[Change]) -> String {
         let tasks = changes.iter().flat_map(|change| &change.tasks);
         let shown = tasks.filter(|task| self.brief || task.level == 0 || !is_brief(task));

@@ -54,8 +54,9 @@ struct Args {
 impl Change {
     /// The change and its tasks as trace events.
     ///
-    /// Nested tasks lie within theirs by time. One that several threads did at times has a lane of its
-    /// own and the mean of their times for its duration, since the sum may reach beyond the end.
+    /// Nested tasks lie within theirs by time. One that several threads did at times has a lane of
+    /// its own and the mean of their times for its duration, since the sum may reach beyond the
+    /// end.
     pub fn trace_events(&self) -> TraceEvents {
         // What only looks at something has no verb.
         let name = format!("coldpress {}", self.verb).trim_end().to_owned();

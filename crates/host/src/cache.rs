@@ -63,8 +63,8 @@ pub fn write_back(path: &Path) -> Result<(), Error> {
 
 /// Pages of 4 KiB of an open file or block device that are in the page cache.
 ///
-/// Pages past the end of the file count too: `SquashFS` fills the cache by whole blocks, so a file of
-/// 700 bytes in an image of 1 MiB blocks can hold 256 pages.
+/// Pages past the end of the file count too: `SquashFS` fills the cache by whole blocks, so a file
+/// of 700 bytes in an image of 1 MiB blocks can hold 256 pages.
 ///
 /// # Errors
 ///

@@ -1,4 +1,5 @@
-//! What this machine takes to read, to decompress and to find: measured once, kept, and used by predictions.
+//! What this machine takes to read, to decompress and to find: measured once, kept, and used by
+//! predictions.
 //!
 //! ```text
 //! the medium   direct reads: single, large, in order, many at once      medium.rs, direct.rs, test_file.rs
@@ -8,11 +9,12 @@
 //! the text     how figures are kept                                     calibration.rs
 //! ```
 //!
-//! All repeats are interleaved, so that a machine that slows down for a while slows down every figure a little and none
-//! alone. Figures are medians. Those of the reader are small differences of times on a processor, which other programs
-//! can only lengthen, so they come from the least of each: beside a compiler, the decompression vanished in the
-//! difference of medians. Sample images are in memory, mounted where nobody sees them: what their loop devices take to
-//! read is measured and subtracted, so the times are those of decompression and of the page cache.
+//! All repeats are interleaved, so that a machine that slows down for a while slows down every
+//! figure a little and none alone. Figures are medians. Those of the reader are small differences
+//! of times on a processor, which other programs can only lengthen, so they come from the least of
+//! each: beside a compiler, the decompression vanished in the difference of medians. Sample images
+//! are in memory, mounted where nobody sees them: what their loop devices take to read is measured
+//! and subtracted, so the times are those of decompression and of the page cache.
 
 mod calibration;
 mod direct;

@@ -55,8 +55,8 @@ impl Cgroup {
         Self::create_in(&find_hierarchy()?, name)
     }
 
-    /// As [`Cgroup::create`], but below the group of this process in both versions, whose limits of memory and
-    /// processors hold on: to find what a program left running, not to throttle.
+    /// As [`Cgroup::create`], but below the group of this process in both versions, whose limits of
+    /// memory and processors hold on: to find what a program left running, not to throttle.
     ///
     /// # Errors
     ///
@@ -141,8 +141,8 @@ impl Cgroup {
         self.members().kill_all()
     }
 
-    /// User and system time of its processes so far, in ns: with cgroup v2 of all that it ever had, with v1 of those that
-    /// live and of the children that they waited for.
+    /// User and system time of its processes so far, in ns: with cgroup v2 of all that it ever had,
+    /// with v1 of those that live and of the children that they waited for.
     ///
     /// # Errors
     ///

@@ -1,8 +1,9 @@
 //! Files rewritten so that their bytes follow each other on the disk.
 //!
-//! The content is copied into a file without a name whose space was reserved at once, so that the file system could
-//! choose one place for all of it. When the copy is on the disk, has been read back and lies better, it takes the place
-//! of each name of the old file ([`LeasedFile::replace_with`]). Nothing of the old file is changed at any time.
+//! The content is copied into a file without a name whose space was reserved at once, so that the
+//! file system could choose one place for all of it. When the copy is on the disk, has been read
+//! back and lies better, it takes the place of each name of the old file
+//! ([`LeasedFile::replace_with`]). Nothing of the old file is changed at any time.
 
 mod copy;
 mod journal;
@@ -49,20 +50,21 @@ pub enum Defragmented {
 
 /// Rewrites a file in as few extents as the free space of its disk allows.
 ///
-/// Owner, mode, times, xattrs with ACLs, attributes and project are those of the old file, and so are holes and space
-/// that was reserved for the future; it is another inode.
+/// Owner, mode, times, xattrs with ACLs, attributes and project are those of the old file, and so
+/// are holes and space that was reserved for the future; it is another inode.
 ///
 /// * `unshares`: rewrite blocks too that other files have as well.
 /// * `progress`: told how many bytes were copied or compared more; twice the file's content in all.
 ///
 /// # Errors
 ///
-/// [`Error::Refused`] says why not, [`Error::NoExtents`], [`Error::Io`] for example of a full disk, [`Error::Stopped`]
-/// if `progress` said so. The old file then has all its names.
+/// [`Error::Refused`] says why not, [`Error::NoExtents`], [`Error::Io`] for example of a full disk,
+/// [`Error::Stopped`] if `progress` said so. The old file then has all its names.
 ///
 /// # Cost
 ///
-/// Reads the content twice and writes it once; as much free space as the file takes, until it is over.
+/// Reads the content twice and writes it once; as much free space as the file takes, until it is
+/// over.
 pub fn defragment(
     file: &NamedFile,
     unshares: bool,

@@ -1,7 +1,8 @@
 //! Where the bytes of a plain file lie on its disk, as the kernel tells it (FIEMAP).
 //!
-//! Extents are told in pieces, so that a file of millions of them takes no more memory than one of few. Bytes of the
-//! disk are those of the file system's device; btrfs counts in a space of its own that may lie on several.
+//! Extents are told in pieces, so that a file of millions of them takes no more memory than one of
+//! few. Bytes of the disk are those of the file system's device; btrfs counts in a space of its own
+//! that may lie on several.
 
 mod seeks;
 
@@ -54,8 +55,9 @@ pub enum Place {
     Unknown,
 }
 
-/// A file's extents, summed up. Those that follow each other on the disk count as one, however the file system notes
-/// them; behind a hole, an extent that lies at once behind the last one, or as far behind as the hole is long.
+/// A file's extents, summed up. Those that follow each other on the disk count as one, however the
+/// file system notes them; behind a hole, an extent that lies at once behind the last one, or as
+/// far behind as the hole is long.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Extents {
     /// The file's size.
@@ -166,7 +168,8 @@ impl Extent {
         self.offset.saturating_add(self.len_bytes)
     }
 
-    /// Whether the disk need not seek to read it behind another one that comes before it in the file.
+    /// Whether the disk need not seek to read it behind another one that comes before it in the
+    /// file.
     fn follows(&self, before: &Extent) -> bool {
         let (Place::Disk(start), Place::Disk(start_before)) = (self.place, before.place) else {
             return false;

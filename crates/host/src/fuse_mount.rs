@@ -18,16 +18,16 @@ pub struct FuseMount {
 }
 
 impl FuseMount {
-    /// Runs `PROGRAM... IMAGE DIRECTORY` and waits until the image is mounted. The program may go to the background
-    /// or stay.
+    /// Runs `PROGRAM... IMAGE DIRECTORY` and waits until the image is mounted. The program may go
+    /// to the background or stay.
     ///
     /// * `at`: an existing directory.
     /// * `cgroup`: of its own, in which the program lives as long as the mount.
     ///
     /// # Errors
     ///
-    /// [`Error::CannotRun`] if there is no such program, [`Error::NotMounted`] if it fails or takes more than 30 s,
-    /// [`Error::Stopped`] if `stop` said so.
+    /// [`Error::CannotRun`] if there is no such program, [`Error::NotMounted`] if it fails or takes
+    /// more than 30 s, [`Error::Stopped`] if `stop` said so.
     pub fn new(
         program: &[OsString],
         image: &Path,
@@ -72,7 +72,8 @@ impl FuseMount {
     ///
     /// # Errors
     ///
-    /// [`Error::Busy`] if a process still uses it after 2 s, or if the program lives on although it was killed.
+    /// [`Error::Busy`] if a process still uses it after 2 s, or if the program lives on although it
+    /// was killed.
     pub fn unmount(self) -> Result<(), Error> {
         let unmounted = self.mount.unmount();
         self.program.finish(&mut || false)?;

@@ -22,8 +22,8 @@ impl fmt::Display for Holder {
 
 /// The processes that have a file open or mapped, by their numbers; at most `max` of them.
 ///
-/// Without root, only those of this user are found. What is found may have ended since, so this names culprits and
-/// proves nothing: [`crate::LeasedFile`] does.
+/// Without root, only those of this user are found. What is found may have ended since, so this
+/// names culprits and proves nothing: [`crate::LeasedFile`] does.
 ///
 /// * `device`, `inode`: of the file, as `stat(2)` tells them.
 ///
@@ -52,7 +52,8 @@ pub fn holders(device: u64, inode: u64, max: usize) -> Vec<Holder> {
     named.take(max).collect()
 }
 
-/// Whether a link of a directory leads to the file. Of others' processes, and of those that end, nothing is listed.
+/// Whether a link of a directory leads to the file. Of others' processes, and of those that end,
+/// nothing is listed.
 fn leads_to(directory: &Path, device: u64, inode: u64) -> bool {
     let links = fs::read_dir(directory).into_iter().flatten().flatten();
     links

@@ -21,8 +21,8 @@ use crate::launch::Step;
 use crate::tracefs::{Tracefs, belongs_to_the_dead};
 use crate::{Error, syscall};
 
-/// A thing that outlives a process that is killed. Nothing but a [`Leftover::Tree`] is removed with what is
-/// below it.
+/// A thing that outlives a process that is killed. Nothing but a [`Leftover::Tree`] is removed with
+/// what is below it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Leftover {
@@ -131,7 +131,8 @@ impl Drop for Janitor {
 }
 
 /// One line of the protocol. Bytes that mean something to the shell, and all that are not plain
-/// ASCII, become octal escapes for `printf %b`. Paths are made absolute: the janitor works elsewhere.
+/// ASCII, become octal escapes for `printf %b`. Paths are made absolute: the janitor works
+/// elsewhere.
 fn encode(leftover: &Leftover) -> Vec<u8> {
     let absolute = |path: &Path| absolute(path).unwrap_or_else(|_| path.to_owned());
     let (kind, name) = match leftover {

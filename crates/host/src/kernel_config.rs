@@ -18,8 +18,8 @@ pub struct KernelConfig {
 }
 
 impl KernelConfig {
-    /// The configuration of the running kernel and the file that has it: `/proc/config.gz`, or where
-    /// distributions install it; `None` if there is none that can be read.
+    /// The configuration of the running kernel and the file that has it: `/proc/config.gz`, or
+    /// where distributions install it; `None` if there is none that can be read.
     pub fn running() -> Option<(Self, PathBuf)> {
         let release = rustix::system::uname()
             .release()

@@ -1,9 +1,9 @@
 //! Runs the program whose start is measured, and leaves nothing of it running.
 //!
-//! The clock runs from the first look at the image until the program is ready, which is the end of the main process
-//! if nothing else is asked for. What is prepared inside the image (looking up and binding `/proc`, `/dev` and so
-//! on) belongs to a start from it: outside the clock it would warm metadata for free, more of it where metadata lies
-//! close.
+//! The clock runs from the first look at the image until the program is ready, which is the end of
+//! the main process if nothing else is asked for. What is prepared inside the image (looking up and
+//! binding `/proc`, `/dev` and so on) belongs to a start from it: outside the clock it would warm
+//! metadata for free, more of it where metadata lies close.
 
 mod cpu_time;
 mod foreground;
@@ -40,7 +40,8 @@ pub struct Command {
     pub args: Vec<OsString>,
     /// Whether the program runs inside the image: its root is the image, with the `/proc` and
     /// `/dev` of the machine and an empty `/tmp` (and `/run`, `/var/tmp` where the image has
-    /// them); its `HOME` is `/tmp` unless `environment` says otherwise. Else it starts where this process is.
+    /// them); its `HOME` is `/tmp` unless `environment` says otherwise. Else it starts where this
+    /// process is.
     pub chroot: bool,
     /// Variables that it gets beside those of this process, whose values they replace.
     pub environment: Vec<(OsString, OsString)>,
@@ -57,17 +58,18 @@ pub struct Command {
 pub struct Outcome {
     /// From the first look at the image until it was ready or its main process had ended, in ns.
     pub wall_ns: u64,
-    /// User and system time, in ns: with [`Ready::Exit`] of the main process and of the children it waited for; else
-    /// until it was ready, of all that were in its cgroup then.
+    /// User and system time, in ns: with [`Ready::Exit`] of the main process and of the children it
+    /// waited for; else until it was ready, of all that were in its cgroup then.
     pub cpu_ns: u64,
-    /// The most memory that was resident in the main process, or in one of the children it waited for:
-    /// `ru_maxrss`. Never less than this process had when it started the program.
+    /// The most memory that was resident in the main process, or in one of the children it waited
+    /// for: `ru_maxrss`. Never less than this process had when it started the program.
     pub peak_memory_bytes: u64,
     /// How the main process ended, after it was ready too.
     pub status: Status,
     /// Whether it was killed because its time was up.
     pub timed_out: bool,
-    /// Whether the start succeeded: it became ready, or, with [`Ready::Exit`], ended with exit code 0.
+    /// Whether the start succeeded: it became ready, or, with [`Ready::Exit`], ended with exit code
+    /// 0.
     pub became_ready: bool,
     /// The last 4 KiB of its standard output.
     pub stdout_tail: Vec<u8>,
@@ -115,14 +117,14 @@ pub fn launch(
 
 /// Starts a program.
 ///
-/// It has no input, a session of its own, and dies with the thread that started it. With a cgroup, all its
-/// descendants are found; without, those that did not leave its process group.
+/// It has no input, a session of its own, and dies with the thread that started it. With a cgroup,
+/// all its descendants are found; without, those that did not leave its process group.
 ///
 /// # Errors
 ///
 /// [`Error::CannotRun`] if there is no such program, [`Error::MissingDirectory`] if the image
-/// lacks one that a chroot needs; [`Error::AlreadyReady`] if what is to show that it is ready is there before it
-/// starts, [`Error::CannotWatch`] if that cannot be seen.
+/// lacks one that a chroot needs; [`Error::AlreadyReady`] if what is to show that it is ready is
+/// there before it starts, [`Error::CannotWatch`] if that cannot be seen.
 pub fn start(command: &Command, root: &Path, cgroup: Option<&Cgroup>) -> Result<Running, Error> {
     start_told(command, root, cgroup, None)
 }
@@ -200,7 +202,8 @@ fn spawn(
 ///
 /// # Errors
 ///
-/// [`Error::AlreadyReady`] if what is waited for is there already, [`Error::CannotWatch`] if it cannot be seen.
+/// [`Error::AlreadyReady`] if what is waited for is there already, [`Error::CannotWatch`] if it
+/// cannot be seen.
 pub fn wait_until(
     ready: &Ready,
     limit: Option<Duration>,

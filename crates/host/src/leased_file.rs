@@ -1,9 +1,10 @@
 //! A file that nobody else has open, so that another one can take its place.
 //!
-//! Whoever has a file open goes on with the old one when another takes its name, and what is written there is lost. The
-//! kernel's proof that nobody has is a write lease (`fcntl(2)`, `F_SETLEASE`): it is refused while there is any other
-//! descriptor or mapping, and whoever opens the file later waits until the lease is given up. A list of the processes
-//! that have it open, as `fuser` makes, would be old before it is read.
+//! Whoever has a file open goes on with the old one when another takes its name, and what is
+//! written there is lost. The kernel's proof that nobody has is a write lease (`fcntl(2)`,
+//! `F_SETLEASE`): it is refused while there is any other descriptor or mapping, and whoever opens
+//! the file later waits until the lease is given up. A list of the processes that have it open, as
+//! `fuser` makes, would be old before it is read.
 
 use std::fmt;
 use std::fs::{self, File, Metadata};
@@ -22,7 +23,8 @@ use crate::{Error, syscall};
 /// Processes that are named if a file is in use.
 const HOLDERS_MAX: usize = 3;
 
-/// Programs that are started by others have their files open for a moment, and who indexes files has each new one.
+/// Programs that are started by others have their files open for a moment, and who indexes files
+/// has each new one.
 const TRIES: u32 = 20;
 const PAUSE: Duration = Duration::from_millis(10);
 

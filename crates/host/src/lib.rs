@@ -3,18 +3,20 @@
 //! A cold start is only worth recording or timing if it is really cold, if the medium is the one
 //! that users have, and if nothing of it stays behind. So this crate has seven kinds of parts:
 //!
-//! * the stage: [`LoopDevice`], [`Mount`], [`FuseConnection`] for mounts that this process answers, [`Cgroup`]
-//!   with the throttle of a [`Device`], and [`launch`] for the program;
+//! * the stage: [`LoopDevice`], [`Mount`], [`FuseConnection`] for mounts that this process answers,
+//!   [`Cgroup`] with the throttle of a [`Device`], and [`launch`] for the program;
 //! * the witnesses: [`Recorder`] (which pages of which inodes were used, and which bytes of the
-//!   image the kernel read), [`OpensRecorder`] (which files of a directory were opened and looked up, without root), [`Counters`], [`resident_pages`], [`machine()`], [`KernelConfig`] and
+//!   image the kernel read), [`OpensRecorder`] (which files of a directory were opened and looked
+//!   up, without root), [`Counters`], [`resident_pages`], [`machine()`], [`KernelConfig`] and
 //!   [`try_image`], which tell what this kernel can mount;
-//! * a machine of its own, for what can only be measured by booting it: [`VirtualMachine`], with its
-//!   [`Console`];
-//! * the yardstick: [`measure_medium`], [`measure_memory`] and [`measure_reader`], whose figures a [`Calibration`] keeps;
-//! * plain files: where they lie on the disk ([`Extents`], [`seeks`]), and files put in the place of others that nobody
-//!   has open ([`LeasedFile`], [`defragment`]);
-//! * a program that is run for its own sake from an image: [`enter_own_namespaces`], [`mount_overlay`], [`bind`],
-//!   [`Foreground`];
+//! * a machine of its own, for what can only be measured by booting it: [`VirtualMachine`], with
+//!   its [`Console`];
+//! * the yardstick: [`measure_medium`], [`measure_memory`] and [`measure_reader`], whose figures a
+//!   [`Calibration`] keeps;
+//! * plain files: where they lie on the disk ([`Extents`], [`seeks`]), and files put in the place
+//!   of others that nobody has open ([`LeasedFile`], [`defragment`]);
+//! * a program that is run for its own sake from an image: [`enter_own_namespaces`],
+//!   [`mount_overlay`], [`bind`], [`Foreground`];
 //! * the way out: [`enter_private_namespace`] makes mounts vanish with the process, loop devices
 //!   detach with their last user, and the [`Janitor`] removes the rest, also after `kill -9`.
 //!

@@ -169,8 +169,8 @@ impl LoopDevice {
     /// Sets how far the kernel reads ahead in it, in KiB, until it is dropped.
     ///
     /// A fresh loop device has 128, one whose limits were set anew up to 4096, which made the
-    /// same start read 144 instead of 121 MB: runs that are compared need the same value. A mount of
-    /// `SquashFS` raises it to four blocks, if it is less (Linux 6.18).
+    /// same start read 144 instead of 121 MB: runs that are compared need the same value. A mount
+    /// of `SquashFS` raises it to four blocks, if it is less (Linux 6.18).
     ///
     /// # Errors
     ///

@@ -31,18 +31,19 @@ pub fn enter_private_namespace() -> Result<(), Error> {
     })
 }
 
-/// As [`enter_private_namespace`] for anyone: who may not mount gets a user namespace as well, in which it stays who
-/// it is, has all rights over what it mounts, and all other users and groups are nobody. Programs that it starts have
-/// no such rights.
+/// As [`enter_private_namespace`] for anyone: who may not mount gets a user namespace as well, in
+/// which it stays who it is, has all rights over what it mounts, and all other users and groups are
+/// nobody. Programs that it starts have no such rights.
 ///
-/// Call it before any thread is started: a process with threads cannot change its user namespace. Returns whether it
-/// got one.
+/// Call it before any thread is started: a process with threads cannot change its user namespace.
+/// Returns whether it got one.
 ///
 /// # Errors
 ///
 /// [`Error::System`] if the kernel gives none.
 pub fn enter_own_namespaces() -> Result<bool, Error> {
-    // Not asked for before, in a thread of its own: that may still be ending when the process is to have none.
+    // Not asked for before, in a thread of its own: that may still be ending when the process is to
+    // have none.
     if enter_private_namespace().is_ok() {
         return Ok(false);
     }

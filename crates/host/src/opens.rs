@@ -1,14 +1,17 @@
-//! The recorder that needs no root and no mount: which files of a directory a program opens and looks up.
+//! The recorder that needs no root and no mount: which files of a directory a program opens and
+//! looks up.
 //!
-//! The program starts from the directory itself. A seccomp filter, which all that it starts inherits (children, threads,
-//! what they execute, whatever their root directory), has the kernel tell each system call that names a file
-//! before it happens. The path is read, the place where it begins is opened, and the call is let go; then the path is
-//! walked, and whoever asks for the recording waits for that. What is met on the way is known by device and inode number, so mounts, links and namespaces of
-//! the program do not matter.
+//! The program starts from the directory itself. A seccomp filter, which all that it starts
+//! inherits (children, threads, what they execute, whatever their root directory), has the kernel
+//! tell each system call that names a file before it happens. The path is read, the place where it
+//! begins is opened, and the call is let go; then the path is walked, and whoever asks for the
+//! recording waits for that. What is met on the way is known by device and inode number, so mounts,
+//! links and namespaces of the program do not matter.
 //!
-//! Nothing of the program is stopped or changed: signals, exit status and waiting are its own. Who is not root loses what
-//! a set-user-ID program would give (`no_new_privs`). Rejected: ptrace, which does the same with more switches
-//! between processes and leaves stopped programs when it is killed; `strace`, which need not be there.
+//! Nothing of the program is stopped or changed: signals, exit status and waiting are its own. Who
+//! is not root loses what a set-user-ID program would give (`no_new_privs`). Rejected: ptrace,
+//! which does the same with more switches between processes and leaves stopped programs when it is
+//! killed; `strace`, which need not be there.
 
 mod calls;
 mod directory_index;
@@ -35,7 +38,8 @@ use listener::serve;
 use notes::Notes;
 pub use notes::Opens;
 
-/// A recorder of opens and lookups. Drop it after the program has ended: calls that nobody is told fail.
+/// A recorder of opens and lookups. Drop it after the program has ended: calls that nobody is told
+/// fail.
 #[derive(Debug)]
 pub struct OpensRecorder {
     directory: PathBuf,
@@ -57,7 +61,8 @@ impl OpensRecorder {
     ///
     /// # Cost
     ///
-    /// Looks at everything in it; some 100 bytes and a path for each, and no more however long the recording; one thread.
+    /// Looks at everything in it; some 100 bytes and a path for each, and no more however long the
+    /// recording; one thread.
     pub fn new(directory: &Path) -> Result<Self, Error> {
         let index = DirectoryIndex::new(directory)?;
         let (ours, theirs) = socketpair(
@@ -73,7 +78,8 @@ impl OpensRecorder {
         let notes = Arc::new(Mutex::new(Notes::new(index)));
         let stop = Arc::new(AtomicBool::new(false));
         let shared = (Arc::clone(&notes), Arc::clone(&stop));
-        // It must listen before the program is started: to become the program is a call that is told.
+        // It must listen before the program is started: to become the program is a call that is
+        // told.
         let thread = thread::spawn(move || serve(&ours, &shared.0, &shared.1));
         Ok(Self {
             directory: directory.to_owned(),
@@ -84,11 +90,13 @@ impl OpensRecorder {
         })
     }
 
-    /// Starts a program from the directory, which it cannot change if this process may mount or the program runs inside it.
+    /// Starts a program from the directory, which it cannot change if this process may mount or the
+    /// program runs inside it.
     ///
     /// # Errors
     ///
-    /// Those of [`crate::start`]; [`Error::System`] if the kernel does not tell system calls, or a second time.
+    /// Those of [`crate::start`]; [`Error::System`] if the kernel does not tell system calls, or a
+    /// second time.
     pub fn start(&self, command: &Command, cgroup: Option<&Cgroup>) -> Result<Running, Error> {
         let socket = self
             .socket

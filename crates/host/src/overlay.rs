@@ -1,4 +1,5 @@
-//! Directories in the place of others: a writable one over one that is not, one of the machine inside an image.
+//! Directories in the place of others: a writable one over one that is not, one of the machine
+//! inside an image.
 
 use std::ffi::CString;
 use std::fs::{self, File};
@@ -11,7 +12,8 @@ use rustix::mount::{MountFlags, mount, mount_bind_recursive};
 
 use crate::Error;
 
-/// Lets a directory be seen at another place, where it can be written; what is changed goes to `changes/upper`.
+/// Lets a directory be seen at another place, where it can be written; what is changed goes to
+/// `changes/upper`.
 ///
 /// * `lower`: is not changed.
 /// * `changes`: an existing directory; `upper` and `work` in it are made if they are missing.
@@ -21,8 +23,8 @@ use crate::Error;
 ///
 /// # Errors
 ///
-/// [`Error::Io`] if the kernel refuses it, as it does where the file system of `changes` has no extended attributes or is
-/// itself an overlay.
+/// [`Error::Io`] if the kernel refuses it, as it does where the file system of `changes` has no
+/// extended attributes or is itself an overlay.
 pub fn mount_overlay(lower: &Path, changes: &Path, at: &Path) -> Result<(), Error> {
     let mut opened = vec![open_directory(lower)?];
     for name in ["upper", "work"] {
@@ -40,7 +42,8 @@ pub fn mount_overlay(lower: &Path, changes: &Path, at: &Path) -> Result<(), Erro
         .zip(&opened)
         .map(|(name, directory)| format!("{name}={}", by_number(directory).display()))
         .collect();
-    // Who is not root of the machine may not write `trusted.` attributes; a directory serves both so.
+    // Who is not root of the machine may not write `trusted.` attributes; a directory serves both
+    // so.
     let options = format!("{},userxattr", options.join(","));
     let options = CString::new(options).unwrap_or_default();
     let flags = MountFlags::NOSUID | MountFlags::NODEV;
@@ -48,7 +51,8 @@ pub fn mount_overlay(lower: &Path, changes: &Path, at: &Path) -> Result<(), Erro
         .map_err(Error::errno("make writable, with changes in", changes))
 }
 
-/// Lets a file or directory of the machine be seen at a path below `root`, with all that is mounted below it.
+/// Lets a file or directory of the machine be seen at a path below `root`, with all that is mounted
+/// below it.
 ///
 /// * `target`: as a program sees it whose root directory is `root`: links do not lead out of it.
 /// * `may_create`: whether `target` is made if it is missing; the directory above must be there.

@@ -104,8 +104,8 @@ fn has_loop_devices() -> bool {
     control.is_ok()
 }
 
-/// Opening the file system loads its module, which `/proc/filesystems` does not list before. Who may
-/// not mount is not told, and has one reason less to complain.
+/// Opening the file system loads its module, which `/proc/filesystems` does not list before. Who
+/// may not mount is not told, and has one reason less to complain.
 fn has_squashfs() -> bool {
     let opened = fsopen("squashfs", FsOpenFlags::FSOPEN_CLOEXEC);
     matches!(opened, Ok(_) | Err(Errno::PERM))

@@ -5,8 +5,8 @@ use std::fs;
 use std::io;
 use std::str::FromStr;
 
-/// A process by its number, and by what tells it from others that get the same number: the boot, the namespace of
-/// the numbers, and when it started.
+/// A process by its number, and by what tells it from others that get the same number: the boot,
+/// the namespace of the numbers, and when it started.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProcessId {
     boot_id: String,
@@ -100,8 +100,8 @@ fn stat(pid: u32) -> io::Result<(char, u64)> {
     parse_stat(&text).ok_or_else(|| io::Error::from(io::ErrorKind::InvalidData))
 }
 
-/// The name stands in parentheses and may hold blanks and parentheses itself; the fields after it are numbered from 3
-/// in proc(5), the start is number 22.
+/// The name stands in parentheses and may hold blanks and parentheses itself; the fields after it
+/// are numbered from 3 in proc(5), the start is number 22.
 fn parse_stat(text: &str) -> Option<(char, u64)> {
     let (_, fields) = text.rsplit_once(") ")?;
     let mut fields = fields.split_whitespace();

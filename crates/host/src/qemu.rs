@@ -1,8 +1,9 @@
 //! A virtual machine: made by QEMU, booted, watched from outside, and gone with whoever started it.
 //!
-//! Nothing of it has a name on this machine: its control is a pair of sockets, its console a pipe, its disk can only
-//! be read. QEMU dies with the thread that started it, by the kernel's hand, so that `kill -9` leaves nothing either.
-//! No privilege is needed, but the right to use `/dev/kvm` makes guests fast.
+//! Nothing of it has a name on this machine: its control is a pair of sockets, its console a pipe,
+//! its disk can only be read. QEMU dies with the thread that started it, by the kernel's hand, so
+//! that `kill -9` leaves nothing either. No privilege is needed, but the right to use `/dev/kvm`
+//! makes guests fast.
 
 mod console;
 mod emulator;
@@ -71,8 +72,9 @@ impl VirtualMachine {
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] if a file is missing, [`Error::CannotRun`] if there is no QEMU, [`Error::Emulator`] if it cannot
-    /// make the machine, as for a disk on a file system without direct I/O.
+    /// [`Error::Io`] if a file is missing, [`Error::CannotRun`] if there is no QEMU,
+    /// [`Error::Emulator`] if it cannot make the machine, as for a disk on a file system without
+    /// direct I/O.
     ///
     /// # Cost
     ///
@@ -124,8 +126,8 @@ impl VirtualMachine {
         self.qemu.listen(wait)
     }
 
-    /// Why the machine stands still, in the words of QEMU: `internal-error` where KVM could not go on. `None` while it runs, and
-    /// once it has ended.
+    /// Why the machine stands still, in the words of QEMU: `internal-error` where KVM could not go
+    /// on. `None` while it runs, and once it has ended.
     pub fn stopped_by(&mut self) -> Option<String> {
         let answer = self.monitor.ask("query-status").ok()?;
         let is_running = answer["running"] == Value::Bool(true);
@@ -143,8 +145,8 @@ impl VirtualMachine {
         })
     }
 
-    /// Processor time of the guest's processors together, in ns; exact to 10 ms on most kernels. `None` once it has
-    /// ended.
+    /// Processor time of the guest's processors together, in ns; exact to 10 ms on most kernels.
+    /// `None` once it has ended.
     pub fn cpu_ns(&self) -> Option<u64> {
         let ticks_per_s = rustix::param::clock_ticks_per_second();
         let mut sum = 0;
@@ -266,8 +268,8 @@ fn find_disk(disks: &Value) -> &Value {
         .unwrap_or(&Value::Null)
 }
 
-/// User and system time in `/proc/PID/task/TID/stat`, whose second field is a name that may hold anything. The time
-/// that a processor of a guest runs is user time.
+/// User and system time in `/proc/PID/task/TID/stat`, whose second field is a name that may hold
+/// anything. The time that a processor of a guest runs is user time.
 fn parse_ticks(stat: &str) -> Option<u64> {
     let (_, fields) = stat.rsplit_once(')')?;
     let mut fields = fields.split_ascii_whitespace().skip(11);

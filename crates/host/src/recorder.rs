@@ -3,8 +3,8 @@
 //! It listens to five events of the kernel in a trace instance of its own, filtered to one mount:
 //!
 //! * `mm_filemap_get_pages`: `read(2)` asked for these pages, cached or not;
-//! * `mm_filemap_add_to_page_cache`: the kernel makes room for these pages, since a read that reaches
-//!   past the end of a file and its page beyond does without the event before;
+//! * `mm_filemap_add_to_page_cache`: the kernel makes room for these pages, since a read that
+//!   reaches past the end of a file and its page beyond does without the event before;
 //! * `mm_filemap_fault`: a page fault on this page, which the next event could not settle;
 //! * `mm_filemap_map_pages`: the window around a fault whose cached pages the kernel maps in
 //!   passing, so a page in it may or may not be used;
@@ -54,8 +54,8 @@ const BUFFER_KIB: usize = 16 << 10;
 const MAX_BUFFERS_KIB: usize = 256 << 10;
 const MIN_BUFFER_KIB: usize = 1 << 10;
 
-/// First accesses that are kept at most, some 150 bytes each with what tells that they are the first: 300 MB. A start of
-/// Chromium has 30,000. All events that follow are counted as lost.
+/// First accesses that are kept at most, some 150 bytes each with what tells that they are the
+/// first: 300 MB. A start of Chromium has 30,000. All events that follow are counted as lost.
 pub const FIRST_ACCESSES_MAX: u64 = 2_000_000;
 
 /// The description of a page has some 200 bytes.
@@ -66,11 +66,13 @@ const MAX_HEADER_BYTES: usize = 4096;
 pub enum Keep {
     /// Each one, up to 8 million.
     All,
-    /// Those that tell of a page, or a byte of the image, that no event of the kind told before: memory is bounded by what
-    /// there is to be accessed, however long it takes, and by [`FIRST_ACCESSES_MAX`]. The working set is the same.
+    /// Those that tell of a page, or a byte of the image, that no event of the kind told before:
+    /// memory is bounded by what there is to be accessed, however long it takes, and by
+    /// [`FIRST_ACCESSES_MAX`]. The working set is the same.
     FirstAccesses {
-        /// Bytes of the image of which each read is kept, the first [`SEARCHES_IN_VAIN_MAX`] of those that are not new: where
-        /// listings lie, each that follows is another name that is searched.
+        /// Bytes of the image of which each read is kept, the first [`SEARCHES_IN_VAIN_MAX`] of
+        /// those that are not new: where listings lie, each that follows is another name that is
+        /// searched.
         ///
         /// [`SEARCHES_IN_VAIN_MAX`]: coldpress_trace::SEARCHES_IN_VAIN_MAX
         each_read_of: Range<u64>,
@@ -89,7 +91,8 @@ pub struct Recorder {
 /// What was recorded.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Recording {
-    /// Ordered by time. Uses of pages that repeat the event before on the same processor are left out.
+    /// Ordered by time. Uses of pages that repeat the event before on the same processor are left
+    /// out.
     pub events: Vec<RawEvent>,
     /// Events that the kernel or the recorder had no room for: if not 0, record again.
     pub lost_events: u64,
@@ -120,8 +123,9 @@ impl Recorder {
         Self::listen_to(&heard, keep, janitor)
     }
 
-    /// Starts to record as [`Recorder::start`] does with [`Keep::All`], and also when each read of the loop device was
-    /// done and, where the kernel tells (x86), the addresses at which programs faulted.
+    /// Starts to record as [`Recorder::start`] does with [`Keep::All`], and also when each read of
+    /// the loop device was done and, where the kernel tells (x86), the addresses at which programs
+    /// faulted.
     ///
     /// # Errors
     ///
@@ -143,7 +147,8 @@ impl Recorder {
         Self::listen_to(&heard, Keep::All, janitor)
     }
 
-    /// Starts to record a file system that somebody else has mounted; what is read from its device is not told.
+    /// Starts to record a file system that somebody else has mounted; what is read from its device
+    /// is not told.
     ///
     /// * `file_system`: its major and minor number, as stat(2) tells them.
     ///

@@ -13,10 +13,12 @@ use crate::{Error, Janitor, Leftover};
 /// The janitor removes a tree only if its name begins so; `janitor.sh` says the same.
 const NAME_PREFIX: &str = ".coldpress-";
 
-/// Nobody else enters: what is unpacked here may have set-id bits and directories that all may write to.
+/// Nobody else enters: what is unpacked here may have set-id bits and directories that all may
+/// write to.
 const MODE: u32 = 0o700;
 
-/// A directory that is removed with all that is in it: on drop, or by the janitor when this process is killed.
+/// A directory that is removed with all that is in it: on drop, or by the janitor when this process
+/// is killed.
 ///
 /// Trees that programs unpack have too many names to announce each, as [`Leftover::File`] demands.
 #[derive(Debug)]
@@ -73,8 +75,8 @@ pub fn hidden_name() -> String {
     format!("{NAME_PREFIX}{}-{random:016x}", process::id())
 }
 
-/// Removes a file, or a directory with all that is in it, also where the modes of its directories forbid it.
-/// Symbolic links are removed, not followed; what is not there is no error.
+/// Removes a file, or a directory with all that is in it, also where the modes of its directories
+/// forbid it. Symbolic links are removed, not followed; what is not there is no error.
 ///
 /// # Errors
 ///

@@ -192,8 +192,9 @@ pub(crate) fn set_project(file: BorrowedFd<'_>, project: u32) -> io::Result<()> 
 
 /// Takes a write lease, which the kernel gives only if nobody else has the file open or mapped.
 ///
-/// Whoever opens it later waits until the lease is given up, for `/proc/sys/fs/lease-break-time` at most. The kernel
-/// tells it by a signal, by default SIGIO, which would end the process; SIGURG is ignored unless somebody listens.
+/// Whoever opens it later waits until the lease is given up, for `/proc/sys/fs/lease-break-time` at
+/// most. The kernel tells it by a signal, by default SIGIO, which would end the process; SIGURG is
+/// ignored unless somebody listens.
 pub(crate) fn take_write_lease(file: BorrowedFd<'_>) -> Result<(), Errno> {
     let check = |answer: libc::c_int| match answer {
         -1 => Err(Errno::from_io_error(&io::Error::last_os_error()).unwrap_or(Errno::INVAL)),
@@ -263,7 +264,8 @@ pub(crate) struct Touched {
     pub(crate) time_s: f64,
 }
 
-/// Maps a file that is at least `len` bytes long and that nobody else can make shorter, and reads a byte of each of its pages.
+/// Maps a file that is at least `len` bytes long and that nobody else can make shorter, and reads a
+/// byte of each of its pages.
 pub(crate) fn touch_pages(file: &File, len: usize) -> io::Result<Touched> {
     let page_bytes = rustix::param::page_size();
     // SAFETY: the kernel chooses where; nothing of this process is there.

@@ -28,8 +28,8 @@ pub enum Trial {
     Refused(String),
 }
 
-/// Whether the kernel has `SquashFS`, as opening it says, which loads its module; `None` without the
-/// right to mount.
+/// Whether the kernel has `SquashFS`, as opening it says, which loads its module; `None` without
+/// the right to mount.
 pub fn has_squashfs() -> Option<bool> {
     match fsopen("squashfs", FsOpenFlags::FSOPEN_CLOEXEC) {
         Ok(_) => Some(true),
@@ -45,8 +45,8 @@ pub fn has_squashfs() -> Option<bool> {
 ///
 /// # Errors
 ///
-/// [`Error::Io`] or [`Error::System`] without root, loop devices or Linux 5.2: then nothing was found
-/// out about the image.
+/// [`Error::Io`] or [`Error::System`] without root, loop devices or Linux 5.2: then nothing was
+/// found out about the image.
 ///
 /// # Cost
 ///
@@ -105,8 +105,8 @@ pub(crate) fn mount(context: &OwnedFd, device: &LoopDevice) -> rustix::io::Resul
     fsmount(context, flags, MountAttrFlags::MOUNT_ATTR_RDONLY)
 }
 
-/// What the file system says of the mount that failed, one message for each read of its context; each
-/// begins with its kind and a space.
+/// What the file system says of the mount that failed, one message for each read of its context;
+/// each begins with its kind and a space.
 fn explanation(context: OwnedFd, errno: &io::Error) -> String {
     let mut file = File::from(context);
     let mut buf = [0; MESSAGES_BYTES];

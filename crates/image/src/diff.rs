@@ -1,8 +1,9 @@
 //! Comparing two images: their trees, their content, and how they lie.
 //!
 //! The trees are walked side by side. Files of equal length wait until there is a batch of them,
-//! which is compared in the order of the data area on several threads: blocks that are stored as the
-//! same bytes are not decompressed, and a fragment block is decompressed for many tail ends at once.
+//! which is compared in the order of the data area on several threads: blocks that are stored as
+//! the same bytes are not decompressed, and a fragment block is decompressed for many tail ends at
+//! once.
 
 mod bytes;
 mod content;

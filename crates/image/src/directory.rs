@@ -87,7 +87,8 @@ impl Image {
     ///
     /// # Cost
     ///
-    /// The inode and the whole listing of each directory on the way; their directory indexes are not used.
+    /// The inode and the whole listing of each directory on the way; their directory indexes are
+    /// not used.
     pub fn find(&self, path: &[u8]) -> Result<Option<(InodeRef, Inode)>, Error> {
         let mut at = self.superblock().root_inode;
         let mut inode = self.root()?;

@@ -2,8 +2,8 @@
 //!
 //! Two levels: ranges of image bytes, which follow each other without a gap up to the end of the
 //! file, and the records in the content of a metadata block or fragment block, which follow each
-//! other without a gap, too. What nothing refers to is a range or record of its own; what belongs to
-//! several says how many of its bytes do. Damage is named where it is, and the rest goes on.
+//! other without a gap, too. What nothing refers to is a range or record of its own; what belongs
+//! to several says how many of its bytes do. Damage is named where it is, and the rest goes on.
 
 mod data;
 mod emitter;

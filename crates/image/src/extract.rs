@@ -39,7 +39,8 @@ use tree::Tree;
 /// [`Error::Write`] (also a full disk), [`Error::InFile`] (damaged content) and
 /// [`Error::Interrupted`]. An owner, mode, time, xattr or device that cannot be restored is no
 /// error; with [`keep_going`](ExtractOptions::keep_going) damage and most of [`Error::Write`] are
-/// none either. After an error the files that were finished stay; one that lacks content is removed.
+/// none either. After an error the files that were finished stay; one that lacks content is
+/// removed.
 ///
 /// # Cost
 ///

@@ -26,11 +26,11 @@ const WINDOW_BYTES: usize = 1 << 20;
 
 /// Where images begin in a file: bytes from the start of `source`.
 ///
-/// The table of a SIF container is decisive; of several partitions the one that is run comes first. In other
-/// files, looks at any byte of the first 64 MiB; if none begins there, behind the ELF program that
-/// the file may begin with. A beginning counts if it is a whole superblock of SquashFS 4.0 and the
-/// bytes that it states are there; what lies inside an image that was found is not looked at.
-/// Whether the image is sound, [`Image::new`](crate::Image::new) finds out.
+/// The table of a SIF container is decisive; of several partitions the one that is run comes first.
+/// In other files, looks at any byte of the first 64 MiB; if none begins there, behind the ELF
+/// program that the file may begin with. A beginning counts if it is a whole superblock of SquashFS
+/// 4.0 and the bytes that it states are there; what lies inside an image that was found is not
+/// looked at. Whether the image is sound, [`Image::new`](crate::Image::new) finds out.
 ///
 /// # Errors
 ///
@@ -50,7 +50,8 @@ const WINDOW_BYTES: usize = 1 << 20;
 pub fn find_images(source: &dyn ReadAt) -> Result<Vec<u64>, Error> {
     let size_bytes = size_bytes(source)?;
     if let Some(container) = sif::read(source, size_bytes)? {
-        // What else looks like an image there is content, as of an overlay or of a file that was added.
+        // What else looks like an image there is content, as of an overlay or of a file that was
+        // added.
         let mut images = Vec::new();
         for start in container.partitions() {
             if is_image(source, start, size_bytes)? {

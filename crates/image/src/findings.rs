@@ -6,7 +6,8 @@ use coldpress_format::{Corrupt, Part, Rule};
 
 use crate::error::{Error, PathText};
 
-/// The most errors, and the most notices, that are listed; a last one tells how many more there are.
+/// The most errors, and the most notices, that are listed; a last one tells how many more there
+/// are.
 pub const PROBLEMS_MAX: usize = 10_000;
 
 /// How bad a problem is.

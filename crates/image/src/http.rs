@@ -14,8 +14,8 @@ use crate::source::ReadAt;
 
 use answer::Answer;
 
-/// Bytes that are asked for at least: a request costs as much as some hundred KB on most lines, and the
-/// metadata of a small image fits in a few such pieces.
+/// Bytes that are asked for at least: a request costs as much as some hundred KB on most lines, and
+/// the metadata of a small image fits in a few such pieces.
 const PIECE_BYTES: u64 = 256 << 10;
 /// Pieces in one request at most, 4 MiB: what comes in vain is bounded.
 const PIECES_MAX: u64 = 16;
@@ -48,8 +48,9 @@ impl Default for HttpOptions {
 
 /// A file on a server that can be read at any position.
 ///
-/// It is one file from beginning to end: if the server has another by the same name meanwhile, which
-/// its `ETag`, its `Last-Modified` or its length shows, reading fails rather than mixing them.
+/// It is one file from beginning to end: if the server has another by the same name meanwhile,
+/// which its `ETag`, its `Last-Modified` or its length shows, reading fails rather than mixing
+/// them.
 pub struct HttpRange {
     agent: Agent,
     tries: u32,
@@ -65,8 +66,8 @@ impl HttpRange {
     ///
     /// # Errors
     ///
-    /// If the server cannot be reached, has no such file, or does not serve ranges of it; the sentence
-    /// names the URL without its password and query.
+    /// If the server cannot be reached, has no such file, or does not serve ranges of it; the
+    /// sentence names the URL without its password and query.
     ///
     /// # Cost
     ///

@@ -20,7 +20,8 @@ use crate::xattr::XattrSets;
 ///
 /// Shared between threads by reference: everything is read with positional reads, and what is
 /// cached has locks of its own that are never held while reading or decompressing. Nothing is
-/// written, and the source must not change while it is open: what changed is told as damage, if at all.
+/// written, and the source must not change while it is open: what changed is told as damage, if at
+/// all.
 pub struct Image {
     superblock: Superblock,
     options: Option<CompressorOptions>,
@@ -64,8 +65,8 @@ impl Image {
     ///
     /// # Cost
     ///
-    /// Some ten reads; holds 4 bytes for each id, 16 for each fragment block, 8 for each metadata block
-    /// of the other tables, and up to 10 MiB of blocks once they are read.
+    /// Some ten reads; holds 4 bytes for each id, 16 for each fragment block, 8 for each metadata
+    /// block of the other tables, and up to 10 MiB of blocks once they are read.
     pub fn new(source: Box<dyn ReadAt>) -> Result<Self, Error> {
         Self::assemble(source, &mut Err)
     }

@@ -25,7 +25,8 @@ const JOB_BYTES: u64 = 256 << 10;
 /// Fragment blocks that the files of one job may take their tail ends from, for the bound on
 /// memory.
 const JOB_FRAGMENTS: u64 = 4;
-/// Jobs for each thread between taken and handed over: enough that no thread waits while one writes.
+/// Jobs for each thread between taken and handed over: enough that no thread waits while one
+/// writes.
 const JOBS_PER_THREAD: usize = 4;
 /// Zeros that are written as bytes; more of them take no memory.
 const ZEROS_MAX_BYTES: u64 = 64 << 10;
@@ -71,8 +72,8 @@ impl Image {
     ///
     /// # Cost
     ///
-    /// Reads and decompresses each block that has a byte of the range once; no thread is started for
-    /// less than 256 KiB.
+    /// Reads and decompresses each block that has a byte of the range once; no thread is started
+    /// for less than 256 KiB.
     pub fn visit_range<E: From<Error> + Send>(
         &self,
         file: &File,

@@ -9,8 +9,8 @@
 //! On top of that stand [`walk`] (every path, depth-first), [`check`] (every structure, every
 //! block), [`dump`] (every byte and what it is), [`diff`] (two images side
 //! by side), [`extract`] (the only place that writes files),
-//! [`write_tar`] (the same as one stream) and [`MetadataMap`] (from image bytes back to the inode or
-//! listing that lies there).
+//! [`write_tar`] (the same as one stream) and [`MetadataMap`] (from image bytes back to the inode
+//! or listing that lies there).
 //!
 //! ```
 //! use coldpress_format::Body;

@@ -45,8 +45,8 @@ pub struct ReaderRequirements {
 }
 
 impl ReaderRequirements {
-    /// The most bytes of a dictionary or window that a kernel has for this image: it allocates the larger
-    /// of block and metadata block, or what the options of xz say.
+    /// The most bytes of a dictionary or window that a kernel has for this image: it allocates the
+    /// larger of block and metadata block, or what the options of xz say.
     pub fn window_bytes_max(&self) -> u64 {
         match self.options {
             Some(CompressorOptions::Xz {

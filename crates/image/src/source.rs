@@ -13,8 +13,8 @@ use crate::error::Error;
 /// Bytes that can be read at any position by several threads at once.
 ///
 /// Files, byte slices, vectors, and everything that is shared or boxed of these are such sources;
-/// [`Offset`] is a part of one. An [`Image`](crate::Image) reads metadata in pieces of up to 8 KiB and
-/// data in whole blocks, and caches both, so a source need not.
+/// [`Offset`] is a part of one. An [`Image`](crate::Image) reads metadata in pieces of up to 8 KiB
+/// and data in whole blocks, and caches both, so a source need not.
 pub trait ReadAt: Send + Sync {
     /// Reads bytes from byte `start` on into `buf`; returns how many, 0 only at the end or for an
     /// empty `buf`. Fewer than asked for may come at any time.

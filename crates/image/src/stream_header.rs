@@ -1,6 +1,7 @@
 //! What a compressed block asks of who decompresses it, as its first bytes say.
 //!
-//! Formats: <https://tukaani.org/xz/xz-file-format.txt>, sections 2.1 and 3.1; RFC 8878, section 3.1.1.
+//! Formats: <https://tukaani.org/xz/xz-file-format.txt>, sections 2.1 and 3.1; RFC 8878, section
+//! 3.1.1.
 
 /// Filters that an xz block may go through before LZMA2, at most.
 const FILTERS_MAX: usize = 4;

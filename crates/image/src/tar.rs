@@ -33,8 +33,8 @@ pub struct TarOptions {
     /// Absolute paths that are written with all below them and the directories that lead to them;
     /// everything if there are none. Links are not followed.
     pub paths: Vec<Vec<u8>>,
-    /// Whether a directory that is the only one of `paths` keeps its place; else it becomes the root
-    /// of the archive.
+    /// Whether a directory that is the only one of `paths` keeps its place; else it becomes the
+    /// root of the archive.
     pub keep_as_directory: bool,
     /// The name of the root directory, below which everything then is. Without, names have nothing
     /// in front of them, and the root's own metadata stands at `./`.

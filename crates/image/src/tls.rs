@@ -12,8 +12,8 @@ use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
 const DIRECTORIES: [&str; 2] = ["/etc/containers/certs.d", "/etc/docker/certs.d"];
 
 /// The settings for a host: the certificates of the system, of `SSL_CERT_FILE` or `SSL_CERT_DIR`
-/// instead, and those in `certs.d/HOST` of `/etc/containers` and `/etc/docker`. A system without any
-/// has those of Mozilla.
+/// instead, and those in `certs.d/HOST` of `/etc/containers` and `/etc/docker`. A system without
+/// any has those of Mozilla.
 ///
 /// * `host`: with its port, if it is not the usual one.
 ///

@@ -18,8 +18,8 @@ const VALUE_MAX_BYTES: u32 = 65_536;
 /// pairs may share a value: 256 values of the largest size, far over what a file system stores.
 const SET_MAX_BYTES: u64 = 16 << 20;
 
-/// Sets of up to so many bytes are kept in many slots, larger ones in few: 1 MiB and 32 MiB at most.
-/// Labels take some 50 bytes, and their sets take turns from file to file.
+/// Sets of up to so many bytes are kept in many slots, larger ones in few: 1 MiB and 32 MiB at
+/// most. Labels take some 50 bytes, and their sets take turns from file to file.
 const SMALL_SET_BYTES: u64 = 4 << 10;
 const SMALL_SLOTS: usize = 256;
 const LARGE_SLOTS: usize = 2;

@@ -9,8 +9,8 @@
 //!
 //! Each volume descriptor has a tree of its own, and trees share the data of files. Rock Ridge adds
 //! names to the records of the first tree (`rock_ridge.rs`); Linux reads that tree if it has them,
-//! else Joliet's. Numbers are there twice, little- and big-endian. Sources: ECMA-119, the Rock Ridge
-//! Interchange Protocol 1.12, the Joliet and El Torito specifications, Linux's `fs/isofs`.
+//! else Joliet's. Numbers are there twice, little- and big-endian. Sources: ECMA-119, the Rock
+//! Ridge Interchange Protocol 1.12, the Joliet and El Torito specifications, Linux's `fs/isofs`.
 //!
 //! This crate reads no file. A caller lends [`Iso::read`] a function that fetches bytes, and gets
 //! every file of every tree with the places of its data and records. [`size_field`] makes the field

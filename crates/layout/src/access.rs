@@ -17,8 +17,9 @@ use crate::tree::{NodeId, Tree};
 /// more likely not needed than needed, and then only in the way.
 const SURE_SHARE: f64 = 0.5;
 
-/// The plan of recordings, of which there may be one: first what at least half of them touched, then the rest, so that no fragment or
-/// metadata block that every start reads is filled with what few need; both in the order of first accesses.
+/// The plan of recordings, of which there may be one: first what at least half of them touched,
+/// then the rest, so that no fragment or metadata block that every start reads is filled with what
+/// few need; both in the order of first accesses.
 ///
 /// - Data: the blocks of a file stand where one of its full blocks was first touched; those of a
 ///   large file of which less than half was touched stand behind all other data. A file smaller

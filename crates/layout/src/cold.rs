@@ -5,8 +5,8 @@
 //! are so neighbors in the image; if something unplanned is needed, what lies next to it is the
 //! best guess for what comes next.
 //!
-//! Tails that are grouped otherwise ([`Grouping`]) leave their neighbors to share a block with what is
-//! similar.
+//! Tails that are grouped otherwise ([`Grouping`]) leave their neighbors to share a block with what
+//! is similar.
 
 use crate::grouping::{ColdTail, Grouping};
 use crate::order::{Item, Placing};

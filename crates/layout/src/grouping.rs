@@ -1,8 +1,8 @@
 //! Which cold tail ends share fragment blocks.
 //!
-//! Blocks are compressed one by one, so what is similar makes an image smaller only if it is in the same
-//! block. The blocks of a file are what they are, but which tail ends, that is which small files,
-//! share a fragment block is free where no plan says.
+//! Blocks are compressed one by one, so what is similar makes an image smaller only if it is in the
+//! same block. The blocks of a file are what they are, but which tail ends, that is which small
+//! files, share a fragment block is free where no plan says.
 
 mod chain;
 mod sketch;

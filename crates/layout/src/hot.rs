@@ -1,8 +1,8 @@
 //! The data that starts touch, in the order in which they do.
 //!
 //! Fragment blocks are filled in the order in which their members are first read, so a start is
-//! done with one when it comes to the next: of the three that the kernel keeps two are left for other
-//! threads. A tail that is only perhaps needed would make such a block longer for everybody.
+//! done with one when it comes to the next: of the three that the kernel keeps two are left for
+//! other threads. A tail that is only perhaps needed would make such a block longer for everybody.
 //!
 //! The blocks of a file lie together, so a large file takes its whole room wherever it stands. One
 //! of which few blocks are touched is read in jumps anyway. Behind the others it leaves them

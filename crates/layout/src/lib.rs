@@ -14,8 +14,8 @@
 //! [`match_profile`] finds in a tree what a profile of an older release touched; its working set is
 //! then planned like that of a recording.
 //!
-//! [`Grouping`] says which tail ends share a fragment block where no plan does, [`Sketch`] how files
-//! are known to be similar. [`assign`] spends a budget of bytes on blocks that are stored or
+//! [`Grouping`] says which tail ends share a fragment block where no plan does, [`Sketch`] how
+//! files are known to be similar. [`assign`] spends a budget of bytes on blocks that are stored or
 //! compressed by less, where it saves most time.
 //!
 //! [`SortFile`] is how other tools are told an order; it is converted to a plan and from one.

@@ -20,7 +20,8 @@ use crate::tree::{NodeId, Tree};
 ///   item, has exactly one [`Item::Blocks`]; no other node has one, and a duplicate has no item at
 ///   all: naming it names the file whose data it has. A file that is kept has no item either.
 /// - A tail end is in at most one [`Item::Fragment`], once. Fragment items are not empty, and the
-///   tails of each add up to at most the block size. A tail in none is the file's last, short block.
+///   tails of each add up to at most the block size. A tail in none is the file's last, short
+///   block.
 /// - `inodes` has every node exactly once, `directories` every directory. Both begin with a cold
 ///   part, which has the same directories in both. There an entry of a directory stands before
 ///   the directory, and its own listing too if it is one. What the plan names, and each directory

@@ -230,7 +230,8 @@ pub(crate) fn descend_by(
 pub(crate) mod tests {
     use super::*;
 
-    /// A tree of paths with sizes: a path that ends with `/` is a directory, `a=b` a hard link to b.
+    /// A tree of paths with sizes: a path that ends with `/` is a directory, `a=b` a hard link to
+    /// b.
     pub(crate) fn tree(paths: &[(&str, u64)]) -> Tree {
         let mut tree = Tree {
             nodes: vec![node(Kind::Directory {

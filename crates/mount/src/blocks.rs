@@ -90,8 +90,8 @@ impl Blocks {
         Ok(Content::joined(joined))
     }
 
-    /// Notes that a part of a data block was asked for. The kernel's page cache takes the rest, and a block that is there as a
-    /// whole is the first to leave this cache.
+    /// Notes that a part of a data block was asked for. The kernel's page cache takes the rest, and
+    /// a block that is there as a whole is the first to leave this cache.
     ///
     /// * `offset`: where the part lies in the file.
     fn note(
@@ -119,8 +119,8 @@ impl Blocks {
         }
     }
 
-    /// Lets helpers that have nothing to do decompress all blocks of a range but the first, and what
-    /// follows a range that goes on.
+    /// Lets helpers that have nothing to do decompress all blocks of a range but the first, and
+    /// what follows a range that goes on.
     fn hand_over(&self, map: &FileMap, range: &Range<u64>) {
         let ahead_bytes = if map.goes_on(range) { AHEAD_BYTES } else { 0 };
         let end = range.end.saturating_add(ahead_bytes);

@@ -9,8 +9,9 @@ const KEPT_MAX: usize = 8;
 
 /// Buffers of one size that go from hand to hand.
 ///
-/// Blocks are made by one thread and thrown out by another. To an allocator that has memory for each thread that
-/// looks like memory that is free again where nobody needs it: 64 MiB of blocks took 150 MiB.
+/// Blocks are made by one thread and thrown out by another. To an allocator that has memory for
+/// each thread that looks like memory that is free again where nobody needs it: 64 MiB of blocks
+/// took 150 MiB.
 #[derive(Debug)]
 pub(crate) struct Buffers {
     size_bytes: usize,

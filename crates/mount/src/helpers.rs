@@ -80,8 +80,8 @@ pub struct Helpers {
 }
 
 impl Helpers {
-    /// Starts them, once for a file system. They sleep until a read needs several blocks, or goes on
-    /// where the one before it ended.
+    /// Starts them, once for a file system. They sleep until a read needs several blocks, or goes
+    /// on where the one before it ended.
     ///
     /// # Errors
     ///

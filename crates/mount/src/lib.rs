@@ -11,16 +11,16 @@
 //!
 //! [`Helpers`] decompress the blocks of one read, or of one that goes on where the one before it
 //! ended, at the same time. A [`Prefetch`] goes ahead of all reads by what an earlier start needed.
-//! Both only fill the cache of blocks: what they do not come to, who asks does. A [`Pusher`] lets the
-//! kernel read the rest of a block of which it asked for a part.
+//! Both only fill the cache of blocks: what they do not come to, who asks does. A [`Pusher`] lets
+//! the kernel read the rest of a block of which it asked for a part.
 //!
 //! Nothing belongs to an open file: the kernel names inodes only, and is told that opening needs no
 //! request. Listings, block lists and decompressed blocks are kept in bounded caches, in which
 //! threads that need the same thing wait for the one that makes it.
 //!
 //! [`Server`] (feature `fuse`) answers a kernel that has mounted the file system; mounting is not
-//! done here. A [`Recorder`] sees the requests of a server whose kernel is told to ask for each page
-//! by itself, and so what a start accesses.
+//! done here. A [`Recorder`] sees the requests of a server whose kernel is told to ask for each
+//! page by itself, and so what a start accesses.
 
 mod attributes;
 mod block;

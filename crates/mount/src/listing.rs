@@ -39,8 +39,8 @@ impl Listing {
 
 /// A directory that is being read.
 ///
-/// Its names have places: 0 is `.`, 1 is `..`, the others follow in byte order. Reading goes on at any place, in any
-/// order and after any time: the image does not change.
+/// Its names have places: 0 is `.`, 1 is `..`, the others follow in byte order. Reading goes on at
+/// any place, in any order and after any time: the image does not change.
 #[derive(Debug)]
 pub struct Directory {
     pub(crate) node: NodeId,

@@ -1,8 +1,8 @@
 //! Makes the kernel's page cache take the rest of a block of which the kernel asked for a part.
 //!
-//! The kernel asks for at most 128 KiB at a time, unless an administrator allows more. Without this,
-//! it would ask for a block of 1 MiB eight times, and the mount would have to keep the block, or
-//! decompress it again.
+//! The kernel asks for at most 128 KiB at a time, unless an administrator allows more. Without
+//! this, it would ask for a block of 1 MiB eight times, and the mount would have to keep the block,
+//! or decompress it again.
 
 use std::collections::VecDeque;
 use std::io;
@@ -18,8 +18,8 @@ use crate::node::NodeId;
 
 /// Rests of blocks that may wait. The kernel asks later for those that find no room.
 const WAITING_MAX: usize = 8;
-/// After this time a push is too late. A push keeps the mount busy, and must not make an unmount fail
-/// that follows the end of a program: `fusermount3` takes about as long to start.
+/// After this time a push is too late. A push keeps the mount busy, and must not make an unmount
+/// fail that follows the end of a program: `fusermount3` takes about as long to start.
 const PUSH_AGE_MAX: Duration = Duration::from_millis(2);
 /// The kernel reads no more at a time on advice, unless an administrator allows it.
 const PIECE_BYTES: usize = 128 << 10;
@@ -53,8 +53,8 @@ impl BlockRest {
 
 /// Rests of blocks on their way from the threads that answer requests to the [`Pusher`].
 ///
-/// A thread that answers must not push: the kernel may make it wait for requests that nobody answers
-/// in the meantime.
+/// A thread that answers must not push: the kernel may make it wait for requests that nobody
+/// answers in the meantime.
 #[derive(Debug, Default)]
 pub(crate) struct PushQueue {
     state: Mutex<State>,

@@ -1,7 +1,7 @@
 //! The path of an inode, for messages.
 //!
-//! No path is kept for this: what the kernel knows was found by a name in a directory that it also knows, so the names
-//! are read again where one has to be told.
+//! No path is kept for this: what the kernel knows was found by a name in a directory that it also
+//! knows, so the names are read again where one has to be told.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt as _;
@@ -25,7 +25,8 @@ impl FileSystem {
         }
     }
 
-    /// The path of an inode, by a name under which the kernel knows it; `None` if it is not known whole.
+    /// The path of an inode, by a name under which the kernel knows it; `None` if it is not known
+    /// whole.
     pub(crate) fn known_path(&self, node: NodeId) -> Option<PathBuf> {
         let path = self.path(node);
         let is_whole = path.starts_with(b"/");

@@ -15,7 +15,8 @@ use coldpress_trace::{Access, Coverage, Event, PAGE_SIZE_BYTES, SEARCHES_IN_VAIN
 
 use crate::cache::lock;
 
-/// The most events that are kept, some 200 MiB with their paths: a start of a whole system has a tenth.
+/// The most events that are kept, some 200 MiB with their paths: a start of a whole system has a
+/// tenth.
 const EVENTS_MAX: usize = 2_000_000;
 
 /// Keeps the first accesses to an image.
@@ -81,8 +82,8 @@ impl Recorder {
         }
     }
 
-    /// A name was searched in the directory that it does not have. The kernel keeps such names, so each is another one, for which a
-    /// listing is read again that is no longer in memory.
+    /// A name was searched in the directory that it does not have. The kernel keeps such names, so
+    /// each is another one, for which a listing is read again that is no longer in memory.
     pub fn searched_in_vain(&self, pid: u32, number: u32) {
         let mut state = lock(&self.state);
         let path = self.map.path_of_inode(number).unwrap_or_default();

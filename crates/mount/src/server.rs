@@ -29,15 +29,15 @@ const DEVICE: &str = "/dev/fuse";
 /// How a [`Server`] answers the kernel.
 #[derive(Clone, Debug)]
 pub struct ServerOptions {
-    /// Threads that answer requests, each of which decompresses what it answers with; unless there is
-    /// a recorder, as many help them.
+    /// Threads that answer requests, each of which decompresses what it answers with; unless there
+    /// is a recorder, as many help them.
     pub threads: NonZeroUsize,
     /// Whether users other than the one who mounted are answered; the mount must allow it, too.
     pub everyone: bool,
     /// Sees all requests; the kernel is then told to ask for each page by itself.
     pub recorder: Option<Arc<Recorder>>,
-    /// The directory on which it is mounted, as this process sees it. The kernel's page cache then takes
-    /// whole blocks where the kernel asks for parts. Not with a recorder.
+    /// The directory on which it is mounted, as this process sees it. The kernel's page cache then
+    /// takes whole blocks where the kernel asks for parts. Not with a recorder.
     pub mounted_on: Option<PathBuf>,
 }
 

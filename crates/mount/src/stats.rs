@@ -18,7 +18,8 @@ pub struct Stats {
     pub kept_bytes: u64,
     /// Blocks that helpers decompressed or found decompressed.
     pub handed_over: u64,
-    /// Of these bytes, those that the kernel was made to ask for, when it had asked for another part of their blocks.
+    /// Of these bytes, those that the kernel was made to ask for, when it had asked for another
+    /// part of their blocks.
     pub pushed_bytes: u64,
     /// Listings of directories.
     pub listings: CacheCounts,

@@ -130,8 +130,8 @@ struct Metadata<'a> {
 }
 
 impl<'a> Metadata<'a> {
-    /// Appends the reading of a listing, which may be several reads. If it was read before, another name is searched in it: the kernel
-    /// keeps names, found or not, but few metadata blocks.
+    /// Appends the reading of a listing, which may be several reads. If it was read before, another
+    /// name is searched in it: the kernel keeps names, found or not, but few metadata blocks.
     fn list(&mut self, events: &mut Vec<Event>, raw: &RawEvent, path: &'a [u8]) {
         let before = events.last();
         if !before.is_some_and(|before| before.is_list_of(raw.pid, path)) {
@@ -140,8 +140,8 @@ impl<'a> Metadata<'a> {
         }
     }
 
-    /// Appends the lookup of an inode, which says itself that its name was searched. A second read is none: it is about a list of blocks
-    /// that the kernel no longer keeps.
+    /// Appends the lookup of an inode, which says itself that its name was searched. A second read
+    /// is none: it is about a list of blocks that the kernel no longer keeps.
     fn look_up(&mut self, events: &mut Vec<Event>, raw: &RawEvent, path: &'a [u8]) {
         if !self.looked_up.insert(path) {
             return;

@@ -7,7 +7,8 @@
 //! pace     how fast, how much, and when it is given up                               pace.rs
 //! ```
 //!
-//! Nothing that goes wrong is an error of the start: what cannot be read ahead is read when it is needed.
+//! Nothing that goes wrong is an error of the start: what cannot be read ahead is read when it is
+//! needed.
 
 mod bytes;
 mod extents;
@@ -27,8 +28,8 @@ pub use pace::{Limits, Why};
 use pace::{Pace, Verdict};
 pub use pages::read_pages;
 
-/// Of the memory that is available, what part may be filled unless told otherwise: what was read ahead must not
-/// drive out what is in use.
+/// Of the memory that is available, what part may be filled unless told otherwise: what was read
+/// ahead must not drive out what is in use.
 const MEMORY_SHARE: u64 = 4;
 /// Where the kernel does not say what is available.
 const MEMORY_DEFAULT_BYTES: u64 = 256 << 20;

@@ -11,7 +11,8 @@ pub struct LocalTime {
 }
 
 impl LocalTime {
-    /// In the zone of the machine (`TZ`, else `/etc/localtime`), or in UTC, also if it is not known.
+    /// In the zone of the machine (`TZ`, else `/etc/localtime`), or in UTC, also if it is not
+    /// known.
     pub fn new(utc: bool) -> Self {
         let zone = if utc {
             TimeZone::UTC

@@ -175,7 +175,8 @@ pub fn permissions(mode: u16) -> String {
     text
 }
 
-/// A sentence in lines of at most `width` characters, broken between words; longer words stay whole.
+/// A sentence in lines of at most `width` characters, broken between words; longer words stay
+/// whole.
 pub fn wrapped(sentence: &str, width: Option<usize>) -> String {
     let width = width.unwrap_or(usize::MAX);
     let (mut text, mut used) = (String::with_capacity(sentence.len()), 0);

@@ -49,7 +49,8 @@ impl AppImage {
         if mark == b"AI\x01" || (mark != b"AI\x02" && is_iso(source)?) {
             return Err(Error::refused("mark", MAGIC_AT as u64, Rule::Type1));
         }
-        // The first runtimes of type 2 had no mark; other programs with an image after them start as one too.
+        // The first runtimes of type 2 had no mark; other programs with an image after them start
+        // as one too.
         if mark != b"AI\x02" {
             return Ok(None);
         }

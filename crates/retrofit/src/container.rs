@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::os::unix::fs::FileExt as _;
 
 use coldpress_image::ReadAt;
+use coldpress_snap::SNAP_MIN_BYTES;
 use serde::Serialize;
 
 use crate::app_image::AppImage;
@@ -14,7 +15,7 @@ use crate::iso_image::{self, IsoImage};
 use crate::program::{Place, Section};
 use crate::sif_image::SifImage;
 use crate::site::Site;
-use crate::snap_image::{SNAP_MIN_BYTES, SnapImage};
+use crate::snap_image::SnapImage;
 
 /// Bytes copied at once.
 const WINDOW_BYTES: usize = 1 << 20;

@@ -61,8 +61,8 @@ impl IsoImage {
     ///
     /// # Errors
     ///
-    /// If the file system says what cannot be true, it has no or several images, or the image is not
-    /// one that can be replaced.
+    /// If the file system says what cannot be true, it has no or several images, or the image is
+    /// not one that can be replaced.
     ///
     /// # Cost
     ///

@@ -23,13 +23,13 @@
 //!
 //! A live ISO has its image among other files, some of which state its checksum (`iso_image.rs`).
 //!
-//! A snap is an image and nothing else. What the store signed is the digest of the file, and is kept
-//! elsewhere.
+//! A snap is an image and nothing else. What the store signed is the digest of the file, and is
+//! kept elsewhere.
 //!
 //! An [`Original`] is such a file. A caller writes another image of [`Original::input`], at
 //! the same place, and [`Original::complete`] adds everything around it. [`probe`] asks a
-//! program whether it reads another compressor, and [`sign`] signs an AppImage again. [`zsync`] makes the file by which `zsync` fetches
-//! only what differs.
+//! program whether it reads another compressor, and [`sign`] signs an AppImage again. [`zsync`]
+//! makes the file by which `zsync` fetches only what differs.
 
 mod app_image;
 mod container;

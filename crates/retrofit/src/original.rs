@@ -99,8 +99,8 @@ impl Original {
     /// Puts around a new image what was around the old one, and gives the file the mode of the old
     /// one.
     ///
-    /// * `takes_place`: whether it is to replace the old file, whose owner and group it then gets if
-    ///   this process may give it away.
+    /// * `takes_place`: whether it is to replace the old file, whose owner and group it then gets
+    ///   if this process may give it away.
     /// * `directory`: for files that are removed again.
     /// * `stop`: whether to give up.
     ///

@@ -1,8 +1,8 @@
 //! The signature that appimagetool puts into an AppImage.
 //!
-//! `gpg` signs the SHA-256 of the file in hexadecimal digits, computed while the places of signature
-//! and key hold zeros, as text. Sources: `appimagetool_sign.c` of appimagetool, `validate.c` of
-//! `AppImageKit`.
+//! `gpg` signs the SHA-256 of the file in hexadecimal digits, computed while the places of
+//! signature and key hold zeros, as text. Sources: `appimagetool_sign.c` of appimagetool,
+//! `validate.c` of `AppImageKit`.
 
 use std::ffi::OsString;
 use std::fs::{self, File};

@@ -13,9 +13,6 @@ use crate::field::read_up_to;
 use crate::image::{check_end, image};
 use crate::program::Place;
 
-/// `snap pack` of snapd fills up smaller files, so that kernels look for no partitions behind them.
-pub(crate) const SNAP_MIN_BYTES: u64 = 16 << 10;
-
 /// A snap: an image with a `meta/snap.yaml` in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SnapImage {

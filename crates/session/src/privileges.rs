@@ -33,8 +33,8 @@ pub fn require(what: &str) -> anyhow::Result<()> {
     Ok(enter_private_namespace()?)
 }
 
-/// Enters a private mount namespace if nothing is missing; else warns of what is and why it is needed, and
-/// returns false.
+/// Enters a private mount namespace if nothing is missing; else warns of what is and why it is
+/// needed, and returns false.
 ///
 /// # Errors
 ///

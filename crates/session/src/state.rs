@@ -19,7 +19,8 @@ pub const CALIBRATION: &str = "COLDPRESS_CALIBRATION";
 /// What a variable says if nothing is to be kept.
 const OFF: &str = "off";
 
-/// Opens the history of the user, which is made if it is missing, to be written in the name of this process.
+/// Opens the history of the user, which is made if it is missing, to be written in the name of this
+/// process.
 ///
 /// # Errors
 ///
@@ -45,7 +46,8 @@ pub fn open() -> anyhow::Result<History> {
     })
 }
 
-/// The file, in a directory that exists if it is not of the user's choice; `None` if no history is wanted.
+/// The file, in a directory that exists if it is not of the user's choice; `None` if no history is
+/// wanted.
 ///
 /// # Errors
 ///
@@ -57,7 +59,8 @@ pub fn path() -> anyhow::Result<Option<PathBuf>> {
         return Ok(None);
     };
     if let Some(directory) = path.parent().filter(|_| !is_chosen) {
-        // What somebody measures is nobody else's business: base directory specification, "Referencing this specification".
+        // What somebody measures is nobody else's business: base directory specification,
+        // "Referencing this specification".
         let made = DirBuilder::new()
             .recursive(true)
             .mode(0o700)

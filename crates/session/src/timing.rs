@@ -40,7 +40,8 @@ pub struct Operation {
     pub verb: &'static str,
     /// What it does, as a sentence.
     pub summary: String,
-    /// Whether it is told that it could not be kept: not by the tools, which programs call that know no history.
+    /// Whether it is told that it could not be kept: not by the tools, which programs call that
+    /// know no history.
     pub is_told: bool,
 }
 

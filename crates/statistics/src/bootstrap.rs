@@ -9,11 +9,12 @@
 //! there are, as Hesterberg proposes ("What Teachers Should Know About the Bootstrap", 2015,
 //! "expanded percentile interval"); then 1 to 3 % did.
 //!
-//! A ratio of two contestants is the median of the ratios of their *turns*, and turns are drawn: both starts of a turn
-//! happened within seconds of each other, and what disturbed the machine then disturbed both. The ratio of the two
-//! medians was rejected: of simulated comparisons of 30 turns with a machine that drifts by 15 % between turns, it found a
-//! slowdown of 5 % in half, the median of the ratios in 88 of 100 where starts scatter by 4 %, and in 95 and more where they
-//! scatter by 3 %.
+//! A ratio of two contestants is the median of the ratios of their *turns*, and turns are drawn:
+//! both starts of a turn happened within seconds of each other, and what disturbed the machine then
+//! disturbed both. The ratio of the two medians was rejected: of simulated comparisons of 30 turns
+//! with a machine that drifts by 15 % between turns, it found a slowdown of 5 % in half, the median
+//! of the ratios in 88 of 100 where starts scatter by 4 %, and in 95 and more where they scatter by
+//! 3 %.
 //!
 //! The generator is seeded with a constant, so the same samples give the same interval.
 

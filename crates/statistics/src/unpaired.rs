@@ -1,7 +1,8 @@
 //! Samples that were not made in turn.
 //!
-//! Two studies share no turns: each draws from its own samples. What disturbed the machine during one of them alone is not
-//! in the interval, so a study is compared with another one only where the machine is known to be the same.
+//! Two studies share no turns: each draws from its own samples. What disturbed the machine during
+//! one of them alone is not in the interval, so a study is compared with another one only where the
+//! machine is known to be the same.
 
 use super::Ratio;
 use super::bootstrap::{SEED, SplitMix64, median_of, percentiles, ratio_of};

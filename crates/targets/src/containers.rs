@@ -1,4 +1,5 @@
-//! What becomes of container images: documents that lead to layers, and layers on top of each other.
+//! What becomes of container images: documents that lead to layers, and layers on top of each
+//! other.
 
 use std::fs;
 use std::ops::ControlFlow;

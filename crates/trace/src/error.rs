@@ -1,5 +1,5 @@
-//! What is wrong with a trace, a profile, or a recording that should become a trace: the line and the rule
-//! that it breaks.
+//! What is wrong with a trace, a profile, or a recording that should become a trace: the line and
+//! the rule that it breaks.
 
 use serde_json::error::Category;
 

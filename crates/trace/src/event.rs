@@ -11,8 +11,8 @@ pub const PAGE_SIZE_BYTES: u64 = 4096;
 /// Page numbers are below this: the last byte of the last page then still has a 64-bit position.
 pub const PAGE_COUNT_MAX: u64 = 1 << 52;
 
-/// Searches for names that a directory does not have, of which a recording keeps each as a [`List`](Access::List), the first so
-/// many: programs can make up names without end.
+/// Searches for names that a directory does not have, of which a recording keeps each as a
+/// [`List`](Access::List), the first so many: programs can make up names without end.
 pub const SEARCHES_IN_VAIN_MAX: u64 = 100_000;
 
 /// One recorded run.
@@ -67,7 +67,8 @@ pub enum Access {
 }
 
 impl Event {
-    /// Whether a process listed this directory: what it searches there right behind that is the same reading.
+    /// Whether a process listed this directory: what it searches there right behind that is the
+    /// same reading.
     pub fn is_list_of(&self, pid: u32, path: &[u8]) -> bool {
         self.access == Access::List && self.pid == pid && self.path == path
     }

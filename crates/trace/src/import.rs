@@ -4,9 +4,9 @@
 //! [`Imported::into_trace`] makes a trace of that, with what is known of the image.
 //!
 //! What the formats know differs: strace sees calls, not page faults; lists know that a file was
-//! used, not when and which part of it. Nothing is made up. Pages are certain only where the recorder
-//! saw that they were read; where it only saw that the file was used, they are as uncertain as those
-//! that fault-around maps.
+//! used, not when and which part of it. Nothing is made up. Pages are certain only where the
+//! recorder saw that they were read; where it only saw that the file was used, they are as
+//! uncertain as those that fault-around maps.
 //!
 //! The texts come from elsewhere. A line that is not understood is kept and counted, time is
 //! linear in the text, and memory is at most [`GROWTH_MAX`] times as large.
@@ -127,9 +127,10 @@ impl fmt::Debug for Inodes<'_> {
 ///
 /// # Errors
 ///
-/// [`Error::Document`] if a JSON document is none or another one, [`Error::Inodes`] if inode numbers
-/// are all that there is and nothing says what they mean, [`Error::Growth`] if the text would become
-/// more than [`GROWTH_MAX`] times as large. Lines that are not understood are no error.
+/// [`Error::Document`] if a JSON document is none or another one, [`Error::Inodes`] if inode
+/// numbers are all that there is and nothing says what they mean, [`Error::Growth`] if the text
+/// would become more than [`GROWTH_MAX`] times as large. Lines that are not understood are no
+/// error.
 ///
 /// # Cost
 ///

@@ -32,8 +32,9 @@ pub struct Profile {
     /// First accesses, in the order of the start.
     ///
     /// An access implies the lookup of its path and the search in the directory above, as in a
-    /// trace: what is implied by the next step, and was seen by as many recordings, is no step. Runs
-    /// of pages may overlap: a page counts where it is first certain, else where it stands first.
+    /// trace: what is implied by the next step, and was seen by as many recordings, is no step.
+    /// Runs of pages may overlap: a page counts where it is first certain, else where it stands
+    /// first.
     pub steps: Vec<Step>,
     /// What the files were that were read, by path, as far as it is known.
     pub files: BTreeMap<Vec<u8>, FileIdentity>,

@@ -53,9 +53,9 @@ pub struct Row {
 /// Chooses the row to build, of those that no tool has as its default.
 ///
 /// That which starts soonest; of those that start as soon, the smallest; of those as small, the one
-/// that leaves least in the page cache; then the first, which of a compressor has the lowest level. A start that
-/// is faster by less than can be measured is not worth a byte. Build times are measured, so they
-/// count only where they are limited: the choice is the same each time.
+/// that leaves least in the page cache; then the first, which of a compressor has the lowest level.
+/// A start that is faster by less than can be measured is not worth a byte. Build times are
+/// measured, so they count only where they are limited: the choice is the same each time.
 ///
 /// # Errors
 ///

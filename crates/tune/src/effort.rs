@@ -4,8 +4,8 @@ use coldpress_format::BlockSize;
 use coldpress_format::Compressor::{self, Gzip, Lz4, Lzo, Xz, Zstd};
 use coldpress_layout::Tails;
 
-/// The least bytes of blocks with which a usual search packs all tail ends: in smaller ones, whose ends are short and many, all
-/// fragment blocks together would be surveyed for little.
+/// The least bytes of blocks with which a usual search packs all tail ends: in smaller ones, whose
+/// ends are short and many, all fragment blocks together would be surveyed for little.
 const ALL_TAILS_BYTES_MIN: u32 = 128 << 10;
 
 /// How much is tried.

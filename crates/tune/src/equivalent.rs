@@ -19,7 +19,8 @@ pub(crate) use packer::{gensquashfs, mksquashfs};
 pub struct Equivalent {
     /// The tool.
     pub tool: &'static str,
-    /// What to type, or to write into its configuration, line by line; nothing if it cannot build it.
+    /// What to type, or to write into its configuration, line by line; nothing if it cannot build
+    /// it.
     pub lines: Vec<String>,
     /// What of the image it cannot be told.
     pub lacks: Vec<String>,

@@ -17,7 +17,8 @@ pub struct FieldOptions {
     pub compressors: Vec<Option<Compressor>>,
     /// The block sizes that may be; as the effort says if empty.
     pub block_sizes: Vec<BlockSize>,
-    /// The least bytes of a block: a kernel does not mount an image whose blocks are smaller than its pages.
+    /// The least bytes of a block: a kernel does not mount an image whose blocks are smaller than
+    /// its pages.
     pub block_bytes_min: u32,
     /// The filters of xz for the machine code that there is, if the effort is worth it.
     pub filters: Choices<Filter>,

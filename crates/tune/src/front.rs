@@ -13,8 +13,9 @@ const TOLERANCE: [f64; TRADED] = [0.02, 0.005, 0.1, 0.1, 0.05];
 /// is as good in every figure, as far as predictions tell, and better in one.
 ///
 /// With five figures nearly everything would be on an exact front, for differences that no
-/// prediction can tell. Small differences add up, so being better is not handed on from one to the next: those that are
-/// better all in all are taken first, and the result does not depend on the order of the outcomes.
+/// prediction can tell. Small differences add up, so being better is not handed on from one to the
+/// next: those that are better all in all are taken first, and the result does not depend on the
+/// order of the outcomes.
 ///
 /// # Cost
 ///

@@ -1,4 +1,5 @@
-//! Which image to build of a source: what there is to choose from, what each would give, the choice.
+//! Which image to build of a source: what there is to choose from, what each would give, the
+//! choice.
 //!
 //! ```text
 //! field       candidates: compressor, level, block size, tail ends, order    field.rs, effort.rs, today.rs
@@ -10,8 +11,8 @@
 //! equivalents how to tell other tools                                         equivalent.rs
 //! ```
 //!
-//! No image is written. [`Search`] compresses samples and replays a start against images that do not
-//! exist; the rest is pure. The same source and start give the same choice for any number of
+//! No image is written. [`Search`] compresses samples and replays a start against images that do
+//! not exist; the rest is pure. The same source and start give the same choice for any number of
 //! threads, as far as build times do not decide it: those are measured.
 //!
 //! What the words of other tools mean is documented in docs/tune.md.

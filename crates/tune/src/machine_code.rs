@@ -12,8 +12,8 @@ const ORDER_BYTE: usize = 5;
 const MACHINE_BYTES: std::ops::Range<usize> = 18..20;
 const LITTLE_ENDIAN: u8 = 1;
 
-/// The filters for the instructions that most bytes of a source's programs and libraries belong to; none if there are no such files, or xz
-/// has no filter for them.
+/// The filters for the instructions that most bytes of a source's programs and libraries belong to;
+/// none if there are no such files, or xz has no filter for them.
 ///
 /// # Cost
 ///
@@ -39,8 +39,8 @@ pub fn filters(source: &Source) -> Choices<Filter> {
 
 /// The filters for the machine that a file is for; `None` of what is no ELF file.
 ///
-/// The numbers are those of `elf.h`. PowerPC has one for its big-endian instructions only; Arm has two kinds of them, and programs of today's
-/// systems have both.
+/// The numbers are those of `elf.h`. PowerPC has one for its big-endian instructions only; Arm has
+/// two kinds of them, and programs of today's systems have both.
 fn filters_of(beginning: &[u8]) -> Option<&'static [Filter]> {
     if !beginning.starts_with(MAGIC) {
         return None;

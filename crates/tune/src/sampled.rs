@@ -54,8 +54,8 @@ impl Search<'_> {
         Ok(Sampled { sampling, places })
     }
 
-    /// Compresses more samples with a candidate's settings. Returns the places of the candidates of which they tell more, whose
-    /// outcomes are to be predicted again.
+    /// Compresses more samples with a candidate's settings. Returns the places of the candidates of
+    /// which they tell more, whose outcomes are to be predicted again.
     ///
     /// * `place`: that of the candidate.
     /// * `clock`, `progress`: as of [`sample`](Self::sample).

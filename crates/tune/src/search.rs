@@ -32,7 +32,8 @@ pub struct Search<'a> {
     pub plan: &'a dyn Fn(BlockSize) -> Plan,
     /// The start that is to be fast; `None` is reading everything, as extracting does.
     pub sequence: Option<&'a AccessSequence>,
-    /// Files that the start maps, and their pages of code, first and last: the kernel reads these ahead otherwise.
+    /// Files that the start maps, and their pages of code, first and last: the kernel reads these
+    /// ahead otherwise.
     pub code: &'a [FileCode],
     /// What holds the image.
     pub medium: &'a Medium,

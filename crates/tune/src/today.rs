@@ -19,7 +19,8 @@ pub struct Today {
 
 /// The defaults of tools. Where they come from stands in docs/tune.md.
 ///
-/// The order of metadata and of tail ends is that of coldpress, which is as good as theirs or better.
+/// The order of metadata and of tail ends is that of coldpress, which is as good as theirs or
+/// better.
 ///
 /// * `has_plan`: whether there is a plan, which a sort file is made of; without one, who sorts
 ///   does not.

@@ -1,9 +1,9 @@
 //! Finding files with the same content before anything is compressed.
 //!
 //! Only files of equal length are read for it; of an image that is appended to, those that are as
-//! long as something that is appended. Files with equal BLAKE3 hashes of 256 bits are the same: nobody
-//! can make two that are not. A file that cannot be read is no duplicate; that it cannot is told
-//! when its blocks are read.
+//! long as something that is appended. Files with equal BLAKE3 hashes of 256 bits are the same:
+//! nobody can make two that are not. A file that cannot be read is no duplicate; that it cannot is
+//! told when its blocks are read.
 //!
 //! Rejected: half of the hash, and comparing what seems alike byte by byte. That reads duplicates
 //! twice, and inflates a compressed layer before its first block is written.

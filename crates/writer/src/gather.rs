@@ -173,8 +173,8 @@ impl Default for SourceOptions {
 
 /// Puts the names and metadata of `inputs` together.
 ///
-/// Symbolic links are not followed, mounts are entered unless the selection says otherwise. What cannot be read is left out, or is
-/// empty in the image, and is told in [`Source::warnings`].
+/// Symbolic links are not followed, mounts are entered unless the selection says otherwise. What
+/// cannot be read is left out, or is empty in the image, and is told in [`Source::warnings`].
 ///
 /// * `progress`: called now and then with the number of inodes found so far; stops the work when
 ///   it breaks.

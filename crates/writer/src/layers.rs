@@ -13,8 +13,8 @@
 //! the bytes of files that are visible from the layer itself, so what a later layer hides is not
 //! compressed, and no layer is unpacked.
 //!
-//! The index of an earlier reading (index.rs) saves the first of the two readings, and the second too if
-//! an older image has all contents that are needed.
+//! The index of an earlier reading (index.rs) saves the first of the two readings, and the second
+//! too if an older image has all contents that are needed.
 //!
 //! Rejected: the newest layer first and all in one pass. Hard links into lower layers would have to
 //! be resolved among names that are hidden by then, and the image would have the order of the

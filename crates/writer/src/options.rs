@@ -32,7 +32,8 @@ pub struct Options {
     pub modification_time_s: u32,
     /// Which tail ends are in fragment blocks, for the superblock's flags: the order decides.
     pub tails: Tails,
-    /// By what those that no plan names share them, for [`Sampling`](crate::Sampling): the order decides.
+    /// By what those that no plan names share them, for [`Sampling`](crate::Sampling): the order
+    /// decides.
     pub group: Group,
     /// Whether to write an export table, by which NFS finds inodes.
     pub exportable: bool,
@@ -71,8 +72,8 @@ impl Options {
 
     /// What the superblock says of the image.
     ///
-    /// * `has_xattrs`: whether it has some all the same: definitions add them, and unsquashfs leaves
-    ///   them out where the flag says that there are none.
+    /// * `has_xattrs`: whether it has some all the same: definitions add them, and unsquashfs
+    ///   leaves them out where the flag says that there are none.
     pub(crate) fn flags(&self, has_xattrs: bool) -> Flags {
         let tails = match self.tails {
             Tails::None => Flags::NO_FRAGMENTS,

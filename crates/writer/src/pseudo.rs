@@ -111,7 +111,8 @@ impl Pseudo {
     }
 }
 
-/// Parses the metadata for [`Pseudo::missing_directory`]: `d mode uid gid` or `D time mode uid gid`.
+/// Parses the metadata for [`Pseudo::missing_directory`]: `d mode uid gid` or `D time mode uid
+/// gid`.
 ///
 /// # Errors
 ///

@@ -243,8 +243,8 @@ fn open(source: &Source, node: NodeId) -> Result<Opened<'_>, Warning> {
     })
 }
 
-/// Reads a range to the place `start` of `bytes`, which then ends with all of it, or with what could
-/// be read.
+/// Reads a range to the place `start` of `bytes`, which then ends with all of it, or with what
+/// could be read.
 fn read_into(
     source: &Source,
     node: NodeId,

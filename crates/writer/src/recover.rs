@@ -1,8 +1,9 @@
-//! Recovery files of mksquashfs: the tables of an image that it was appending to when it was killed.
+//! Recovery files of mksquashfs: the tables of an image that it was appending to when it was
+//! killed.
 //!
 //! Source: the behavior of mksquashfs 4.7.5 and 4.5.1. A recovery file is a line of text, the
-//! superblock, and all bytes from the inode table to the end of the image. While mksquashfs appends,
-//! the image has no magic number, and its tables may be overwritten.
+//! superblock, and all bytes from the inode table to the end of the image. While mksquashfs
+//! appends, the image has no magic number, and its tables may be overwritten.
 
 use std::fs::{File, OpenOptions};
 use std::io;

@@ -4,10 +4,10 @@
 //! without: so a block is copied only if it decompresses to the bytes that are wanted, and only if
 //! the encoder is seen to make the older image's blocks from their content again.
 //!
-//! Where the hash of a file is known without reading it, as of those in a compressed layer, whose bytes
-//! passed by when the source was gathered, the older image's file is hashed. If it is the same, it is
-//! read in place of the source's: most compressors of images decompress sooner than gzip, and each
-//! block alone.
+//! Where the hash of a file is known without reading it, as of those in a compressed layer, whose
+//! bytes passed by when the source was gathered, the older image's file is hashed. If it is the
+//! same, it is read in place of the source's: most compressors of images decompress sooner than
+//! gzip, and each block alone.
 
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
@@ -212,8 +212,8 @@ impl Source {
         })
     }
 
-    /// Whether the older image has the tail ends of these files at these places of the fragment block
-    /// that has the first, as far as its inodes tell.
+    /// Whether the older image has the tail ends of these files at these places of the fragment
+    /// block that has the first, as far as its inodes tell.
     pub(crate) fn has_tails(&self, members: &[(NodeId, u32)]) -> bool {
         let tail = |node| self.known_twin(node)?.1.file.tail;
         let Some(first) = members.first().and_then(|(node, _)| tail(*node)) else {
@@ -252,8 +252,8 @@ impl Source {
         members.iter().all(is_there) && content.len() == end as usize
     }
 
-    /// The file of the older image whose content is that of a node, if that can be told without reading
-    /// the node's. It is decompressed for that, the first time.
+    /// The file of the older image whose content is that of a node, if that can be told without
+    /// reading the node's. It is decompressed for that, the first time.
     pub(crate) fn same_file(&self, node: NodeId) -> Option<(&Image, &File)> {
         let (image, twin, known) = self.known_twin(node)?;
         let is_same = || {

@@ -79,8 +79,8 @@ pub struct Sampling {
 impl Sampling {
     /// What samples may cost that are to tell sizes to 1 %, of some dozens of candidates.
     pub const BUILDS: f64 = 0.55;
-    /// What samples may cost that are to tell the size of one candidate to 1 %, in bytes that zstd 15 compresses meanwhile. It
-    /// takes so many samples of a large source as of a small one.
+    /// What samples may cost that are to tell the size of one candidate to 1 %, in bytes that zstd
+    /// 15 compresses meanwhile. It takes so many samples of a large source as of a small one.
     pub const REFINING_BYTES: u64 = 256 << 20;
 
     /// Surveys the source and samples each candidate.

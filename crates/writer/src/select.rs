@@ -1,11 +1,12 @@
 //! What of a source goes into the image.
 //!
 //! The scan asks [`Selection::enter`] for each entry while it descends, so that no pattern is
-//! matched with a whole path: each directory has a [`Below`], which says how far every pattern has come
-//! there. An entry costs at most one comparison for each pattern, and nothing without patterns.
+//! matched with a whole path: each directory has a [`Below`], which says how far every pattern has
+//! come there. An entry costs at most one comparison for each pattern, and nothing without
+//! patterns.
 //!
-//! Three families of patterns, each in a file of its own: `exclusions` is mksquashfs's `-e`, `rules`
-//! are those of `.gitignore` files; both match names by `wildcard` or `posix`.
+//! Three families of patterns, each in a file of its own: `exclusions` is mksquashfs's `-e`,
+//! `rules` are those of `.gitignore` files; both match names by `wildcard` or `posix`.
 //!
 //! Several may speak of one entry. The first of these decides:
 //!
@@ -38,8 +39,8 @@ pub use rules::Rules;
 
 use crate::error::Error;
 
-/// Longest pattern: the longest line of a list that mksquashfs reads. Without a limit, text of which
-/// each bracket is looked for to the end would cost the square of its length.
+/// Longest pattern: the longest line of a list that mksquashfs reads. Without a limit, text of
+/// which each bracket is looked for to the end would cost the square of its length.
 pub(crate) const PATTERN_MAX_BYTES: usize = 16 << 10;
 
 /// Refuses a pattern that is too long.

@@ -14,8 +14,8 @@ use crate::source::Source;
 
 impl Source {
     /// Sketches of the tail ends that share fragment blocks, for
-    /// [`Grouping::Similar`](coldpress_layout::Grouping::Similar). One that cannot be read has none;
-    /// that it cannot is told when its blocks are read.
+    /// [`Grouping::Similar`](coldpress_layout::Grouping::Similar). One that cannot be read has
+    /// none; that it cannot is told when its blocks are read.
     ///
     /// * `progress`: called for each few files; counts the bytes that are looked at, stops the work
     ///   when it breaks.

@@ -108,8 +108,8 @@ impl Source {
         })
     }
 
-    /// Checks that the files which hold the content of many nodes are still as they were opened, and
-    /// that layers which were read late are those that are named.
+    /// Checks that the files which hold the content of many nodes are still as they were opened,
+    /// and that layers which were read late are those that are named.
     ///
     /// # Errors
     ///

@@ -45,8 +45,8 @@ impl Uncompressed {
         }
     }
 
-    /// What the superblock says of it. Where inodes are uncompressed ids are as well, and squashfs-tools
-    /// say nothing of them then.
+    /// What the superblock says of it. Where inodes are uncompressed ids are as well, and
+    /// squashfs-tools say nothing of them then.
     pub(crate) fn flags(self) -> Flags {
         let Self {
             inodes,

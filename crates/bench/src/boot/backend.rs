@@ -15,7 +15,8 @@ use crate::Error;
 /// Between two looks at disk and processors: ten a second draw a curve, and disturb nobody.
 const SAMPLE_PAUSE: Duration = Duration::from_millis(100);
 
-/// A serial console comes byte by byte, and to wake up for each would take the processor from the guest.
+/// A serial console comes byte by byte, and to wake up for each would take the processor from the
+/// guest.
 const READ_PAUSE: Duration = Duration::from_millis(1);
 
 /// What a study asks of virtual machines.

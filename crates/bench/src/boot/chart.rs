@@ -7,7 +7,8 @@ use super::units::units;
 
 /// One boot over its time, the median one of a contestant.
 ///
-/// Processors and disk were looked at from outside, the rest is what the console said: nothing was added to the image.
+/// Processors and disk were looked at from outside, the rest is what the console said: nothing was
+/// added to the image.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BootChart {
     /// The contestant.

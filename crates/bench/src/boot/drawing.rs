@@ -1,4 +1,5 @@
-//! A boot chart as SVG: processors above disk above services above processes, over one axis of time.
+//! A boot chart as SVG: processors above disk above services above processes, over one axis of
+//! time.
 
 use std::io;
 

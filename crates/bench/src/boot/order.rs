@@ -4,8 +4,8 @@ use crate::stats::SplitMix64;
 
 /// The order of `count` contestants in a turn.
 ///
-/// Each turn has all of them, so that a machine that slows down slows all of them down; the order is random, so that
-/// none profits from standing behind another.
+/// Each turn has all of them, so that a machine that slows down slows all of them down; the order
+/// is random, so that none profits from standing behind another.
 pub(super) fn order(seed: u64, turn: u32, count: usize) -> Vec<usize> {
     let mut random = SplitMix64(seed ^ u64::from(turn).rotate_left(32));
     let mut order: Vec<usize> = (0..count).collect();

@@ -1,17 +1,20 @@
 //! Processes as the kernel tells of them on the console.
 //!
-//! No program is put into the image for it: the kernel writes two of its tracepoints to its log (`tp_printk`), one when a
-//! process becomes a program and one when it ends. That slows a boot down, so it is done in a boot that does not count.
+//! No program is put into the image for it: the kernel writes two of its tracepoints to its log
+//! (`tp_printk`), one when a process becomes a program and one when it ends. That slows a boot
+//! down, so it is done in a boot that does not count.
 
 use std::collections::HashMap;
 
 use super::chart::{ChartLine, Span};
 
-/// What is added to the command line. Tracepoints are warnings to the log, which a quiet console does not show.
+/// What is added to the command line. Tracepoints are warnings to the log, which a quiet console
+/// does not show.
 pub(super) const WORDS: &str =
     " trace_event=sched:sched_process_exec,sched:sched_process_exit tp_printk loglevel=5";
 
-/// Processes by their program, in the order in which they began; those that go on last until the guest was ready.
+/// Processes by their program, in the order in which they began; those that go on last until the
+/// guest was ready.
 pub(super) fn processes(lines: &[ChartLine], boot_s: f64) -> Vec<Span> {
     let mut processes: Vec<Span> = Vec::new();
     let mut running: HashMap<u32, usize> = HashMap::new();
@@ -45,8 +48,9 @@ enum Event<'a> {
     Exit { pid: u32 },
 }
 
-/// `sched_process_exec: filename=/bin/sh pid=12 old_pid=12`, `sched_process_exit: comm=sh pid=12 prio=120`, behind the
-/// time stamp of the log. Names may hold anything, also blanks and what looks like a field.
+/// `sched_process_exec: filename=/bin/sh pid=12 old_pid=12`, `sched_process_exit: comm=sh pid=12
+/// prio=120`, behind the time stamp of the log. Names may hold anything, also blanks and what looks
+/// like a field.
 fn told(line: &str) -> Option<Event<'_>> {
     if let Some((_, fields)) = line.split_once("sched_process_exec: filename=") {
         let (fields, _) = fields.rsplit_once(" old_pid=")?;

@@ -28,8 +28,8 @@ pub struct BootRow {
     pub ratio: Option<Ratio>,
 }
 
-/// A row for each contestant of a study of boots but the first; none for other studies, and none for a contestant
-/// without a boot that counts.
+/// A row for each contestant of a study of boots but the first; none for other studies, and none
+/// for a contestant without a boot that counts.
 ///
 /// # Cost
 ///

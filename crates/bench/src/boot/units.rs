@@ -17,8 +17,8 @@ const ENDS: [&str; 7] = [
 /// Words before the unit when it failed.
 const FAILURE: &str = "Failed to start ";
 
-/// Services, mounts, targets, in the order in which they began. One of which only the end is told, as of a target, takes
-/// no time; one whose end is not told lasts until the guest was ready.
+/// Services, mounts, targets, in the order in which they began. One of which only the end is told,
+/// as of a target, takes no time; one whose end is not told lasts until the guest was ready.
 pub(super) fn units(lines: &[ChartLine], boot_s: f64) -> Vec<Span> {
     let mut units: Vec<Span> = Vec::new();
     let mut open: Vec<usize> = Vec::new();

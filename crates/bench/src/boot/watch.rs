@@ -109,7 +109,8 @@ fn sign_of(line: &str, ready: &Regex) -> Option<Sign> {
     lost.then(|| Sign::Lost(line.trim().to_owned()))
 }
 
-/// The parts of a line: the kernel does not wait for the end of what others write, so a prompt can have its message behind it.
+/// The parts of a line: the kernel does not wait for the end of what others write, so a prompt can
+/// have its message behind it.
 fn pieces(line: &str) -> impl Iterator<Item = &str> {
     let mut rest = Some(line);
     std::iter::from_fn(move || {

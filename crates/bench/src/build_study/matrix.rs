@@ -8,7 +8,8 @@ use super::tools::{Maker, Unpacker};
 /// What is combined with what.
 #[derive(Clone, Debug)]
 pub struct Lists {
-    /// Programs that make images; the first contestant, the baseline of all ratios, is one of the first.
+    /// Programs that make images; the first contestant, the baseline of all ratios, is one of the
+    /// first.
     pub makers: Vec<Maker>,
     /// Compressors.
     pub compressors: Vec<Compressor>,
@@ -139,7 +140,8 @@ impl Lists {
 }
 
 impl Matrix {
-    /// The contestants as a study has them, in the order of [`Matrix::builds`], then [`Matrix::unpacks`].
+    /// The contestants as a study has them, in the order of [`Matrix::builds`], then
+    /// [`Matrix::unpacks`].
     pub fn contestants(&self) -> Vec<Contestant> {
         let builds = self.builds.iter().map(|build| {
             let image = &self.images[build.image];

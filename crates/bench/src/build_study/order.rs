@@ -12,11 +12,12 @@ pub(super) struct Errand {
     pub(super) unpacks: Vec<usize>,
 }
 
-/// The order of every turn: makings at random, and unpackings at random behind the making of their image.
+/// The order of every turn: makings at random, and unpackings at random behind the making of their
+/// image.
 ///
-/// At random and not by turns: what a run leaves behind (written pages, a disk that is busy, a hot processor)
-/// falls on the next one, which is another one each time. Of an image that is made with several numbers of
-/// threads, that of the first is unpacked.
+/// At random and not by turns: what a run leaves behind (written pages, a disk that is busy, a hot
+/// processor) falls on the next one, which is another one each time. Of an image that is made with
+/// several numbers of threads, that of the first is unpacked.
 pub(super) struct Order<'a> {
     matrix: &'a Matrix,
     random: SplitMix64,

@@ -9,11 +9,13 @@ use coldpress_report::text::printable;
 use crate::error::Error;
 use crate::run::Exit;
 
-/// What `{root}` in the words of a tool is replaced by: itself, as the paths of users may contain it.
+/// What `{root}` in the words of a tool is replaced by: itself, as the paths of users may contain
+/// it.
 const NO_ROOT: &str = "{root}";
 
-/// What stands before coldpress: it would note each run in the history of the user, and wait for the disk, which no
-/// other tool does. The shell takes a millisecond for it and becomes the program.
+/// What stands before coldpress: it would note each run in the history of the user, and wait for
+/// the disk, which no other tool does. The shell takes a millisecond for it and becomes the
+/// program.
 const UNRECORDED: [&str; 3] = [
     "/bin/sh",
     "-c",
@@ -160,8 +162,8 @@ pub fn version(
     }
 }
 
-/// Whether an exit code says that everything was done but for a few things that are told, such as an owner that
-/// this user may not restore.
+/// Whether an exit code says that everything was done but for a few things that are told, such as
+/// an owner that this user may not restore.
 fn is_warning(tool: &str, code: Option<i32>) -> bool {
     matches!(
         (tool, code),

@@ -29,7 +29,8 @@ pub struct BuildRow {
     pub peak_memory_bytes: Option<f64>,
     /// The median time of the fastest way to unpack the image.
     pub unpack_s: Option<f64>,
-    /// Whether no other contestant makes images as fast, as small and as fast to unpack, and is better in one.
+    /// Whether no other contestant makes images as fast, as small and as fast to unpack, and is
+    /// better in one.
     pub is_on_front: bool,
 }
 
@@ -52,10 +53,11 @@ pub struct UnpackRow {
     pub peak_memory_bytes: Option<f64>,
 }
 
-/// The contestants of a build study that made images, those on the Pareto front of `build_s`, `size_bytes` and
-/// `unpack_s` marked; what no contestant has does not decide.
+/// The contestants of a build study that made images, those on the Pareto front of `build_s`,
+/// `size_bytes` and `unpack_s` marked; what no contestant has does not decide.
 ///
-/// The front is that of the medians: who is behind by less than runs differ may be on it in the next study.
+/// The front is that of the medians: who is behind by less than runs differ may be on it in the
+/// next study.
 ///
 /// # Cost
 ///

@@ -1,6 +1,7 @@
 //! What counts, and who runs on after a failure.
 //!
-//! What is done to the machine is behind the trait [`Backend`]: the rules here are tested without one.
+//! What is done to the machine is behind the trait [`Backend`]: the rules here are tested without
+//! one.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;

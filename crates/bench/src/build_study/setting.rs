@@ -39,8 +39,8 @@ impl Compressor {
         }
     }
 
-    /// The levels that it has with any tool; `None` without levels. Of lzo, 0 is LZO1X-1; of lz4, 0 is the
-    /// fast one and 1 to 12 are LZ4 HC; of gzip, 10 to 12 are those of libdeflate.
+    /// The levels that it has with any tool; `None` without levels. Of lzo, 0 is LZO1X-1; of lz4, 0
+    /// is the fast one and 1 to 12 are LZ4 HC; of gzip, 10 to 12 are those of libdeflate.
     pub fn levels(self) -> Option<RangeInclusive<i32>> {
         match self {
             Compressor::Gzip => Some(1..=12),

@@ -13,7 +13,8 @@ use crate::error::Error;
 /// What one read takes.
 const READ_BYTES: usize = 128 << 10;
 
-/// A tree in numbers. Device files, pipes and sockets are left out, since who is not root cannot make them all.
+/// A tree in numbers. Device files, pipes and sockets are left out, since who is not root cannot
+/// make them all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Survey {
     /// Names of regular files, directories and symbolic links, the top directory among them.
@@ -24,15 +25,15 @@ pub struct Survey {
     pub content_bytes: u64,
 }
 
-/// Surveys a tree and reads all of it, so that it is in memory as far as that has room: whoever comes first
-/// in a study would pay for the disk otherwise.
+/// Surveys a tree and reads all of it, so that it is in memory as far as that has room: whoever
+/// comes first in a study would pay for the disk otherwise.
 ///
 /// * `progress`: told how many bytes were read; may break.
 ///
 /// # Errors
 ///
-/// [`Error::Io`] names what cannot be read: tools differ in what they make of it, so nothing can be compared.
-/// [`Error::Stopped`] if `progress` breaks.
+/// [`Error::Io`] names what cannot be read: tools differ in what they make of it, so nothing can be
+/// compared. [`Error::Stopped`] if `progress` breaks.
 pub fn read_source(
     source: &Path,
     progress: &mut dyn FnMut(u64) -> ControlFlow<()>,

@@ -1,8 +1,8 @@
 //! Judgements as JUnit XML, which every CI server shows.
 //!
 //! There is no one schema of it: this is valid by that of Jenkins (junit-10.xsd) and by that of Ant
-//! (Windy Road's JUnit.xsd), which wants what is empty here. A test is a condition and a figure of a
-//! contestant; its time is the newer median, so that a server that draws times draws those of the
+//! (Windy Road's JUnit.xsd), which wants what is empty here. A test is a condition and a figure of
+//! a contestant; its time is the newer median, so that a server that draws times draws those of the
 //! study.
 
 use std::io;

@@ -111,7 +111,8 @@ impl Real<'_> {
         })
     }
 
-    /// The disk below a file, whose reads are counted and slowed down; it can only be missing if none is to be.
+    /// The disk below a file, whose reads are counted and slowed down; it can only be missing if
+    /// none is to be.
     fn disk(&self, path: &Path) -> Result<Option<(u32, u32)>, Error> {
         match backing_disk(path) {
             Err(_) if !self.device().is_throttled() => Ok(None),
@@ -144,7 +145,8 @@ impl MountedContestant {
         Ok(())
     }
 
-    /// Reads and bytes so far: of the loop device; else of the command, and of a program that mounts, on the disk.
+    /// Reads and bytes so far: of the loop device; else of the command, and of a program that
+    /// mounts, on the disk.
     pub(super) fn counters(&self, command: &Cgroup) -> Result<Option<(u64, u64)>, Error> {
         let counters = match self {
             MountedContestant::Kernel {

@@ -18,7 +18,8 @@ const FIGURES: [&str; 7] = [
     "size_percent",
 ];
 
-/// Writes a table for each figure of each published study that a study of ours of the same kind has too.
+/// Writes a table for each figure of each published study that a study of ours of the same kind has
+/// too.
 pub(super) fn write(page: &mut Page, views: &[View]) {
     let mut has_section = false;
     for published in views.iter().filter(|view| view.is_published()) {

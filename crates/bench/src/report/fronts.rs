@@ -94,7 +94,8 @@ fn predictions(page: &mut Page, view: &View) -> io::Result<()> {
     Ok(())
 }
 
-/// The contestants that have both figures. Those of one compressor have one color, where that is known.
+/// The contestants that have both figures. Those of one compressor have one color, where that is
+/// known.
 fn spots(view: &View, figures: [&str; 2]) -> Vec<ScatterSpot> {
     let mut groups: Vec<&str> = Vec::new();
     let [x, y] = figures.map(|name| view.figure(name));

@@ -34,8 +34,8 @@ const AMOUNTS: [(&str, f64, &str, &str); 5] = [
     ("peak_memory_bytes", COUNT_NOISE, "takes", "more memory"),
 ];
 
-/// Writes the losses of each contestant against the baseline. Studies of building have none: there each
-/// contestant trades one figure for another, which the front shows.
+/// Writes the losses of each contestant against the baseline. Studies of building have none: there
+/// each contestant trades one figure for another, which the front shows.
 pub(super) fn write(page: &mut Page, view: &View) {
     let contestants = view.study.contestants.len();
     if view.is_published() || view.study.kind == Kind::Build || contestants < 2 {

@@ -69,7 +69,8 @@ pub struct ScatterSpot {
 /// What is drawn besides the spots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ScatterLine {
-    /// Steps through the marked spots that no other marked one beats: nothing marked is left of and below them.
+    /// Steps through the marked spots that no other marked one beats: nothing marked is left of and
+    /// below them.
     Front,
     /// Where both figures are the same; both axes are the same then.
     Equal,
@@ -110,8 +111,8 @@ pub struct HeatMap {
     pub ends: (f64, f64),
     /// What is counted, in the plural.
     pub counted: String,
-    /// Counts: a row for each range of places, all of the same height, from the lowest; in it a cell for each
-    /// range of time.
+    /// Counts: a row for each range of places, all of the same height, from the lowest; in it a
+    /// cell for each range of time.
     pub rows: Vec<Vec<u64>>,
 }
 

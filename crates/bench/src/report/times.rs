@@ -74,7 +74,8 @@ pub(super) fn write(page: &mut Page, view: &View) -> io::Result<()> {
 const HINT: &str = "A box holds the middle half of the runs, its line is the median, its whiskers reach to the \
                     fastest and the slowest run. Each dot is a run.";
 
-/// Contestants that take part: without any run of the figure they have no lane, unless none of their runs counts.
+/// Contestants that take part: without any run of the figure they have no lane, unless none of
+/// their runs counts.
 fn takes_part(view: &View, contestant: usize, finding: &Finding) -> bool {
     finding.median.is_some() || view.study.counted(contestant).next().is_none()
 }

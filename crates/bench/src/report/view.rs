@@ -136,8 +136,9 @@ fn findings(study: &Study, name: &str) -> Vec<Finding> {
     findings
 }
 
-/// With which contestant another one is compared; `None` for a baseline. One that lacks the figure cannot be it: of
-/// building and unpacking, which different contestants do, each has its own, among those of the same baseline.
+/// With which contestant another one is compared; `None` for a baseline. One that lacks the figure
+/// cannot be it: of building and unpacking, which different contestants do, each has its own, among
+/// those of the same baseline.
 fn baseline(study: &Study, findings: &[Finding], index: usize) -> Option<usize> {
     let has = |index: usize| findings.get(index).is_some_and(|one| one.median.is_some());
     let named = study.baseline(index);

@@ -35,8 +35,8 @@ impl From<&Change> for Waterfall {
 }
 
 impl From<&Task> for TaskSpan {
-    /// The time that several threads spent together would not fit into that of the task around it, so it is drawn as
-    /// what each of them spent on average.
+    /// The time that several threads spent together would not fit into that of the task around it,
+    /// so it is drawn as what each of them spent on average.
     fn from(task: &Task) -> TaskSpan {
         let name = if task.label.is_empty() {
             &task.name

@@ -1,7 +1,8 @@
 //! A browser, spoken to by the `DevTools` protocol over a pair of pipes.
 //!
-//! Chromium reads commands from its descriptor 3 and writes answers and events to descriptor 4, each a JSON object that
-//! ends with a zero byte. So a test needs no port, no web socket, and no crate for them.
+//! Chromium reads commands from its descriptor 3 and writes answers and events to descriptor 4,
+//! each a JSON object that ends with a zero byte. So a test needs no port, no web socket, and no
+//! crate for them.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;

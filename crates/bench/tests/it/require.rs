@@ -33,7 +33,8 @@ pub(crate) fn machine() -> bool {
     ready
 }
 
-/// Whether there is a browser. Prints that it is missing, and panics if `COLDPRESS_REQUIRE` names `peers`.
+/// Whether there is a browser. Prints that it is missing, and panics if `COLDPRESS_REQUIRE` names
+/// `peers`.
 pub(crate) fn browser() -> bool {
     let version = Command::new("chromium")
         .arg("--version")

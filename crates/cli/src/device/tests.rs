@@ -22,7 +22,8 @@ fn figures(request_s: f64, bandwidth_bytes_per_s: f64, reads_per_s: f64) -> Medi
     }
 }
 
-/// A disk of 1 ms and 500 MB/s, a stick that is a little slower than its preset, memory of 4.096 GB/s, and xz at 64 MB/s.
+/// A disk of 1 ms and 500 MB/s, a stick that is a little slower than its preset, memory of 4.096
+/// GB/s, and xz at 64 MB/s.
 fn kept() -> Calibration {
     let mut kept = Calibration::of(&machine());
     kept.machine.cores = 6;

@@ -11,7 +11,8 @@ use super::{RECORDERS, Recorder};
 use crate::containers;
 use crate::flags::recorder::RecorderName;
 
-/// Chooses, and says why no better one was possible. What is mounted from here on is seen by nobody else.
+/// Chooses, and says why no better one was possible. What is mounted from here on is seen by nobody
+/// else.
 ///
 /// * `source`: what is recorded.
 ///

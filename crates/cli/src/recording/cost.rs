@@ -46,7 +46,8 @@ impl Cost {
             .extend(wall_us.map(|wall_us| Duration::from_micros(wall_us).as_secs_f64()));
     }
 
-    /// `recording cost +1.2 % (-0.4 % to +2.9 %, 10 turns): 152 ms recorded, 150 ms not`; nothing if nothing was timed.
+    /// `recording cost +1.2 % (-0.4 % to +2.9 %, 10 turns): 152 ms recorded, 150 ms not`; nothing
+    /// if nothing was timed.
     pub(crate) fn sentence(&self) -> Option<String> {
         let Self {
             unrecorded_s,

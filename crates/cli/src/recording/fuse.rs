@@ -1,7 +1,8 @@
 //! The requests of a mount of our own: every page and every lookup, without root.
 //!
-//! The first image is mounted in user space, and the kernel told to read nothing ahead and to keep what it has: what it
-//! asks for is what the command needs for the first time. docs/mount.md, "As a recorder".
+//! The first image is mounted in user space, and the kernel told to read nothing ahead and to keep
+//! what it has: what it asks for is what the command needs for the first time. docs/mount.md, "As a
+//! recorder".
 
 use std::num::NonZeroUsize;
 use std::path::Path;
@@ -20,7 +21,8 @@ use super::{About, FIRST_IMAGE, Stage, kernel};
 use crate::image_file::open_image;
 
 pub(super) const TITLE: &str = "fuse: requests of a mount in user space, without readahead";
-/// For decompressed blocks: pages are asked for one by one, and most of those of a block sooner or later.
+/// For decompressed blocks: pages are asked for one by one, and most of those of a block sooner or
+/// later.
 const CACHE_BYTES: u64 = 64 << 20;
 
 /// What of this recorder this process lacks.
@@ -28,7 +30,8 @@ pub(super) fn missing(chroot: bool) -> Option<String> {
     cannot_mount_fuse(chroot).map(str::to_owned)
 }
 
-/// Builds a first image of the source unless it is there, starts the command from it, and returns what it accessed.
+/// Builds a first image of the source unless it is there, starts the command from it, and returns
+/// what it accessed.
 ///
 /// # Errors
 ///
@@ -76,7 +79,8 @@ pub(super) fn unrecorded(stage: &Stage<'_>) -> anyhow::Result<u64> {
     Ok(outcome.wall_ns)
 }
 
-/// The first image, mounted; what still uses it when it is dropped meets errors once this process ends.
+/// The first image, mounted; what still uses it when it is dropped meets errors once this process
+/// ends.
 struct Mounted {
     connection: FuseConnection,
     /// What could not be read.

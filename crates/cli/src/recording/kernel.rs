@@ -1,4 +1,5 @@
-//! The kernel's own events: a first image, mounted through the kernel, started from with cold caches.
+//! The kernel's own events: a first image, mounted through the kernel, started from with cold
+//! caches.
 //!
 //! The image has every inode and every listing on pages of its own, so the
 //! reads of its loop device name what was looked up; see `MetadataLayout::Spread`.

@@ -1,9 +1,10 @@
 //! Recording a system that runs already, from a SquashFS that is mounted already.
 //!
-//! What it reads is known by the inode numbers of its image, which is read for their paths when all is over: before, that
-//! would fill the very caches whose filling is recorded. Lookups are not told: a compressed metadata block holds some
-//! hundred inodes, and which of them was wanted nobody can say. What is certain is that the inodes whose
-//! data were used were looked up, and the directories above them searched, as any trace implies.
+//! What it reads is known by the inode numbers of its image, which is read for their paths when all
+//! is over: before, that would fill the very caches whose filling is recorded. Lookups are not
+//! told: a compressed metadata block holds some hundred inodes, and which of them was wanted nobody
+//! can say. What is certain is that the inodes whose data were used were looked up, and the
+//! directories above them searched, as any trace implies.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -97,7 +98,8 @@ pub(crate) fn record_mounted(mounted: &Path, until: &Until<'_>, ui: &Ui) -> anyh
     })
 }
 
-/// Waits for the end of the recording, of which a signal is one; returns the program, if that has started.
+/// Waits for the end of the recording, of which a signal is one; returns the program, if that has
+/// started.
 fn wait(mounted: &Path, until: &Until<'_>, ui: &Ui) -> anyhow::Result<Option<Running>> {
     let mut stop = || ui.interrupt.is_pending();
     let Some(command) = until.command else {

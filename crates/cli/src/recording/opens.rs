@@ -1,4 +1,5 @@
-//! The opens and lookups of a program that starts from the directory itself: no root, no mount, no image.
+//! The opens and lookups of a program that starts from the directory itself: no root, no mount, no
+//! image.
 //!
 //! It says of a file that it was opened, not which pages of it were used: all of them, perhaps.
 

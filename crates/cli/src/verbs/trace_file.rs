@@ -48,8 +48,8 @@ fn write(path: &Path, outcome: &anyhow::Result<Exit>, ui: &Ui) -> anyhow::Result
     steps::write_small(create(path)?, &json)
 }
 
-/// A file that takes the place of an older one of its kind, and of nothing else: what stands there may be what the verb
-/// has just read or written.
+/// A file that takes the place of an older one of its kind, and of nothing else: what stands there
+/// may be what the verb has just read or written.
 fn create(path: &Path) -> anyhow::Result<Output> {
     let is_free = is_free(path).with_context(|| format!("cannot read {}", quoted(path)))?;
     if !is_free {

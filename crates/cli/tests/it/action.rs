@@ -18,8 +18,8 @@ struct Step {
     env: Vec<(String, String)>,
 }
 
-/// The inputs with their defaults, and the steps. Reads what the file uses of YAML: maps and lists by
-/// their indent, and texts in one line.
+/// The inputs with their defaults, and the steps. Reads what the file uses of YAML: maps and lists
+/// by their indent, and texts in one line.
 fn action() -> (BTreeMap<String, String>, Vec<Step>) {
     let text = fs::read_to_string(repository().join("action.yml")).unwrap();
     let (mut inputs, mut steps) = (BTreeMap::new(), Vec::<Step>::new());

@@ -17,7 +17,8 @@ use crate::skip;
 
 const PEERS: [&str; 4] = ["mksquashfs", "unsquashfs", "gensquashfs", "rdsquashfs"];
 
-/// Makes a tree with a bit of everything that all users may make. Its name is what a program could misread.
+/// Makes a tree with a bit of everything that all users may make. Its name is what a program could
+/// misread.
 fn source(parent: &Path) -> PathBuf {
     let source = parent.join("-x {root} source");
     fs::create_dir_all(source.join("a/empty")).unwrap();
@@ -53,7 +54,8 @@ fn bench(stage: &Stage) -> Command {
     command
 }
 
-/// A directory in memory, if there is one: what is measured does not matter, and the disk may be busy.
+/// A directory in memory, if there is one: what is measured does not matter, and the disk may be
+/// busy.
 fn work() -> TempDir {
     let memory = Path::new("/dev/shm");
     let parent = if memory.is_dir() {
@@ -79,7 +81,8 @@ fn samples(path: &Path) -> Value {
     serde_json::from_slice::<Value>(&text).unwrap()["studies"][0].take()
 }
 
-/// A program in a directory, which becomes the only one of PATH with the tools of the system behind it.
+/// A program in a directory, which becomes the only one of PATH with the tools of the system behind
+/// it.
 fn fake(stage: &Stage, name: &str, script: &str) -> String {
     let directory = stage.at("bin");
     fs::create_dir_all(&directory).unwrap();
@@ -114,8 +117,8 @@ fn all_tools_make_what_they_were_asked_for() {
     let json = ran.json();
     let summary = &json["summary"];
     let builds = summary["builds"].as_array().unwrap();
-    // Three tools: gzip, lzo and zstd three levels each, lz4 default; coldpress two levels of lz4 more, it and
-    // gensquashfs two of xz; all of them xz default, and none but with gensquashfs.
+    // Three tools: gzip, lzo and zstd three levels each, lz4 default; coldpress two levels of lz4
+    // more, it and gensquashfs two of xz; all of them xz default, and none but with gensquashfs.
     assert_eq!(builds.len(), 27 + 3 + 2 + 4 + 3 + 2);
     assert_eq!(
         summary["unpacks"].as_array().unwrap().len(),

@@ -1,4 +1,5 @@
-//! `bench launch` with the running kernel: who takes part, what is measured, and what is left when it is ended.
+//! `bench launch` with the running kernel: who takes part, what is measured, and what is left when
+//! it is ended.
 
 mod killed;
 

@@ -1,4 +1,5 @@
-//! The recorded runs of the benchmark suite: what proves a figure, and nothing that can be made again.
+//! The recorded runs of the benchmark suite: what proves a figure, and nothing that can be made
+//! again.
 
 use std::fs;
 use std::path::{Path, PathBuf};

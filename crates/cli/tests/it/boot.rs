@@ -1,4 +1,5 @@
-//! `coldpress bench boot`: small systems booted in real virtual machines, and what is told of those that do not boot.
+//! `coldpress bench boot`: small systems booted in real virtual machines, and what is told of those
+//! that do not boot.
 
 mod system;
 
@@ -16,7 +17,8 @@ use system::System;
 /// How long a small system takes at most where the processor is imitated, and others use it too.
 const TIMEOUT: &str = "240";
 
-/// A session with a system in its directory, and a history of its own. The caches are those of the virtual machine.
+/// A session with a system in its directory, and a history of its own. The caches are those of the
+/// virtual machine.
 fn prepare(parts: &Parts) -> Session {
     let session = Session::beside_others();
     System::of(parts).write(session.directory());
@@ -94,7 +96,8 @@ fn a_boot_is_measured_drawn_and_kept() {
         (read..read + not_read).contains(&figure("read_bytes")),
         "{figures}"
     );
-    // Not faster than the device lets it, but for what QEMU lets through at once: a tenth of a second's bytes.
+    // Not faster than the device lets it, but for what QEMU lets through at once: a tenth of a
+    // second's bytes.
     assert!(figure("boot_s") > read / 25e6 - 0.1, "{figures}");
     for (fact, value) in [
         ("device", "usb2"),

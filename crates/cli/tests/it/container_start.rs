@@ -68,8 +68,8 @@ fn an_image_that_names_its_command_is_started_by_it() {
         let trace = fs::read_to_string(stage.at(trace)).unwrap();
         assert!(trace.contains(" R 0-0 /srv/words"), "{trace}");
     }
-    // On a slow disk, and with a program that takes no time, so that the order pays however long the
-    // recorded start took on this machine.
+    // On a slow disk, and with a program that takes no time, so that the order pays however long
+    // the recorded start took on this machine.
     let tuned = "-q tune oci:layout --fast --default-speeds --device usb2 --warm 0.001 \
                  --plan-out plan --chroot --";
     stage.done(tuned.split(' ').chain(["sh", "-c", script]));

@@ -1,4 +1,5 @@
-//! `coldpress explain` with the running kernel: what was read, why again, and which functions were needed.
+//! `coldpress explain` with the running kernel: what was read, why again, and which functions were
+//! needed.
 
 use std::fs;
 use std::path::Path;
@@ -119,7 +120,8 @@ fn reads_agree_with_the_device_and_evicted_fragments_are_named() {
     assert!(page.contains("/small-01") && page.matches("<svg").count() == 2);
 }
 
-/// Functions, each far from the others, so that each is faulted on; the kernel maps 64 KiB around a fault.
+/// Functions, each far from the others, so that each is faulted on; the kernel maps 64 KiB around a
+/// fault.
 const FUNCTIONS: usize = 12;
 /// The order in which the program calls them.
 const CALLS: [usize; 7] = [7, 3, 11, 0, 5, 10, 2];

@@ -88,7 +88,8 @@ fn the_way_of_a_start_is_told() {
     let pieces = files[1]["extents"].as_u64().unwrap();
     assert_eq!(start["read_bytes"], 89 * 4096);
     assert_eq!(start["seeks_unfragmented"], 1);
-    // One to the first piece, and one to each other; or none to the first, if it lies there by chance.
+    // One to the first piece, and one to each other; or none to the first, if it lies there by
+    // chance.
     let seeks = files[1]["start"]["seeks"].as_u64().unwrap();
     assert!(seeks == pieces || seeks == pieces - 1, "{report}");
     let first = files[0]["start"]["seeks"].as_u64().unwrap();

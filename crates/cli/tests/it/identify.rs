@@ -1,5 +1,5 @@
-//! Images of several tools: `identify` finds the tool, the compressor and its level; `resquash` makes
-//! them again.
+//! Images of several tools: `identify` finds the tool, the compressor and its level; `resquash`
+//! makes them again.
 
 mod killed;
 

@@ -94,7 +94,8 @@ fn reads_and_bytes_are_those_of_a_real_start() {
     }
 }
 
-/// Directories with long listings, in each of which two names are searched that are not there, when the kernel no longer keeps its listing.
+/// Directories with long listings, in each of which two names are searched that are not there, when
+/// the kernel no longer keeps its listing.
 #[test]
 fn listings_are_read_again_for_names_that_are_not_there() {
     if skip::without_recording() {

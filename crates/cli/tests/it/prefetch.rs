@@ -14,7 +14,8 @@ const PAGE_BYTES: u64 = 4096;
 /// Bytes that do not compress, so that the image is as large as they are.
 const LARGE_BYTES: usize = 4 << 20;
 
-/// A session with an image of one large file and a small one, and a profile that reads the second MiB of the large one.
+/// A session with an image of one large file and a small one, and a profile that reads the second
+/// MiB of the large one.
 fn session() -> Session {
     let session = Session::new();
     let source = session.at("source");

@@ -1,4 +1,5 @@
-//! Recordings of other tools in, lists for them out; with the tools themselves where they are there.
+//! Recordings of other tools in, lists for them out; with the tools themselves where they are
+//! there.
 
 use std::ffi::OsStr;
 use std::fs;

@@ -1,4 +1,5 @@
-//! `coldpress report`: studies of files and of the history as one page. What a browser makes of it is tested with the page.
+//! `coldpress report`: studies of files and of the history as one page. What a browser makes of it
+//! is tested with the page.
 
 use std::fs;
 

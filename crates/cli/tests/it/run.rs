@@ -91,15 +91,16 @@ pub(crate) fn repository() -> &'static Path {
         .unwrap()
 }
 
-/// Sessions drop the caches of the whole machine and count reads: one after the other, also those of other runs of
-/// the tests. Whoever has locked this directory is alone.
+/// Sessions drop the caches of the whole machine and count reads: one after the other, also those
+/// of other runs of the tests. Whoever has locked this directory is alone.
 const ALONE: &str = "/var/tmp";
 
 /// In the environment of all that a session starts, with the directory of the session.
 const MARK: &str = "COLDPRESS_TEST_SESSION";
 
 /// How long what is left may take to vanish.
-/// Longer than any other test sees a copy of a mount in a namespace of its own, which keeps who answers for it.
+/// Longer than any other test sees a copy of a mount in a namespace of its own, which keeps who
+/// answers for it.
 const PATIENCE: Duration = Duration::from_mins(1);
 const PAUSE: Duration = Duration::from_millis(10);
 
@@ -117,7 +118,8 @@ pub(crate) fn comes_true(mut what: impl FnMut() -> bool) -> bool {
     }
 }
 
-/// `fusermount3 -u`, until the mount is no longer busy: who answers for it may still be giving pages to the kernel.
+/// `fusermount3 -u`, until the mount is no longer busy: who answers for it may still be giving
+/// pages to the kernel.
 pub(crate) fn unmount(at: &Path) -> Ran {
     let unmount = || {
         Ran::of(

@@ -18,7 +18,8 @@ pub(crate) fn without_kernel() -> bool {
     !can_mount && missing("kernel", "SquashFS mounts")
 }
 
-/// Skips unless a start can be recorded: SquashFS mounts, and the kernel's events of the page cache.
+/// Skips unless a start can be recorded: SquashFS mounts, and the kernel's events of the page
+/// cache.
 pub(crate) fn without_recording() -> bool {
     without_root() || without_kernel() || (!has_events() && missing("tracefs", "filemap events"))
 }

@@ -272,8 +272,8 @@ fn titled(text: &str) -> String {
     format!("ID        Status        Doing      Undoing  Summary\n{text}")
 }
 
-/// The published text with the blanks that it lacks, and with its broken lines put together; what was nested twice at its
-/// end was published as nested once.
+/// The published text with the blanks that it lacks, and with its broken lines put together; what
+/// was nested twice at its end was published as nested once.
 fn mended(text: &str) -> String {
     let text = text.replace("system-fi\nles\n", "system-files\n");
     let text = text.replace("screen-inhibit-c\nontrol\n", "screen-inhibit-control\n");

@@ -11,7 +11,8 @@ use serde_json::Value;
 use crate::run::{Session, Stage, program};
 use crate::skip;
 
-/// Parts of a source: directories `part-00` and so on, each with some files of which a start reads one.
+/// Parts of a source: directories `part-00` and so on, each with some files of which a start reads
+/// one.
 const PARTS: usize = 12;
 const FILES: usize = 5;
 

@@ -7,7 +7,8 @@ use crate::{Choices, Dictionary, Error, GzipTuning, Tuning, XzTuning};
 
 impl Settings {
     /// The settings by which blocks are added to an image with these options, so that who reads the
-    /// image by its options reads the new blocks too. What an image does not record has its default.
+    /// image by its options reads the new blocks too. What an image does not record has its
+    /// default.
     ///
     /// # Errors
     ///

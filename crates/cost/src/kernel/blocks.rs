@@ -146,7 +146,8 @@ impl Kernel<'_> {
         *now_s += copying_s;
     }
 
-    /// Decompresses a block once a decompressor is free (equations 4 to 6), or copies one that is stored.
+    /// Decompresses a block once a decompressor is free (equations 4 to 6), or copies one that is
+    /// stored.
     pub(super) fn decompress(&mut self, now_s: &mut f64, block_bytes: u32, extent: &Extent) {
         let speeds = &self.machine.speeds;
         if extent.is_stored {

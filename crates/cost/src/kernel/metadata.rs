@@ -29,7 +29,8 @@ impl Kernel<'_> {
         }
     }
 
-    /// Finds a name in its directory and reads the inode (`squashfs_lookup`, `squashfs_read_inode`).
+    /// Finds a name in its directory and reads the inode (`squashfs_lookup`,
+    /// `squashfs_read_inode`).
     pub(crate) fn look_up(&mut self, now_s: &mut f64, name: Lookup) {
         *now_s += self.machine.speeds.lookup_s;
         if self.kept.is_some() {
@@ -57,8 +58,8 @@ impl Kernel<'_> {
         }
     }
 
-    /// Reads the block list of a file up to a block, from where the index of that file leads: each 2048 words, a metadata block's, it
-    /// knows where they begin, up to the last one that was read.
+    /// Reads the block list of a file up to a block, from where the index of that file leads: each
+    /// 2048 words, a metadata block's, it knows where they begin, up to the last one that was read.
     pub(super) fn read_block_list(&mut self, now_s: &mut f64, file: &FileGeometry, block: u64) {
         let (first, offset) = file.list;
         let run = block * WORD_BYTES / u64::from(METADATA_BLOCK_BYTES);

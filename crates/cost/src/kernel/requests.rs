@@ -1,4 +1,5 @@
-//! A mount in user space: the kernel asks a process, which decompresses each block once and keeps it.
+//! A mount in user space: the kernel asks a process, which decompresses each block once and keeps
+//! it.
 
 use std::collections::VecDeque;
 

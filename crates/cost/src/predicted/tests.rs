@@ -7,7 +7,8 @@ use coldpress_layout::{Kind, Node, Plan, Tails, order};
 use super::*;
 use crate::geometry::{DirectoryGeometry, InodeGeometryKind};
 
-/// Data blocks take half of what they hold, fragment blocks a third; the file 2 does not compress, and the first block of the file 3 is sparse.
+/// Data blocks take half of what they hold, fragment blocks a third; the file 2 does not compress,
+/// and the first block of the file 3 is sparse.
 struct Halves;
 
 impl BlockSizes for Halves {

@@ -12,8 +12,9 @@ const PAGES: u64 = BLOCK_BYTES / 4096;
 /// Image byte of the first metadata block; each takes 2000 bytes.
 const METADATA_START: u64 = 1 << 30;
 
-/// An image in the root of which files lie: each with its full blocks and the fragment block of its tail end. A block takes 40,000 bytes. The inode of
-/// a file has a metadata block of its own, all names one, ids one, fragments one.
+/// An image in the root of which files lie: each with its full blocks and the fragment block of its
+/// tail end. A block takes 40,000 bytes. The inode of a file has a metadata block of its own, all
+/// names one, ids one, fragments one.
 fn image(files: &[(&str, u64, Option<u32>)]) -> Geometry {
     let extent = |start_byte, stored_bytes, len_bytes| Extent {
         start_byte,

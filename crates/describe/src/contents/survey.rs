@@ -1,7 +1,7 @@
 //! What one walk over an image tells of its files and their data.
 //!
-//! No block is read: the sizes of blocks stand in the inodes, and what a tail end takes is its share
-//! of its fragment block by length.
+//! No block is read: the sizes of blocks stand in the inodes, and what a tail end takes is its
+//! share of its fragment block by length.
 
 use std::collections::HashSet;
 

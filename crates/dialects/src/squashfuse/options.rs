@@ -45,7 +45,8 @@ pub(super) fn read(option: &[u8]) -> anyhow::Result<Option<MountOption>> {
     }
 }
 
-/// The options of one list, without the backslashes that keep commas and octal numbers: as libfuse reads it.
+/// The options of one list, without the backslashes that keep commas and octal numbers: as libfuse
+/// reads it.
 pub(super) fn split(list: &[u8]) -> Vec<Vec<u8>> {
     let mut options = vec![Vec::new()];
     let mut rest = list;

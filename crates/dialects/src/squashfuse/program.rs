@@ -35,8 +35,8 @@ impl Program {
         }
     }
 
-    /// Its exit status for a wrong command line, and for help. Both return -2 or 2, of which the system
-    /// keeps a byte.
+    /// Its exit status for a wrong command line, and for help. Both return -2 or 2, of which the
+    /// system keeps a byte.
     pub const fn misused(self) -> u8 {
         match self {
             Self::Squashfuse => 254,

@@ -1,7 +1,7 @@
 //! Words of a command line to a [`Request`], as libfuse reads them.
 //!
-//! Options and the two names stand in any order; options of one letter are not joined, and the value of
-//! `-o` may follow it at once.
+//! Options and the two names stand in any order; options of one letter are not joined, and the
+//! value of `-o` may follow it at once.
 
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;

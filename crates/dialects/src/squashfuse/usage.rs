@@ -5,8 +5,8 @@ use super::Program;
 /// The version whose command line is understood: programs compare it.
 const UNDERSTOOD: &str = "0.6.2";
 
-/// Usage and options. The lines of options begin as those of the programs, in which others look for what
-/// they can use.
+/// Usage and options. The lines of options begin as those of the programs, in which others look for
+/// what they can use.
 pub fn usage(program: Program) -> String {
     let (name, ours) = (program.name(), env!("CARGO_PKG_VERSION"));
     format!(

@@ -106,7 +106,8 @@ impl Request {
         self.print.get_or_insert(print);
     }
 
-    /// Follows symbolic links at the ends of paths, which are then no patterns, as in squashfs-tools.
+    /// Follows symbolic links at the ends of paths, which are then no patterns, as in
+    /// squashfs-tools.
     pub(crate) fn follow(&mut self) {
         self.follows = true;
         self.no_wildcards = true;

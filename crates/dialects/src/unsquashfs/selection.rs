@@ -37,8 +37,8 @@ impl Selection {
     ///
     /// # Errors
     ///
-    /// If a path to be taken means nothing and each must mean something, if a pattern is wrong, a file of patterns
-    /// cannot be read, or the image is damaged.
+    /// If a path to be taken means nothing and each must mean something, if a pattern is wrong, a
+    /// file of patterns cannot be read, or the image is damaged.
     pub fn new(image: &Image, request: &Request, warn: Warn<'_>) -> anyhow::Result<Self> {
         let mut reading = Reading {
             image,

@@ -157,8 +157,8 @@ fn metadata(bytes: &mut Vec<u8>, content: &[u8]) -> anyhow::Result<u64> {
     Ok(start)
 }
 
-/// Says of a stream of xz that its block went through a filter without properties, which is to leave
-/// the content as it is. In the header its number takes the place of two bytes of padding.
+/// Says of a stream of xz that its block went through a filter without properties, which is to
+/// leave the content as it is. In the header its number takes the place of two bytes of padding.
 ///
 /// # Errors
 ///

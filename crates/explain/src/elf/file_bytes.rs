@@ -7,8 +7,8 @@ use coldpress_format::File;
 use coldpress_image::Image;
 use object::read::{ReadCache, ReadRef};
 
-/// What is read at once at most: symbol tables and relocations of the largest browsers have some 30 MiB. A file may claim a
-/// section of any length, and a file full of holes has it.
+/// What is read at once at most: symbol tables and relocations of the largest browsers have some 30
+/// MiB. A file may claim a section of any length, and a file full of holes has it.
 const PIECE_MAX_BYTES: u64 = 128 << 20;
 
 /// A file with the pieces of it that were read.

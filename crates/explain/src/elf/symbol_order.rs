@@ -7,8 +7,9 @@ use crate::touches::Touch;
 
 /// Names of functions by first touch.
 ///
-/// Where the address of a touch is known, it is the function there, and all functions of the same code, which have
-/// several names. Where only the page is, it is every function that begins in it, by address.
+/// Where the address of a touch is known, it is the function there, and all functions of the same
+/// code, which have several names. Where only the page is, it is every function that begins in it,
+/// by address.
 pub(super) fn symbol_order(program: &Program, touches: &[Touch]) -> Vec<Vec<u8>> {
     let mut order = Vec::new();
     let mut named = HashSet::new();

@@ -11,7 +11,8 @@ use object::{Endianness, FileKind};
 /// Program headers stand right behind the file's header, also those of the largest browsers.
 const HEADERS_BYTES: usize = 4096;
 
-/// Looks into the files of an image that a start faults on: the kernel reads code ahead otherwise than data.
+/// Looks into the files of an image that a start faults on: the kernel reads code ahead otherwise
+/// than data.
 ///
 /// What is no program, or cannot be read, has no code.
 ///

@@ -1,6 +1,7 @@
 use super::executable::executable_pages;
 
-/// A header of a 64-bit program with two segments: data in the first page, code in the second and third.
+/// A header of a 64-bit program with two segments: data in the first page, code in the second and
+/// third.
 fn program() -> Vec<u8> {
     let mut bytes = vec![0; 64 + 2 * 56];
     bytes[..7].copy_from_slice(b"\x7fELF\x02\x01\x01");

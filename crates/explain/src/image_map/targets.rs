@@ -11,9 +11,10 @@ const SLACK_MAX_BYTES: u64 = 2 * SECTOR_MAX_BYTES;
 impl ImageMap {
     /// The blocks that a read of the device was made for, and whether it holds them whole.
     ///
-    /// The kernel reads one block at a time, rounded to sectors, so that the ends of its neighbors, and
-    /// small neighbors whole, come with it: it is the one that fills the read best. A larger read is for
-    /// all blocks in it; a smaller one is for a part of a block, such as the header of a metadata block.
+    /// The kernel reads one block at a time, rounded to sectors, so that the ends of its neighbors,
+    /// and small neighbors whole, come with it: it is the one that fills the read best. A larger
+    /// read is for all blocks in it; a smaller one is for a part of a block, such as the header of
+    /// a metadata block.
     ///
     /// * `file`: the one that the thread reads, if it reads one. Small blocks of other files in the
     ///   sector of a header only come with it.

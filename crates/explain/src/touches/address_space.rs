@@ -24,16 +24,17 @@ struct Place {
 #[derive(Debug, Default)]
 pub(super) struct AddressSpace {
     places: HashMap<usize, Vec<Place>>,
-    /// Windows that were mapped: first page of the address space to number of pages, file, and first page of it.
+    /// Windows that were mapped: first page of the address space to number of pages, file, and
+    /// first page of it.
     windows: BTreeMap<u64, (u64, usize, u64)>,
 }
 
 impl AddressSpace {
     /// Notes what a fault and the window around it say about the place of a file.
     ///
-    /// A window begins at a multiple of its size in the address space, or where its segment begins, which cannot be told
-    /// apart: only if windows that begin elsewhere in the file say the same, they begin at multiples. A fault
-    /// without a window names its page, and is sure.
+    /// A window begins at a multiple of its size in the address space, or where its segment begins,
+    /// which cannot be told apart: only if windows that begin elsewhere in the file say the same,
+    /// they begin at multiples. A fault without a window names its page, and is sure.
     pub(super) fn note_place(
         &mut self,
         address_page: u64,
@@ -65,7 +66,8 @@ impl AddressSpace {
         }
     }
 
-    /// The page of a file at an address, of the window around a fault there: by the nearest place that is sure.
+    /// The page of a file at an address, of the window around a fault there: by the nearest place
+    /// that is sure.
     pub(super) fn page_of(
         &self,
         address_page: u64,

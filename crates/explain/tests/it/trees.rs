@@ -41,8 +41,8 @@ impl Numbers {
     }
 }
 
-/// Files around the limits of blocks of a size: plain, linked, equal, with equal tail ends, sparse, of zeros; links, pipes, devices,
-/// sockets; and a directory of each of some sizes.
+/// Files around the limits of blocks of a size: plain, linked, equal, with equal tail ends, sparse,
+/// of zeros; links, pipes, devices, sockets; and a directory of each of some sizes.
 pub(crate) fn make_mixed(root: &Path, block_size: BlockSize, numbers: &mut Numbers) {
     let block = block_size.bytes() as usize;
     let lens = [

@@ -80,8 +80,9 @@ pub fn look(trace: &Trace, roots: &[PathBuf], ui: &Ui) -> anyhow::Result<(Report
     Ok((report, is_wrong))
 }
 
-/// The file of a path of the trace in the first root that has it. Links are followed as from inside the root, so that
-/// nothing outside is opened whatever the trace says; what is no regular file is not opened either.
+/// The file of a path of the trace in the first root that has it. Links are followed as from inside
+/// the root, so that nothing outside is opened whatever the trace says; what is no regular file is
+/// not opened either.
 fn find(roots: &[(&Path, File)], path: &[u8]) -> anyhow::Result<Option<(PathBuf, File)>> {
     let relative = path.strip_prefix(b"/").unwrap_or(path);
     let relative = Path::new(OsStr::from_bytes(relative));

@@ -2,7 +2,8 @@
 
 use rusqlite::{Connection, Row, Statement};
 
-/// Objects of a database; rows of tables are compared on their own, so it does not matter where they begin.
+/// Objects of a database; rows of tables are compared on their own, so it does not matter where
+/// they begin.
 const SCHEMA: &str = "SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name";
 
 /// Tables with rows of their own; those of modules keep theirs in others.

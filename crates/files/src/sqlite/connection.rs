@@ -14,7 +14,8 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// Findings of a check that are told.
 const FINDINGS_MAX: u32 = 10;
 
-/// Opens a database to read and write. An unfinished transaction of a program that was killed is ended by that.
+/// Opens a database to read and write. An unfinished transaction of a program that was killed is
+/// ended by that.
 ///
 /// * `path`: absolute, as SQLite takes a name that begins with `file:` for something else.
 ///
@@ -28,8 +29,9 @@ pub fn open(path: &Path) -> rusqlite::Result<Connection> {
 
 /// Opens a database to read it.
 ///
-/// * `is_still`: nobody writes, and nothing waits beside it to be taken over. Then SQLite is told so (`immutable`), as it
-///   would make a `-wal` and a `-shm` file for a database in that mode and could not remove them.
+/// * `is_still`: nobody writes, and nothing waits beside it to be taken over. Then SQLite is told
+///   so (`immutable`), as it would make a `-wal` and a `-shm` file for a database in that mode and
+///   could not remove them.
 pub(super) fn open_to_read(path: &Path, is_still: bool) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = if is_still {

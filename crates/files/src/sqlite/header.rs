@@ -1,4 +1,5 @@
-//! The first 100 bytes of a database, which say what it is without SQLite, also if somebody has locked it.
+//! The first 100 bytes of a database, which say what it is without SQLite, also if somebody has
+//! locked it.
 //!
 //! Source: "Database File Format" of SQLite, section 1.3.
 

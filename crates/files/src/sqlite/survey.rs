@@ -238,7 +238,8 @@ impl Beside {
     }
 }
 
-/// Whether a journal has a transaction in it: one that is kept for the next has zeros at its beginning.
+/// Whether a journal has a transaction in it: one that is kept for the next has zeros at its
+/// beginning.
 fn is_hot(journal: &Path) -> bool {
     let mut first = [0];
     File::open(journal).is_ok_and(|mut file| file.read_exact(&mut first).is_ok() && first != [0])

@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 use crate::error::Error;
 use crate::study::{Measured, Study};
 
-/// Raised when a reader of the older form would misunderstand a newer one; a new field is no reason.
+/// Raised when a reader of the older form would misunderstand a newer one; a new field is no
+/// reason.
 const VERSION: u64 = 1;
 
 #[derive(Serialize)]

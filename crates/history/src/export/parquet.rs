@@ -33,7 +33,8 @@ const ROWS_IN_GROUP: usize = 1 << 16;
 
 /// Writes a row for each figure.
 ///
-/// Texts that repeat are stored once for each group of rows (dictionary encoding), so nothing is compressed besides.
+/// Texts that repeat are stored once for each group of rows (dictionary encoding), so nothing is
+/// compressed besides.
 ///
 /// # Errors
 ///

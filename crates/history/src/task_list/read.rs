@@ -55,8 +55,8 @@ pub(super) enum Rule {
 
 /// Reads what [`TaskList`](super::TaskList) or `snap debug timings` wrote, as one change.
 ///
-/// Listings do not state when tasks began: they are laid one behind the other. Lines that a terminal
-/// broke are put together again, and the titles may be missing.
+/// Listings do not state when tasks began: they are laid one behind the other. Lines that a
+/// terminal broke are put together again, and the titles may be missing.
 ///
 /// * `origin`: whose figures they are.
 /// * `began_unix_ms`: when it began, in milliseconds since 1970.

@@ -32,8 +32,8 @@ pub(super) enum Line<'a> {
     Other,
 }
 
-/// The longest time that is read, in milliseconds: a year. Sums of as many as a listing may have, in microseconds, stay
-/// in 63 bits.
+/// The longest time that is read, in milliseconds: a year. Sums of as many as a listing may have,
+/// in microseconds, stay in 63 bits.
 const TIME_MAX_MS: u64 = 365 * 24 * 3600 * 1000;
 
 /// Takes a line apart.

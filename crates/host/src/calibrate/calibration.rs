@@ -39,16 +39,19 @@ pub struct CalibratedMachine {
     pub cpu_model: String,
     /// Processors that the process could use.
     pub cores: u32,
-    /// With how many threads the kernel says that it unpacks, as [`Machine::squashfs_decompressor`].
+    /// With how many threads the kernel says that it unpacks, as
+    /// [`Machine::squashfs_decompressor`].
     pub squashfs_decompressor: String,
 }
 
-/// A medium. Times and rates are medians of batches, as the kernel lets throttled reads go in bursts.
+/// A medium. Times and rates are medians of batches, as the kernel lets throttled reads go in
+/// bursts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MediumFigures {
     /// When it was measured, milliseconds since 1970.
     pub made_unix_ms: u64,
-    /// What was read: a block device, or a file of the measurement's own on the file system of this path.
+    /// What was read: a block device, or a file of the measurement's own on the file system of this
+    /// path.
     pub path: String,
     /// One read of 4 KiB at a random place, nothing else in flight.
     pub request_s: f64,
@@ -73,7 +76,8 @@ pub struct MemoryFigures {
     pub made_unix_ms: u64,
     /// Reading pages that are in the page cache.
     pub copy_bytes_per_s: f64,
-    /// The first touch of a mapped page that is in the page cache; with it the kernel maps those around it.
+    /// The first touch of a mapped page that is in the page cache; with it the kernel maps those
+    /// around it.
     pub fault_s: f64,
     /// Pages that one such touch maps.
     pub pages_per_fault: f64,
@@ -84,34 +88,36 @@ pub struct MemoryFigures {
 pub struct ReaderFigures {
     /// When it was measured, milliseconds since 1970.
     pub made_unix_ms: u64,
-    /// Whether it is the kernel. If not, blocks were decompressed in this process, which is another program with other
-    /// speeds, and the figures of the page cache are those of a file in memory.
+    /// Whether it is the kernel. If not, blocks were decompressed in this process, which is another
+    /// program with other speeds, and the figures of the page cache are those of a file in memory.
     pub is_kernel: bool,
-    /// A page of a block that is stored as it is: taken from memory, filled and put into the page cache. The same is needed for
-    /// each page of a compressed block, besides its decompression.
+    /// A page of a block that is stored as it is: taken from memory, filled and put into the page
+    /// cache. The same is needed for each page of a compressed block, besides its decompression.
     pub fill_page_s: f64,
     /// What a stored block takes besides, however large.
     pub stored_block_s: f64,
-    /// The first `stat` of a path of an image whose metadata is not compressed; `None` if it was not measured.
+    /// The first `stat` of a path of an image whose metadata is not compressed; `None` if it was
+    /// not measured.
     pub lookup_s: Option<f64>,
     /// How often 8 KiB of metadata were read for these, per path.
     pub lookup_reads: Option<f64>,
     /// Threads of the measurement with several.
     pub threads: u32,
-    /// How many times as fast as one of them they decompress the same image together: 1 where the kernel has one
-    /// decompressor for each mount.
+    /// How many times as fast as one of them they decompress the same image together: 1 where the
+    /// kernel has one decompressor for each mount.
     pub threads_gain: f64,
     /// Decompression, by name and block size.
     pub decompression: Vec<Decompression>,
 }
 
-/// Decompression by one compressor, on one processor: what a compressed block takes longer than a stored one, and reading it
-/// not counted.
+/// Decompression by one compressor, on one processor: what a compressed block takes longer than a
+/// stored one, and reading it not counted.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Decompression {
     /// Name of the compressor, as in image headers: `gzip`, `lzo`, `lz4`, `xz`, `zstd`.
     pub compressor: String,
-    /// What each block takes, however large: the intercept of the line through [`Decompression::blocks`].
+    /// What each block takes, however large: the intercept of the line through
+    /// [`Decompression::blocks`].
     pub block_s: f64,
     /// Uncompressed bytes per second besides: the slope of that line.
     pub bytes_per_s: f64,
@@ -185,7 +191,8 @@ impl Calibration {
         }
     }
 
-    /// Whether the machine is still the one that was measured: the same kernel, processor and number of processors.
+    /// Whether the machine is still the one that was measured: the same kernel, processor and
+    /// number of processors.
     pub fn is_of(&self, machine: &Machine) -> bool {
         self.machine == machine.into()
     }
@@ -274,8 +281,8 @@ impl ReaderFigures {
 }
 
 impl MediumFigures {
-    /// What a read takes besides its bytes, in s, and how fast these come, in bytes/s: the line through the single reads of 4 KiB, 128 KiB and
-    /// 1 MiB.
+    /// What a read takes besides its bytes, in s, and how fast these come, in bytes/s: the line
+    /// through the single reads of 4 KiB, 128 KiB and 1 MiB.
     pub fn request_and_bandwidth(&self) -> (f64, f64) {
         let points = [
             (4_096.0, self.request_s),

@@ -7,7 +7,8 @@ use std::path::Path;
 
 use super::stopwatch::{Elapsed, Stopwatch};
 
-/// Direct I/O wants memory, places and lengths that are multiples of the medium's blocks, which have 512 or 4096 bytes.
+/// Direct I/O wants memory, places and lengths that are multiples of the medium's blocks, which
+/// have 512 or 4096 bytes.
 pub(super) const ALIGN_BYTES: usize = 4096;
 
 /// A file or device that is read directly.

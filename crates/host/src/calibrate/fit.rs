@@ -27,17 +27,18 @@ pub(super) fn median(values: &[f64]) -> Option<f64> {
     Some(f64::midpoint(lower, upper))
 }
 
-/// The smallest value; `None` without any. For times on a processor: other programs, which interrupt and take caches,
-/// can only lengthen them.
+/// The smallest value; `None` without any. For times on a processor: other programs, which
+/// interrupt and take caches, can only lengthen them.
 pub(super) fn least(values: &[f64]) -> Option<f64> {
     values.iter().copied().min_by(f64::total_cmp)
 }
 
 impl Line {
-    /// The line that comes closest to points of positive coordinates, by the squares of relative distances: a microsecond
-    /// is much for a small block and nothing for a large one.
+    /// The line that comes closest to points of positive coordinates, by the squares of relative
+    /// distances: a microsecond is much for a small block and nothing for a large one.
     ///
-    /// It goes through the origin where it would start below, or would fall, or all points are at one place. `None` without points.
+    /// It goes through the origin where it would start below, or would fall, or all points are at
+    /// one place. `None` without points.
     pub(super) fn through(points: &[(f64, f64)]) -> Option<Self> {
         let sum = |term: fn(f64, f64) -> f64| points.iter().map(|&(x, y)| term(x, y)).sum::<f64>();
         // With weights 1 / y^2 the sums of y are those of 1 / y.
@@ -76,8 +77,9 @@ pub struct Pass {
 }
 
 impl ReaderFigures {
-    /// What follows from passes, of each sample the one that was disturbed least: from each compressed sample the stored
-    /// one of the same block size is subtracted. `None` if no stored sample was read.
+    /// What follows from passes, of each sample the one that was disturbed least: from each
+    /// compressed sample the stored one of the same block size is subtracted. `None` if no stored
+    /// sample was read.
     ///
     /// A compressor whose times cannot be is left out, see [`Self::disturbed`].
     ///
@@ -143,8 +145,8 @@ impl ReaderFigures {
         })
     }
 
-    /// Compressors of samples that have no figures here: other programs disturbed all passes so much that a block seemed
-    /// to take no time, or a large one less than a small one.
+    /// Compressors of samples that have no figures here: other programs disturbed all passes so
+    /// much that a block seemed to take no time, or a large one less than a small one.
     pub fn disturbed<'a>(&self, samples: &[Sample<'a>]) -> Vec<&'a str> {
         let mut names: Vec<&str> = samples
             .iter()

@@ -7,7 +7,8 @@ use std::os::fd::AsFd;
 use super::sample::Sample;
 use super::stopwatch::Stopwatch;
 
-/// Asks for the metadata of every name of a sample, once; returns the seconds on a processor for all, and how many there are.
+/// Asks for the metadata of every name of a sample, once; returns the seconds on a processor for
+/// all, and how many there are.
 pub(super) fn look_up(root: impl AsFd) -> io::Result<(f64, u32)> {
     let names: Vec<String> = Sample::names().collect();
     let watch = Stopwatch::start();

@@ -15,8 +15,8 @@ const SMALL_BYTES: usize = 4 << 10;
 const LARGE_BYTES: usize = 128 << 10;
 const HUGE_BYTES: usize = 1 << 20;
 
-/// Threads that read at the same time: what an `NVMe` disk or a redundant array gains is there with 8, and a stick with one queue shows
-/// that it gains nothing.
+/// Threads that read at the same time: what an `NVMe` disk or a redundant array gains is there with
+/// 8, and a stick with one queue shows that it gains nothing.
 const THREADS: u32 = 8;
 /// Reads of a batch at most.
 const BATCH_MAX: u32 = 64;
@@ -27,8 +27,9 @@ const ROUNDS_MIN: u32 = 3;
 /// And at most: medians do not get better by more.
 const ROUNDS_MAX: usize = 100;
 
-/// What a throttle let pass unused it lets through at once later, for one of its slices of 100 ms (`DFL_THROTL_SLICE_HD`): that much of each
-/// batch is not counted. Without it, 900 reads per second were found of 400.
+/// What a throttle let pass unused it lets through at once later, for one of its slices of 100 ms
+/// (`DFL_THROTL_SLICE_HD`): that much of each batch is not counted. Without it, 900 reads per
+/// second were found of 400.
 const SETTLING: Duration = Duration::from_millis(150);
 /// What a batch of a throttled medium takes at least besides.
 const SETTLED_MIN: Duration = Duration::from_millis(200);
@@ -98,9 +99,11 @@ fn measure(
     })
 }
 
-/// Measures the throttle of a device, with this process in a cgroup of its own: what a start meets there.
+/// Measures the throttle of a device, with this process in a cgroup of its own: what a start meets
+/// there.
 ///
-/// For [`Via::Partition`] a loop device over the test file is throttled and read, for [`Via::File`] the disk below the test file. Needs root.
+/// For [`Via::Partition`] a loop device over the test file is throttled and read, for [`Via::File`]
+/// the disk below the test file. Needs root.
 ///
 /// # Errors
 ///
@@ -182,8 +185,9 @@ impl Session<'_> {
         Ok(batch.read_s)
     }
 
-    /// Bytes per second of reads one after the other, pauses between them included: what a throttle withholds while this
-    /// thread waits for a processor, it lets through at once afterwards, so the reads alone would be faster than the throttle.
+    /// Bytes per second of reads one after the other, pauses between them included: what a throttle
+    /// withholds while this thread waits for a processor, it lets through at once afterwards, so
+    /// the reads alone would be faster than the throttle.
     fn in_order(&mut self) -> io::Result<f64> {
         let (direct, mut next) = (self.direct, self.next);
         let mut room = Room::new(HUGE_BYTES);

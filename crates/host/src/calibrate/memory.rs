@@ -18,8 +18,8 @@ const READ_BYTES: usize = 128 << 10;
 /// Rounds there are at least.
 const ROUNDS_MIN: usize = 3;
 
-/// Measures copies out of the page cache and faults on pages that are in it, with a file in memory, whose pages the kernel
-/// handles as those of any other. Needs no privilege.
+/// Measures copies out of the page cache and faults on pages that are in it, with a file in memory,
+/// whose pages the kernel handles as those of any other. Needs no privilege.
 ///
 /// * `time`: about what it takes.
 /// * `made_unix_ms`: when that is.

@@ -1,8 +1,9 @@
 //! The reader of images: the kernel, which is given samples in memory to mount.
 //!
-//! A block is filled by reading one byte of it, as a fault does: the thread that reads it decompresses it in the kernel and fills all
-//! its pages, so the time of that thread on a processor is that of the block. The loop device counts what was read for that; what
-//! submitting such reads takes is measured with the device itself, and subtracted.
+//! A block is filled by reading one byte of it, as a fault does: the thread that reads it
+//! decompresses it in the kernel and fills all its pages, so the time of that thread on a processor
+//! is that of the block. The loop device counts what was read for that; what submitting such reads
+//! takes is measured with the device itself, and subtracted.
 
 use std::fs::File;
 use std::io;
@@ -31,7 +32,8 @@ const READS: u32 = 8;
 /// The block size at which samples are read by several threads as well: the most common one.
 const TOGETHER_BLOCK_BYTES: u32 = 128 << 10;
 
-/// Measures the kernel's reader with samples that are mounted where nobody sees them, each cold again for each pass.
+/// Measures the kernel's reader with samples that are mounted where nobody sees them, each cold
+/// again for each pass.
 ///
 /// * `samples`: stored ones of at least two block sizes, and compressed ones of the same.
 /// * `threads`: of the passes with several.
@@ -41,8 +43,8 @@ const TOGETHER_BLOCK_BYTES: u32 = 128 << 10;
 ///
 /// # Errors
 ///
-/// [`Error::Io`] or [`Error::System`] without root, loop devices or `SquashFS`; [`Error::NotMeasured`] if samples are never
-/// cold, or none is stored; [`Error::Stopped`].
+/// [`Error::Io`] or [`Error::System`] without root, loop devices or `SquashFS`;
+/// [`Error::NotMeasured`] if samples are never cold, or none is stored; [`Error::Stopped`].
 pub fn measure_reader(
     samples: &[Sample<'_>],
     threads: u32,

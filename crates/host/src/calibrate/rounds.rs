@@ -7,8 +7,8 @@ const ROUNDS_MIN: u32 = 3;
 /// How many times as long it may take, in rounds and in time, if other programs disturb it.
 const PATIENCE: u32 = 8;
 
-/// Counts rounds of passes: three at least, more as long as there is time, and up to eight times as many and as long
-/// if the figures are [disturbed](super::calibration::ReaderFigures::disturbed).
+/// Counts rounds of passes: three at least, more as long as there is time, and up to eight times as
+/// many and as long if the figures are [disturbed](super::calibration::ReaderFigures::disturbed).
 #[derive(Debug)]
 pub struct Rounds {
     started: Instant,

@@ -5,8 +5,8 @@ use std::fs::File;
 /// Directories of a sample, and empty files in each of them.
 const NAMES_EACH: u32 = 64;
 
-/// An image of the same content as the other samples: the file [`Sample::DATA`], whose blocks are filled, and empty files
-/// at [`Sample::names`], which are looked up.
+/// An image of the same content as the other samples: the file [`Sample::DATA`], whose blocks are
+/// filled, and empty files at [`Sample::names`], which are looked up.
 #[derive(Debug)]
 pub struct Sample<'a> {
     /// Name of the compressor; `None` if all blocks are stored as they are, metadata too.

@@ -6,8 +6,9 @@ use rustix::time::{ClockId, clock_gettime};
 
 /// A stopwatch of one thread.
 ///
-/// What a thread does by itself, in the kernel too, is measured by the time that it is on a processor: on a machine that is busy
-/// otherwise it waits for one, which says nothing of the machine.
+/// What a thread does by itself, in the kernel too, is measured by the time that it is on a
+/// processor: on a machine that is busy otherwise it waits for one, which says nothing of the
+/// machine.
 #[derive(Debug)]
 pub struct Stopwatch {
     started: Instant,

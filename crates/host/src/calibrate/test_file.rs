@@ -1,4 +1,5 @@
-//! What a medium is measured on: a block device, a file that is there, or one of random bytes that nobody sees.
+//! What a medium is measured on: a block device, a file that is there, or one of random bytes that
+//! nobody sees.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -14,7 +15,8 @@ use super::direct::{ALIGN_BYTES, Direct, RandomBytes, Room};
 use crate::scratch::hidden_name;
 use crate::{Error, path_of_open};
 
-/// A file is written up to this size: what a disk keeps in a cache of its own is a small part of it.
+/// A file is written up to this size: what a disk keeps in a cache of its own is a small part of
+/// it.
 const WRITTEN_MAX_BYTES: u64 = 128 << 20;
 /// And at least to this one, in whatever time.
 const WRITTEN_MIN_BYTES: u64 = 16 << 20;
@@ -37,17 +39,18 @@ pub struct TestFile {
 }
 
 impl TestFile {
-    /// A block device or a regular file of at least 4 MiB is read itself. On the file system of a directory a file without a
-    /// name is written, of 16 to 128 MiB of random bytes and at most a quarter of the free space; it is gone when this
-    /// is dropped or the process ends, in whatever way.
+    /// A block device or a regular file of at least 4 MiB is read itself. On the file system of a
+    /// directory a file without a name is written, of 16 to 128 MiB of random bytes and at most a
+    /// quarter of the free space; it is gone when this is dropped or the process ends, in whatever
+    /// way.
     ///
     /// * `limit`: for how long may be written beyond the first 16 MiB.
     /// * `stop`: asked again and again; ends the writing.
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] without the right to read or write; [`Error::NotMeasured`] for what is in memory, too small, or has no direct
-    /// reads; [`Error::Stopped`].
+    /// [`Error::Io`] without the right to read or write; [`Error::NotMeasured`] for what is in
+    /// memory, too small, or has no direct reads; [`Error::Stopped`].
     pub fn at(path: &Path, limit: Duration, stop: &mut dyn FnMut() -> bool) -> Result<Self, Error> {
         let metadata = fs::metadata(path).map_err(Error::io("look at", path))?;
         let direct = if metadata.is_dir() {

@@ -6,8 +6,8 @@ use super::{Cgroup, Version};
 use crate::{Counters, Error};
 
 impl Cgroup {
-    /// What its processes have read from a block device since it was made: what reached the device, not what the
-    /// page cache had.
+    /// What its processes have read from a block device since it was made: what reached the device,
+    /// not what the page cache had.
     ///
     /// * `device_number`: major and minor number of a whole disk.
     ///

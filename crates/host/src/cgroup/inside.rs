@@ -15,7 +15,8 @@ pub struct Inside<'a> {
 }
 
 impl Cgroup {
-    /// Makes this process a member, so that what it reads is slowed down and counted as that of a program.
+    /// Makes this process a member, so that what it reads is slowed down and counted as that of a
+    /// program.
     ///
     /// # Errors
     ///

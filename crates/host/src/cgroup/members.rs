@@ -34,12 +34,13 @@ impl Members {
         self.lines().is_ok_and(|lines| lines.trim().is_empty())
     }
 
-    /// Sends a signal to the members there are, without waiting for what they do. Returns how many there were.
+    /// Sends a signal to the members there are, without waiting for what they do. Returns how many
+    /// there were.
     pub(crate) fn signal(&self, signal: Signal) -> Result<usize, Error> {
         let mut count = 0;
         for line in self.lines()?.lines() {
-            // 0 stands for a process of another pid namespace, which cannot be named from here. This process is a
-            // member while it reads a tree itself.
+            // 0 stands for a process of another pid namespace, which cannot be named from here.
+            // This process is a member while it reads a tree itself.
             let pid = line.parse().ok().and_then(Pid::from_raw);
             if let Some(pid) = pid.filter(|_| line != process::id().to_string()) {
                 let _ = kill_process(pid, signal);
@@ -63,8 +64,8 @@ impl Members {
         })
     }
 
-    /// User and system time so far, in ns: of all that ever were members with cgroup v2, else of those that are and
-    /// of the children that they waited for.
+    /// User and system time so far, in ns: of all that ever were members with cgroup v2, else of
+    /// those that are and of the children that they waited for.
     pub(crate) fn cpu_ns(&self) -> Result<u64, Error> {
         let usage = fs::read_to_string(self.cgroup.join("cpu.stat"));
         if let Some(cpu_ns) = usage.ok().and_then(|text| parse_usage_ns(&text)) {

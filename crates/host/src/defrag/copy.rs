@@ -18,10 +18,11 @@ const BUFFER_BYTES: usize = 1 << 20;
 /// What is done with bytes of a file and their offset.
 type Each<'a> = dyn FnMut(&[u8], u64) -> Result<(), Error> + 'a;
 
-/// Reserves for a new file all that the old one has space for, what was never written and what lies past its end too.
+/// Reserves for a new file all that the old one has space for, what was never written and what lies
+/// past its end too.
 ///
-/// With its holes, which are punched afterwards, so that all of it gets one place; without, if they are most of it or there
-/// is not so much space.
+/// With its holes, which are punched afterwards, so that all of it gets one place; without, if they
+/// are most of it or there is not so much space.
 pub(super) fn reserve(held: &LeasedFile, new: &File) -> Result<(), Error> {
     let ranges = ranges(held)?;
     let size_bytes = held.metadata().len();
@@ -79,7 +80,8 @@ fn allocate(new: &File, flags: FallocateFlags, range: &Range<u64>) -> io::Result
     Ok(fallocate(new, flags, range.start, range.end - range.start)?)
 }
 
-/// Copies what was written. `copy_file_range(2)` would share the old blocks where the file system can.
+/// Copies what was written. `copy_file_range(2)` would share the old blocks where the file system
+/// can.
 pub(super) fn copy(
     held: &LeasedFile,
     new: &File,
@@ -97,7 +99,8 @@ pub(super) fn compare(
     new: &File,
     progress: &mut dyn FnMut(u64) -> ControlFlow<()>,
 ) -> Result<(), Error> {
-    // What is compared shall come from the disk. It is only advice, and the comparison is one in any case.
+    // What is compared shall come from the disk. It is only advice, and the comparison is one in
+    // any case.
     let _ = fadvise(new, 0, None, Advice::DontNeed);
     let mut buffer = vec![0; BUFFER_BYTES];
     for_each_piece(held, progress, &mut |bytes, offset| {

@@ -1,11 +1,13 @@
 //! Which names a file had before they were exchanged one after the other, kept until all are.
 //!
-//! Names that lie in several directories cannot be exchanged at once. After a kill in between, some stand for the new
-//! file and some for the old one; both are whole and the same, but no links of each other any more. Words of the journal,
-//! each with a zero byte behind it: `coldpress-links 1`, device, old inode, new inode, all names.
+//! Names that lie in several directories cannot be exchanged at once. After a kill in between, some
+//! stand for the new file and some for the old one; both are whole and the same, but no links of
+//! each other any more. Words of the journal, each with a zero byte behind it: `coldpress-links 1`,
+//! device, old inode, new inode, all names.
 //!
-//! Whoever may write to the directory could put a journal there, so one that is not this user's own is no journal, and
-//! what it says is believed of files that are the same in content, owner, mode and xattrs only.
+//! Whoever may write to the directory could put a journal there, so one that is not this user's own
+//! is no journal, and what it says is believed of files that are the same in content, owner, mode
+//! and xattrs only.
 
 use std::ffi::OsString;
 use std::fs::{self, File, Metadata};

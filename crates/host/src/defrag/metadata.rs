@@ -31,7 +31,8 @@ const KEPT_FLAGS: [IFlags; 6] = [
 ];
 
 impl LeasedFile {
-    /// Gives an empty file the attributes and the project of this one; some can only be given before content is.
+    /// Gives an empty file the attributes and the project of this one; some can only be given
+    /// before content is.
     ///
     /// # Errors
     ///

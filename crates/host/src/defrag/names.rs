@@ -28,8 +28,8 @@ impl NamedFile {
 
 /// Puts names of the same file together, in the order of their first ones.
 ///
-/// A name that is given in two ways counts once. What stands there, if anything, is not judged here: an error comes back
-/// for each name that cannot be looked at.
+/// A name that is given in two ways counts once. What stands there, if anything, is not judged
+/// here: an error comes back for each name that cannot be looked at.
 pub fn named_files(names: &[PathBuf]) -> (Vec<NamedFile>, Vec<Error>) {
     let mut files: Vec<NamedFile> = Vec::new();
     let mut errors = Vec::new();
@@ -52,8 +52,8 @@ pub fn named_files(names: &[PathBuf]) -> (Vec<NamedFile>, Vec<Error>) {
     (files, errors)
 }
 
-/// Searches a directory and all below it, on the same file system, for more names of files. Links are not followed;
-/// directories that may not be read are passed by.
+/// Searches a directory and all below it, on the same file system, for more names of files. Links
+/// are not followed; directories that may not be read are passed by.
 ///
 /// # Errors
 ///

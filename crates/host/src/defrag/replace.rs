@@ -1,16 +1,17 @@
 //! A new file in the place of an old one, under all its names.
 //!
-//! Each name is exchanged with one of the new file (`renameat2(2)`, `RENAME_EXCHANGE`), so that it stands for a whole file at
-//! every moment, and nothing is lost until the old file's last name goes. Before that it is looked at once more whether
-//! anybody waits to open the old file, who would write where nobody reads any more: then all names are exchanged back.
-//! That comes after the directories were written to the disk, which takes longer than a process needs from finding a
+//! Each name is exchanged with one of the new file (`renameat2(2)`, `RENAME_EXCHANGE`), so that it
+//! stands for a whole file at every moment, and nothing is lost until the old file's last name
+//! goes. Before that it is looked at once more whether anybody waits to open the old file, who
+//! would write where nobody reads any more: then all names are exchanged back. That comes after the
+//! directories were written to the disk, which takes longer than a process needs from finding a
 //! name to asking for its file.
 //!
-//! All this is done in directories that are open and have a name of the old file: whoever may rename what is above could
-//! else lead root to the same name elsewhere.
+//! All this is done in directories that are open and have a name of the old file: whoever may
+//! rename what is above could else lead root to the same name elsewhere.
 //!
-//! After a kill, the janitor removes the hidden names, and a [`Journal`] tells the next run which names still stand for
-//! the old file.
+//! After a kill, the janitor removes the hidden names, and a [`Journal`] tells the next run which
+//! names still stand for the old file.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -36,12 +37,13 @@ impl LeasedFile {
     ///
     /// * `new`: whole and on the disk, on the same file system; it may be without a name.
     /// * `names`: all names of this file.
-    /// * `kept`: a name beside the first that this file gets, if it is not to vanish; nothing may stand there.
+    /// * `kept`: a name beside the first that this file gets, if it is not to vanish; nothing may
+    ///   stand there.
     ///
     /// # Errors
     ///
-    /// [`Refusal::Opened`] if somebody opened this file, [`Refusal::Renamed`] if its names changed, [`Error::Io`]. All names
-    /// stand for this file then.
+    /// [`Refusal::Opened`] if somebody opened this file, [`Refusal::Renamed`] if its names changed,
+    /// [`Error::Io`]. All names stand for this file then.
     pub fn replace_with(
         &self,
         new: &File,
@@ -66,13 +68,13 @@ impl LeasedFile {
     }
 }
 
-/// Ends what a killed run began: if some names of the file that a name stands for were exchanged and others not, the
-/// others are. Returns how many those were.
+/// Ends what a killed run began: if some names of the file that a name stands for were exchanged
+/// and others not, the others are. Returns how many those were.
 ///
 /// # Errors
 ///
-/// [`Refusal::Diverged`] if one of the two files was changed since, so that nobody knows which is meant; those of
-/// [`LeasedFile::take`]; [`Error::Io`].
+/// [`Refusal::Diverged`] if one of the two files was changed since, so that nobody knows which is
+/// meant; those of [`LeasedFile::take`]; [`Error::Io`].
 pub fn relink(name: &Path, janitor: &Janitor) -> Result<usize, Error> {
     let Some(journal) = Journal::beside(name)? else {
         return Ok(0);
@@ -167,7 +169,8 @@ impl Pair {
     }
 }
 
-/// Names on their way; on drop those that were exchanged are exchanged back, and the hidden ones go.
+/// Names on their way; on drop those that were exchanged are exchanged back, and the hidden ones
+/// go.
 struct Exchange<'a> {
     janitor: &'a Janitor,
     /// Those that are open, each once.
@@ -242,8 +245,8 @@ impl Drop for Exchange<'_> {
         }
         for pair in &self.pairs {
             let hidden = pair.hidden_path();
-            // Both files are whole and the same. What cannot be exchanged back keeps its hidden name, as that may be
-            // the last one of a file that somebody writes to.
+            // Both files are whole and the same. What cannot be exchanged back keeps its hidden
+            // name, as that may be the last one of a file that somebody writes to.
             let unlinked = || unlinkat(&pair.directory, &pair.hidden, AtFlags::empty());
             if stuck.contains(&hidden) || unlinked().is_ok() {
                 self.janitor.forget(&Leftover::File(hidden));

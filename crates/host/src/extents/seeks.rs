@@ -1,7 +1,8 @@
 //! The way of a disk's head through the files that a start touches.
 //!
-//! A model: the first access of each page is a read, in the order of the trace, without read-ahead and without other
-//! programs. What it counts is the same each time, and tells how much of the way is owed to fragmentation.
+//! A model: the first access of each page is a read, in the order of the trace, without read-ahead
+//! and without other programs. What it counts is the same each time, and tells how much of the way
+//! is owed to fragmentation.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -145,7 +146,8 @@ fn in_order(files: &[FileAccess]) -> Vec<(usize, PageRun)> {
     runs
 }
 
-/// What the disk is asked for to read bytes of a file; nothing for holes and for what was never written.
+/// What the disk is asked for to read bytes of a file; nothing for holes and for what was never
+/// written.
 fn pieces(extents: &[Extent], first: u64, end: u64) -> impl Iterator<Item = Piece> {
     let begin = extents.partition_point(|extent| extent.end() <= first);
     let touched = extents.get(begin..).unwrap_or_default().iter();

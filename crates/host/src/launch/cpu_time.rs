@@ -2,7 +2,8 @@
 
 use std::fs;
 
-/// User and system time so far, in ns, of a process and of the children it waited for; `None` if it is gone.
+/// User and system time so far, in ns, of a process and of the children it waited for; `None` if it
+/// is gone.
 ///
 /// # Precision
 ///
@@ -13,7 +14,8 @@ pub(crate) fn cpu_time_ns(pid: &str) -> Option<u64> {
     Some(ticks.saturating_mul(1_000_000_000) / rustix::param::clock_ticks_per_second().max(1))
 }
 
-/// Fields 14 to 17 of `/proc/PID/stat`, counted behind the name, which may hold blanks and parentheses.
+/// Fields 14 to 17 of `/proc/PID/stat`, counted behind the name, which may hold blanks and
+/// parentheses.
 fn parse_ticks(text: &str) -> Option<u64> {
     let (_, fields) = text.rsplit_once(')')?;
     let times = fields.split_ascii_whitespace().skip(11).take(4);

@@ -1,7 +1,8 @@
 //! A program that is run for a person, as a shell runs it.
 //!
-//! It has the terminal and stays in the process group of this process, so that what the terminal sends reaches both,
-//! and job control sees one job. Nothing is timed, nobody else takes its output.
+//! It has the terminal and stays in the process group of this process, so that what the terminal
+//! sends reaches both, and job control sees one job. Nothing is timed, nobody else takes its
+//! output.
 
 use std::ffi::OsString;
 use std::os::fd::{AsFd as _, OwnedFd};
@@ -57,7 +58,8 @@ impl Foreground {
         Ok(Self { process })
     }
 
-    /// Waits until it ends. While it is stopped (Ctrl-Z), this process is, too, as its shell expects.
+    /// Waits until it ends. While it is stopped (Ctrl-Z), this process is, too, as its shell
+    /// expects.
     ///
     /// # Errors
     ///
@@ -89,12 +91,13 @@ impl Foreground {
     }
 }
 
-/// Makes an image habitable in this process's mount namespace: `/proc` and `/dev` of the machine, and an empty `/tmp`
-/// (and `/run`, `/var/tmp` where the image has them).
+/// Makes an image habitable in this process's mount namespace: `/proc` and `/dev` of the machine,
+/// and an empty `/tmp` (and `/run`, `/var/tmp` where the image has them).
 ///
 /// # Errors
 ///
-/// [`Error::MissingDirectory`] if the image lacks one, [`Error::System`] if this process may not mount.
+/// [`Error::MissingDirectory`] if the image lacks one, [`Error::System`] if this process may not
+/// mount.
 pub fn furnish_root(root: &Path) -> Result<(), Error> {
     for step in furnish(root)? {
         step.take()

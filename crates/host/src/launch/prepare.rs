@@ -40,7 +40,8 @@ const EMPTY: [(&str, &str); 3] = [("/tmp", "1777"), ("/run", "755"), ("/var/tmp"
 pub(crate) enum Step {
     /// A session and process group of its own.
     Session,
-    /// To be root in a user namespace, for who may not mount and change the root directory otherwise.
+    /// To be root in a user namespace, for who may not mount and change the root directory
+    /// otherwise.
     BecomeRoot(Identity),
     /// To be killed when the parent, which is named, ends.
     DieWithParent(Pid),
@@ -95,8 +96,8 @@ impl Identity {
         }
     }
 
-    /// Enters a user namespace, in which the process has all rights until it becomes another program as somebody
-    /// who is not root. Only makes system calls.
+    /// Enters a user namespace, in which the process has all rights until it becomes another
+    /// program as somebody who is not root. Only makes system calls.
     pub(crate) fn enter_namespace(&self) -> Result<(), Errno> {
         syscall::unshare_user().map_err(|error| errno_of(&error))?;
         let files = [
@@ -113,7 +114,8 @@ impl Identity {
     }
 }
 
-/// Whether this user may be root and mount in a user namespace, found out by trying: there are many ways to forbid it.
+/// Whether this user may be root and mount in a user namespace, found out by trying: there are many
+/// ways to forbid it.
 pub(crate) fn may_become_root() -> bool {
     let mut attempt = process::Command::new("/bin/sh");
     attempt.args(["-c", ":"]).stdin(process::Stdio::null());
@@ -210,7 +212,8 @@ pub(super) struct Prepared {
     pub(super) steps: Vec<Step>,
 }
 
-/// * `told`: where the program starts from the source itself, the filter of the system calls that are told, and whom.
+/// * `told`: where the program starts from the source itself, the filter of the system calls that
+///   are told, and whom.
 pub(super) fn prepare(
     command: &Command,
     root: &Path,
@@ -290,7 +293,8 @@ fn protect(directory: &Path) -> Result<Step, Error> {
     })
 }
 
-/// The directories of an image that a program inside it finds replaced, as far as the image has them.
+/// The directories of an image that a program inside it finds replaced, as far as the image has
+/// them.
 pub(crate) fn furnished() -> Vec<&'static str> {
     let empty = EMPTY.map(|(directory, _)| directory);
     BOUND.into_iter().chain(empty).collect()

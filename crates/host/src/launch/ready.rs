@@ -25,8 +25,8 @@ pub use window::Display;
 
 /// What shows that a program is ready.
 ///
-/// Paths are those of the machine; those of a program that runs inside the image are its own, so that its private
-/// `/tmp` can be named. `{root}` stands for the mounted image.
+/// Paths are those of the machine; those of a program that runs inside the image are its own, so
+/// that its private `/tmp` can be named. `{root}` stands for the mounted image.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Ready {
     /// It has ended, with exit code 0.
@@ -44,7 +44,8 @@ pub enum Ready {
     Window {
         /// Where.
         display: Display,
-        /// One of the two names of its class, or a part of its title; `None` for any window with a class or title.
+        /// One of the two names of its class, or a part of its title; `None` for any window with a
+        /// class or title.
         name: Option<String>,
     },
     /// A name on a message bus has an owner.
@@ -61,10 +62,11 @@ pub enum Ready {
 }
 
 impl Ready {
-    /// Reads a condition as people write it: `exit`, `line=REGEX`, `port=N`, `socket=PATH`, `file=PATH`, `window`,
-    /// `window=NAME`, `dbus=NAME`, `dbus=system:NAME`, `cmd=COMMAND`.
+    /// Reads a condition as people write it: `exit`, `line=REGEX`, `port=N`, `socket=PATH`,
+    /// `file=PATH`, `window`, `window=NAME`, `dbus=NAME`, `dbus=system:NAME`, `cmd=COMMAND`.
     ///
-    /// * `environment`: the value of a variable: of `DISPLAY` and of those that name the message bus.
+    /// * `environment`: the value of a variable: of `DISPLAY` and of those that name the message
+    ///   bus.
     ///
     /// # Errors
     ///

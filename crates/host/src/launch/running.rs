@@ -18,8 +18,8 @@ use super::{Outcome, Status, cpu_time_ns, system};
 use crate::cgroup::Members;
 use crate::{Error, syscall};
 
-/// How often the caller is asked whether to stop: a person who pressed Ctrl-C does not notice it, nor
-/// does the program that is timed.
+/// How often the caller is asked whether to stop: a person who pressed Ctrl-C does not notice it,
+/// nor does the program that is timed.
 const STOP_PAUSE: Duration = Duration::from_millis(100);
 
 /// How long a program may take to end after its window was asked to close, and after `SIGTERM`.
@@ -101,19 +101,22 @@ impl Running {
         })
     }
 
-    /// Waits until the program is ready, has ended, or its time is up, and takes its output meanwhile, so that it
-    /// never waits for us. What the image has read by then belongs to the start.
+    /// Waits until the program is ready, has ended, or its time is up, and takes its output
+    /// meanwhile, so that it never waits for us. What the image has read by then belongs to the
+    /// start.
     ///
     /// * `stop`: asked at least ten times a second; once it says true, the program is killed.
     ///
     /// # Errors
     ///
-    /// [`Error::Stopped`] if `stop` said so, [`Error::CannotWatch`] if a witness of its readiness is lost.
+    /// [`Error::Stopped`] if `stop` said so, [`Error::CannotWatch`] if a witness of its readiness
+    /// is lost.
     pub fn wait(&mut self, stop: &mut dyn FnMut() -> bool) -> Result<(), Error> {
         self.wait_at_most(None, stop)
     }
 
-    /// As [`Running::wait`], but after `limit` from its start the program counts as ready, whatever it does.
+    /// As [`Running::wait`], but after `limit` from its start the program counts as ready, whatever
+    /// it does.
     ///
     /// # Errors
     ///
@@ -150,15 +153,15 @@ impl Running {
         }
     }
 
-    /// Ends the program and everything that it left running: one that has become ready is asked to close its window,
-    /// if that was waited for, then sent `SIGTERM`, then killed.
+    /// Ends the program and everything that it left running: one that has become ready is asked to
+    /// close its window, if that was waited for, then sent `SIGTERM`, then killed.
     ///
     /// * `stop`: once it says true, it is killed at once.
     ///
     /// # Errors
     ///
-    /// [`Error::Stopped`] if [`Running::wait`] was not called to its end, [`Error::Busy`] if something lives on
-    /// although it was killed.
+    /// [`Error::Stopped`] if [`Running::wait`] was not called to its end, [`Error::Busy`] if
+    /// something lives on although it was killed.
     pub fn finish(mut self, stop: &mut dyn FnMut() -> bool) -> Result<Outcome, Error> {
         let over = self.over.ok_or(Error::Stopped)?;
         if over.why == Why::Ready {
@@ -193,8 +196,8 @@ impl Running {
         Ok(self.output.has_line() || self.watch.came_true()?)
     }
 
-    /// Whether a main process that has ended left others behind that may become ready in its place, as those of a
-    /// service that goes to the background do.
+    /// Whether a main process that has ended left others behind that may become ready in its place,
+    /// as those of a service that goes to the background do.
     fn goes_on(&self) -> Result<bool, Error> {
         if self.watch.is_exit() {
             return Ok(false);

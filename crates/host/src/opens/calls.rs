@@ -9,7 +9,8 @@ pub(super) const NO_FOLLOW: u32 = 0x100;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Call {
     pub(super) number: libc::c_long,
-    /// The descriptor of the directory from which a relative path goes; else it goes from the working directory.
+    /// The descriptor of the directory from which a relative path goes; else it goes from the
+    /// working directory.
     pub(super) directory: Option<usize>,
     pub(super) path: usize,
     pub(super) operation: Operation,

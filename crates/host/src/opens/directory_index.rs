@@ -39,7 +39,8 @@ impl DirectoryIndex {
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] if the directory cannot be listed. What cannot be listed below it the program cannot use either.
+    /// [`Error::Io`] if the directory cannot be listed. What cannot be listed below it the program
+    /// cannot use either.
     pub(super) fn new(directory: &Path) -> Result<Self, Error> {
         let mut index = Self {
             entries: Vec::new(),

@@ -80,7 +80,8 @@ pub(super) fn program() -> Option<Vec<Instruction>> {
     Some(program)
 }
 
-/// The flags with which a call may mean an open file; only those that are called for each open file, often.
+/// The flags with which a call may mean an open file; only those that are called for each open
+/// file, often.
 fn flags(operation: Operation) -> Option<usize> {
     match operation {
         Operation::LookBy(flags) => Some(flags),

@@ -108,8 +108,8 @@ fn take(
         thread: call.thread,
         at: Instant::now(),
     };
-    // Held until what the call names is noted: a program that is let go may end at once, and whoever
-    // then asks what it did must wait.
+    // Held until what the call names is noted: a program that is let go may end at once, and
+    // whoever then asks what it did must wait.
     let mut notes = notes.lock().unwrap_or_else(PoisonError::into_inner);
     let asked = if notes.is_noting() {
         Asked::read(&call)
@@ -157,7 +157,8 @@ struct Told {
 }
 
 impl Asked {
-    /// Reads the path, and opens the place where it begins; nothing if the call will fail, as its arguments name nothing.
+    /// Reads the path, and opens the place where it begins; nothing if the call will fail, as its
+    /// arguments name nothing.
     fn read(call: &ToldCall) -> Result<Option<Self>, Unreadable> {
         let root = open_of(call.thread, "root").ok_or(Unreadable)?;
         let Some(known) = find(call.number) else {

@@ -11,8 +11,8 @@ use crate::Error;
 /// What was recorded.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Opens {
-    /// First accesses, ordered by time: lookups, listings, and of files that were opened to be read all pages, as perhaps
-    /// used; the first page of a program is surely used.
+    /// First accesses, ordered by time: lookups, listings, and of files that were opened to be read
+    /// all pages, as perhaps used; the first page of a program is surely used.
     pub events: Vec<Event>,
     /// Calls whose path could not be read, so that what they named is not known.
     pub lost_events: u64,
@@ -97,7 +97,8 @@ impl Notes {
         }
     }
 
-    /// A entry was looked up. The directory itself is where an image would be mounted: nobody looks for it there.
+    /// A entry was looked up. The directory itself is where an image would be mounted: nobody looks
+    /// for it there.
     pub(super) fn look(&mut self, moment: Moment, identity: Identity) {
         if self.index.root() != Some(identity) {
             self.note(moment, Kind::Lookup, identity, |_| Some(Access::Lookup));

@@ -42,7 +42,8 @@ const FLAGS: OFlags = OFlags::PATH.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC
 ///
 /// * `is_followed`: whether a link at its end is followed.
 ///
-/// Returns nothing if there is nothing, or if the path leads through `/proc`, where each process sees other links.
+/// Returns nothing if there is nothing, or if the path leads through `/proc`, where each process
+/// sees other links.
 pub(super) fn walk(
     start: &Start,
     path: &[u8],

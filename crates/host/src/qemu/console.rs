@@ -5,8 +5,9 @@ const LINE_BYTES_MAX: usize = 4096;
 
 /// Turns the bytes of a console into lines.
 ///
-/// A line ends with a line feed or a carriage return; empty ones are dropped. Escape sequences (colors, cursor
-/// movements, titles) and control characters are left out, so that a rule for a prompt need not know them.
+/// A line ends with a line feed or a carriage return; empty ones are dropped. Escape sequences
+/// (colors, cursor movements, titles) and control characters are left out, so that a rule for a
+/// prompt need not know them.
 #[derive(Debug, Default)]
 pub struct Console {
     line: Vec<u8>,
@@ -30,7 +31,8 @@ impl Console {
     /// Takes what was written; calls `ended` for each line that it ends.
     pub fn feed(&mut self, bytes: &[u8], ended: &mut dyn FnMut(String)) {
         for &byte in bytes {
-            // Also inside an escape sequence: one that is never ended must not swallow all that follows.
+            // Also inside an escape sequence: one that is never ended must not swallow all that
+            // follows.
             if matches!(byte, b'\n' | b'\r') {
                 self.state = State::Text;
                 self.end(ended);

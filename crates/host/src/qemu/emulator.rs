@@ -10,8 +10,9 @@ use crate::Error;
 /// Firmware takes 0.2 s where processors are imitated; no machine is so slow.
 const FIRMWARE_PATIENCE: Duration = Duration::from_secs(20);
 
-/// KVM takes as long as an imitated processor for firmware, which is mostly waiting for devices. Where it cannot use the
-/// processor and imitates every instruction itself it took 18 times as long, and for a kernel more than 60 times.
+/// KVM takes as long as an imitated processor for firmware, which is mostly waiting for devices.
+/// Where it cannot use the processor and imitates every instruction itself it took 18 times as
+/// long, and for a kernel more than 60 times.
 const KVM_SLOWNESS_MAX: u32 = 6;
 const KVM_PATIENCE_MIN: Duration = Duration::from_secs(1);
 const KVM_IS_SLOW: &str = "KVM runs firmware several times slower than an imitated processor does";
@@ -28,15 +29,16 @@ pub struct Emulator {
 }
 
 impl Emulator {
-    /// Finds out what a QEMU can do by making an empty machine and letting its firmware run: there are machines whose
-    /// `/dev/kvm` can be opened and is of no use, as inside some virtual machines, where an imitated processor is faster
-    /// by far.
+    /// Finds out what a QEMU can do by making an empty machine and letting its firmware run: there
+    /// are machines whose `/dev/kvm` can be opened and is of no use, as inside some virtual
+    /// machines, where an imitated processor is faster by far.
     ///
     /// * `accelerator`: the one to use; `None` is KVM where that works.
     ///
     /// # Errors
     ///
-    /// [`Error::CannotRun`] if there is no such program, [`Error::Emulator`] if it makes no machine.
+    /// [`Error::CannotRun`] if there is no such program, [`Error::Emulator`] if it makes no
+    /// machine.
     ///
     /// # Cost
     ///
@@ -81,7 +83,8 @@ impl Emulator {
     }
 }
 
-/// How long the firmware of an empty machine takes to find nothing to boot; `None` if that is more than `limit`.
+/// How long the firmware of an empty machine takes to find nothing to boot; `None` if that is more
+/// than `limit`.
 fn firmware_time(
     program: &OsString,
     accelerator: Accelerator,

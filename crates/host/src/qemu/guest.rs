@@ -91,8 +91,8 @@ impl DiskBus {
     }
 }
 
-/// What is said to every QEMU: nothing but what is named, no window, an end instead of a second boot, and to wait
-/// until it is told to go on, where the clock of a boot begins.
+/// What is said to every QEMU: nothing but what is named, no window, an end instead of a second
+/// boot, and to wait until it is told to go on, where the clock of a boot begins.
 const ALWAYS: [&str; 8] = [
     "-nodefaults",
     "-no-user-config",
@@ -134,8 +134,8 @@ impl Guest {
         Ok(words)
     }
 
-    /// The disk: read directly, so that the memory of this machine does not serve it, and slowed down by QEMU itself,
-    /// which needs no privilege.
+    /// The disk: read directly, so that the memory of this machine does not serve it, and slowed
+    /// down by QEMU itself, which needs no privilege.
     fn drive(&self) -> Result<OsString, Error> {
         let media = if self.bus == DiskBus::Cdrom {
             "cdrom"

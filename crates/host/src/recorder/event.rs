@@ -67,16 +67,18 @@ pub enum RawKind {
         len_bytes: u64,
     },
     /// The loop device has read these bytes, of one or more [`RawKind::DeviceRead`]; the thread is
-    /// whichever was interrupted. Only of [`Recorder::start_in_detail`](super::Recorder::start_in_detail).
+    /// whichever was interrupted. Only of
+    /// [`Recorder::start_in_detail`](super::Recorder::start_in_detail).
     DeviceDone {
         /// Position in the image.
         start_byte: u64,
         /// How many.
         len_bytes: u64,
     },
-    /// A program touched an address that was not mapped; [`RawKind::Fault`] or [`RawKind::Map`] of the same
-    /// thread follows. Only of [`Recorder::start_in_detail`](super::Recorder::start_in_detail), where the
-    /// kernel has the event.
+    /// A program touched an address that was not mapped; [`RawKind::Fault`] or [`RawKind::Map`] of
+    /// the same thread follows. Only of
+    /// [`Recorder::start_in_detail`](super::Recorder::start_in_detail), where the kernel has the
+    /// event.
     UserFault {
         /// What was touched.
         address: u64,

@@ -9,8 +9,8 @@ use super::event::RawKind;
 
 /// What was accessed so far.
 ///
-/// Kinds are kept apart as far as they say different things: that a page was perhaps used, and later
-/// that it surely was, are two first accesses.
+/// Kinds are kept apart as far as they say different things: that a page was perhaps used, and
+/// later that it surely was, are two first accesses.
 #[derive(Debug, Default)]
 pub(super) struct FirstAccesses {
     inodes: HashMap<u64, Seen>,

@@ -1,9 +1,10 @@
 //! Pages of the kernel's ring buffer.
 //!
 //! A page begins with a time and the number of bytes in use, then come the records. Each has a
-//! header of 32 bits: 5 bits of type or length and 27 bits of time since the record before. The form is
-//! that of `include/linux/ring_buffer.h`, which user space tools rely on. The pages come from the
-//! kernel, but are read with the same suspicion as an image: a record that does not fit is an error.
+//! header of 32 bits: 5 bits of type or length and 27 bits of time since the record before. The
+//! form is that of `include/linux/ring_buffer.h`, which user space tools rely on. The pages come
+//! from the kernel, but are read with the same suspicion as an image: a record that does not fit is
+//! an error.
 
 use std::path::Path;
 

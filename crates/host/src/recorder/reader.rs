@@ -55,8 +55,8 @@ impl Collected {
         }
     }
 
-    /// Keeps what is to be kept of a round. In the order of time, or an access would count as the first because its
-    /// processor was read first.
+    /// Keeps what is to be kept of a round. In the order of time, or an access would count as the
+    /// first because its processor was read first.
     fn end_round(&mut self) {
         self.round.sort_by_key(|event| event.time_ns);
         let limit = match &self.first {
@@ -159,8 +159,8 @@ struct Sieve {
 }
 
 impl Sieve {
-    /// Keeps an event, unless it says nothing new; a fault of a program only if what the kernel does
-    /// about it in the recorded mount follows, as it does at once and on the same processor.
+    /// Keeps an event, unless it says nothing new; a fault of a program only if what the kernel
+    /// does about it in the recorded mount follows, as it does at once and on the same processor.
     fn take(&mut self, event: Stamped, round: &mut Vec<Stamped>) {
         if let RawKind::UserFault { .. } = event.kind {
             self.fault = Some(event);

@@ -53,8 +53,8 @@ pub(crate) fn loop_find_free(control: BorrowedFd<'_>) -> io::Result<u32> {
     check(unsafe { libc::ioctl(control.as_raw_fd(), LOOP_CTL_GET_FREE) })
 }
 
-/// Puts a file behind a loop device, from a byte on. The block size is left to the kernel, which takes the one
-/// that direct I/O on the file asks for.
+/// Puts a file behind a loop device, from a byte on. The block size is left to the kernel, which
+/// takes the one that direct I/O on the file asks for.
 pub(crate) fn loop_configure(
     loop_device: BorrowedFd<'_>,
     image: BorrowedFd<'_>,

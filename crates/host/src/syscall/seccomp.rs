@@ -28,8 +28,8 @@ const _: () = {
     assert!(size_of::<Program>() == size_of::<libc::sock_fprog>());
 };
 
-/// Has the system calls told that the filter picks, of the calling thread and of all that it starts; returns where they
-/// are told. Only makes system calls.
+/// Has the system calls told that the filter picks, of the calling thread and of all that it
+/// starts; returns where they are told. Only makes system calls.
 pub(crate) fn listen(filter: &[Instruction]) -> io::Result<OwnedFd> {
     let program = Program {
         len: u16::try_from(filter.len()).map_err(|_| io::ErrorKind::InvalidInput)?,
@@ -82,7 +82,8 @@ pub(crate) struct ToldCall {
     pub(crate) args: [u64; 6],
 }
 
-/// Lets thread and listener take turns on one processor, since one waits for the other; before Linux 6.6 they do not.
+/// Lets thread and listener take turns on one processor, since one waits for the other; before
+/// Linux 6.6 they do not.
 pub(crate) fn take_turns(listener: BorrowedFd<'_>) {
     /// `SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP`.
     const SYNC_WAKE_UP: libc::c_ulong = 1;
@@ -96,7 +97,8 @@ pub(crate) fn take_turns(listener: BorrowedFd<'_>) {
     };
 }
 
-/// The next call that is told; waits for it. [`io::ErrorKind::NotFound`] if its thread was killed meanwhile.
+/// The next call that is told; waits for it. [`io::ErrorKind::NotFound`] if its thread was killed
+/// meanwhile.
 pub(crate) fn next_call(listener: BorrowedFd<'_>) -> io::Result<ToldCall> {
     // SAFETY: integers and arrays of integers may all be zero, as the kernel demands it.
     let mut told: libc::seccomp_notif = unsafe { mem::zeroed() };
@@ -116,7 +118,8 @@ pub(crate) fn next_call(listener: BorrowedFd<'_>) -> io::Result<ToldCall> {
     })
 }
 
-/// Lets a call happen as if it had not been told. [`io::ErrorKind::NotFound`] if its thread was killed meanwhile.
+/// Lets a call happen as if it had not been told. [`io::ErrorKind::NotFound`] if its thread was
+/// killed meanwhile.
 pub(crate) fn let_go(listener: BorrowedFd<'_>, id: u64) -> io::Result<()> {
     // SAFETY: integers may all be zero.
     let mut response: libc::seccomp_notif_resp = unsafe { mem::zeroed() };
@@ -146,7 +149,8 @@ pub(crate) fn read_memory(thread: u32, address: u64, buffer: &mut [u8]) -> io::R
         ),
         iov_len: buffer.len(),
     };
-    // SAFETY: the kernel writes at most `buffer.len()` bytes to `buffer`, and only reads the memory of the other process.
+    // SAFETY: the kernel writes at most `buffer.len()` bytes to `buffer`, and only reads the memory
+    // of the other process.
     let len =
         unsafe { libc::process_vm_readv(thread, &raw const local, 1, &raw const remote, 1, 0) };
     usize::try_from(len).map_err(|_| io::Error::last_os_error())

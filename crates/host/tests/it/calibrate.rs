@@ -10,7 +10,8 @@ use coldpress_host::{
 
 use crate::stage::{Stage, have_all};
 
-/// Noise makes reads slower, never faster: what a throttle lets through at once is a part of a second's.
+/// Noise makes reads slower, never faster: what a throttle lets through at once is a part of a
+/// second's.
 const EXCESS: f64 = 1.5;
 
 fn assert_possible(figures: &MediumFigures) {
@@ -73,7 +74,8 @@ fn a_throttle_lets_no_more_through_than_it_says() {
     if !have_all() {
         return;
     }
-    // A process goes into the cgroup with all its threads, and what those of other tests start would be killed with it.
+    // A process goes into the cgroup with all its threads, and what those of other tests start
+    // would be killed with it.
     let output = Command::new(std::env::current_exe().unwrap())
         .args(["--ignored", "--exact", "calibrate::throttled"])
         .output()

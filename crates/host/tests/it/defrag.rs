@@ -253,7 +253,8 @@ fn who_opens_the_file_meanwhile_gets_the_old_one_and_loses_nothing() {
     let mut writer = None;
     let done = defragment(&file(&[&path]), false, &janitor, &mut |_| {
         let path = path.clone();
-        // It waits in the kernel until the file is given up. Whether it waits already does not matter.
+        // It waits in the kernel until the file is given up. Whether it waits already does not
+        // matter.
         writer.get_or_insert_with(|| {
             thread::spawn(move || {
                 let file = File::options().write(true).open(path).unwrap();

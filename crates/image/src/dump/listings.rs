@@ -13,8 +13,8 @@ use crate::image::Image;
 use crate::survey::{ENTRY_BYTES, HEADER_BYTES, Header, Piece, RawEntry, Span, Survey, pieces};
 use crate::walk::push_name;
 
-/// Bytes of listings inside other listings that are told: all of them may lie in one metadata block,
-/// whose records are in memory together and take a dozen times as much. Only inodes that no
+/// Bytes of listings inside other listings that are told: all of them may lie in one metadata
+/// block, whose records are in memory together and take a dozen times as much. Only inodes that no
 /// directory names can have more, for the walk of the tree has the same bound.
 const OVERLAPPING_MAX_BYTES: u64 = 1 << 20;
 

@@ -65,8 +65,8 @@ impl DataMap {
             self.size_bytes.to_string().as_bytes(),
         );
         header.records.append(&records);
-        // Where readers that do not know the format put the data. Cut, for Python takes the name of an
-        // extended header, which a longer one would need, for that of the file.
+        // Where readers that do not know the format put the data. Cut, for Python takes the name of
+        // an extended header, which a longer one would need, for that of the file.
         let mut name = b"GNUSparseFile.0/".to_vec();
         name.extend_from_slice(base_name(&header.name));
         name.truncate(NAME_MAX_BYTES);

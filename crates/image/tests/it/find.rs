@@ -96,8 +96,8 @@ fn system(bytes: &[u8]) -> Object<'_> {
     }
 }
 
-/// A SIF container as Apptainer writes it: table at 4096, room for 48 objects, objects from 32768 on at
-/// multiples of 4096. Returns it with the places of the objects.
+/// A SIF container as Apptainer writes it: table at 4096, room for 48 objects, objects from 32768
+/// on at multiples of 4096. Returns it with the places of the objects.
 fn sif(objects: &[Object]) -> (Vec<u8>, Vec<u64>) {
     const TABLE: usize = 4096;
     const DESCRIPTOR_BYTES: usize = 585;

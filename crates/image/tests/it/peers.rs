@@ -133,7 +133,8 @@ fn an_image_of_gensquashfs_reads_back() {
     ] {
         let image = scratch.path().join("image");
         let output = Command::new("gensquashfs")
-            // It writes hard links as several files, and takes the attributes of the root from its defaults, not from the source.
+            // It writes hard links as several files, and takes the attributes of the root from its
+            // defaults, not from the source.
             .args(["-d", "uid=0,gid=0,mode=0755,mtime=1000000000"])
             .args(["-k", "-x", "-f", "-q", "-D"])
             .args([&source, &image])

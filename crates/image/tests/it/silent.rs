@@ -1,7 +1,7 @@
 //! No change of a byte gives a file other content without a check that tells.
 //!
-//! Every byte of an image is changed, as it lies on disk and in its table before that is packed, for
-//! each compressor. Afterwards each file has its content, or cannot be read, or a check finds a
+//! Every byte of an image is changed, as it lies on disk and in its table before that is packed,
+//! for each compressor. Afterwards each file has its content, or cannot be read, or a check finds a
 //! problem. But some bytes are what says which content a file has, and the format has no checksum:
 //!
 //! * in the data area, if the compressor has none either: lzo, lz4, zstd as it is used here, and
@@ -103,8 +103,8 @@ fn content_of(tables: &Tables, what: Structure) -> Vec<Range<usize>> {
     }
 }
 
-/// Whether the byte of the data area is one of a compressed block. Two tail ends may be too short to
-/// be compressed; the data blocks are not.
+/// Whether the byte of the data area is one of a compressed block. Two tail ends may be too short
+/// to be compressed; the data blocks are not.
 fn is_compressed(tables: &Tables, at: usize) -> bool {
     let fragment = Fragment::parse(&tables.fragments, BlockSize::MIN, 0).unwrap();
     let is_fragment = at as u64 >= fragment.start;

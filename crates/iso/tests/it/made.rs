@@ -90,7 +90,8 @@ fn utf16(name: &str) -> Vec<u8> {
     name.encode_utf16().flat_map(u16::to_be_bytes).collect()
 }
 
-/// `live/filesystem.squashfs` in the trees of Rock Ridge and Joliet, and a catalogue with one image.
+/// `live/filesystem.squashfs` in the trees of Rock Ridge and Joliet, and a catalogue with one
+/// image.
 pub(crate) fn made() -> Made {
     let mut made = Made(vec![0; SECTORS * SECTOR]);
     made.put(PRIMARY, 0, &descriptor(1, ROOT));

@@ -6,14 +6,15 @@ use super::sketch::{BUCKETS, Sketch};
 /// to 16 minima, so 256 are compared for each content at most.
 const REACH: usize = 8;
 /// Minima that similar contents have in common at least. Texts of one vocabulary have some: at 1 a
-/// tree of them grew by 0.3 %, at 7 by 0.06 %, and a Debian root file system with Python shrinks by 3.7 instead of 5.2 % of
-/// its fragment blocks, but a walk reads them 2.2 instead of 4.4 times as often.
+/// tree of them grew by 0.3 %, at 7 by 0.06 %, and a Debian root file system with Python shrinks by
+/// 3.7 instead of 5.2 % of its fragment blocks, but a walk reads them 2.2 instead of 4.4 times as
+/// often.
 const SHARED_MIN: usize = 7;
 /// The end of a chain.
 const END: u32 = u32::MAX;
 
-/// The places of sketches, each followed by that of the one of its neighbors that has most minima in
-/// common with it; if none has enough, by the first that is left.
+/// The places of sketches, each followed by that of the one of its neighbors that has most minima
+/// in common with it; if none has enough, by the first that is left.
 ///
 /// # Cost
 ///

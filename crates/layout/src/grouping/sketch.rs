@@ -17,8 +17,8 @@ pub type Sketches = BTreeMap<NodeId, Sketch>;
 
 /// A content as min-hashes: two contents that share much have many equal ones.
 ///
-/// Every sequence of 6 bytes is hashed; the first bits of the hash choose a bucket, the next ones are its
-/// value, and each bucket keeps the lowest. This is one pass whatever the number of minima.
+/// Every sequence of 6 bytes is hashed; the first bits of the hash choose a bucket, the next ones
+/// are its value, and each bucket keeps the lowest. This is one pass whatever the number of minima.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sketch {
     minima: [u32; BUCKETS],

@@ -1,13 +1,13 @@
 //! The cold part of both tables: children before parents.
 //!
-//! Everything below a directory lies together, so what one start needs of a subtree is in few metadata
-//! blocks, of which the kernel caches 8. Importing eight packages of Python from an image without a
-//! plan takes as many reads as from one of mksquashfs, 704. Collecting the directories of 16
-//! blocks, to compress side by side all that names nothing there, took 1,214; of 2 blocks 765.
+//! Everything below a directory lies together, so what one start needs of a subtree is in few
+//! metadata blocks, of which the kernel caches 8. Importing eight packages of Python from an image
+//! without a plan takes as many reads as from one of mksquashfs, 704. Collecting the directories of
+//! 16 blocks, to compress side by side all that names nothing there, took 1,214; of 2 blocks 765.
 //!
 //! What a large directory names stands in the order of the names, each directory behind all that
-//! is below it, as mksquashfs writes them: so its listing goes through the blocks once. What a small
-//! one names stands together behind all that is below: so its listing has a single run.
+//! is below it, as mksquashfs writes them: so its listing goes through the blocks once. What a
+//! small one names stands together behind all that is below: so its listing has a single run.
 
 use crate::tree::{NodeId, Tree};
 

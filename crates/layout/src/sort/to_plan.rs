@@ -17,9 +17,9 @@ impl SortFile {
     ///   there was one. Paths of mksquashfs start there.
     ///
     /// Tail ends are packed as `tails` says, in fragment blocks that stand behind the last file
-    /// that has a tail in them. `dont_fragment` gives a file smaller than a block one of its own, and
-    /// `dont_compress` stores blocks as they are; with the fragment block, if the tail is in one.
-    /// The other flags have no counterpart in a plan ([`SortFile::unplanned_flags`]).
+    /// that has a tail in them. `dont_fragment` gives a file smaller than a block one of its own,
+    /// and `dont_compress` stores blocks as they are; with the fragment block, if the tail is in
+    /// one. The other flags have no counterpart in a plan ([`SortFile::unplanned_flags`]).
     ///
     /// # Cost
     ///

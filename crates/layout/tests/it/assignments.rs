@@ -1,10 +1,11 @@
-//! Encodings of blocks within a budget, for any blocks: the budget holds, nothing gets slower, and little is
-//! missed.
+//! Encodings of blocks within a budget, for any blocks: the budget holds, nothing gets slower, and
+//! little is missed.
 
 use coldpress_layout::{BlockEncoding, BlockGain, EncodingGain, EncodingRule, assign};
 use proptest::prelude::*;
 
-/// Up to 6 blocks of up to 3 files with up to 3 choices each, so that all combinations can be tried.
+/// Up to 6 blocks of up to 3 files with up to 3 choices each, so that all combinations can be
+/// tried.
 fn blocks() -> impl Strategy<Value = Vec<BlockGain>> {
     // Steps of a millisecond: ties are likely.
     let choice = (0..400_u32, -2..6_i32).prop_map(|(stored_bytes, saved_ms)| EncodingGain {

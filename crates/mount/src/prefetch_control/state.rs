@@ -55,7 +55,8 @@ pub(crate) struct PrefetchPolicy {
     pub(crate) busy_max: usize,
     /// Memory for what nobody has asked for yet.
     pub(crate) held_bytes_max: u64,
-    /// So many blocks must have been prefetched, and asked for, before it can be said what it is worth.
+    /// So many blocks must have been prefetched, and asked for, before it can be said what it is
+    /// worth.
     pub(crate) warm_up_blocks: u64,
     pub(crate) pace: Pace,
 }

@@ -74,7 +74,8 @@ impl Adapter {
                 }
                 is_full
             }
-            // The name is there. Who asks for more is to ask again, and learns why it cannot be had.
+            // The name is there. Who asks for more is to ask again, and learns why it cannot be
+            // had.
             Err(_) => match self.file_system.shown(directory, index) {
                 Ok(node) => {
                     let attr = blank_attr(node, kind);

@@ -11,11 +11,12 @@ use crate::page_cache_push::ReadAhead;
 
 /// Lets the kernel read ranges of files below the directory on which it is mounted.
 ///
-/// The kernel could be handed the bytes themselves (`FUSE_NOTIFY_STORE`), at half the cost, but waits for pages
-/// that were asked for, whatever signal comes: a process that was killed then stayed forever, in one of
-/// thirty trials with six readers. Advice is not waited for: it makes requests in the background, which others answer. Nor is
-/// opening by a path, if only names count that the kernel knows (`RESOLVE_CACHED`): any other would be a
-/// request that the one who opens waits for.
+/// The kernel could be handed the bytes themselves (`FUSE_NOTIFY_STORE`), at half the cost, but
+/// waits for pages that were asked for, whatever signal comes: a process that was killed then
+/// stayed forever, in one of thirty trials with six readers. Advice is not waited for: it makes
+/// requests in the background, which others answer. Nor is opening by a path, if only names count
+/// that the kernel knows (`RESOLVE_CACHED`): any other would be a request that the one who opens
+/// waits for.
 pub(super) fn reader_ahead(mounted_on: PathBuf) -> ReadAhead {
     Box::new(move |path, range| read_ahead(&mounted_on, path, range))
 }

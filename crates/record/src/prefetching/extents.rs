@@ -7,7 +7,8 @@ use coldpress_format::{Body, File};
 use coldpress_image::{Image, StoredBlock};
 use coldpress_trace::{FileAccess, PAGE_SIZE_BYTES, WorkingSet};
 
-/// What is sorted by place before it is read: a start comes to it within a moment, and a disk need not seek back.
+/// What is sorted by place before it is read: a start comes to it within a moment, and a disk need
+/// not seek back.
 const WINDOW_BYTES: u64 = 16 << 20;
 /// A gap that is read along: going round it is another request.
 const GAP_MAX_BYTES: u64 = 64 << 10;
@@ -82,7 +83,8 @@ fn blocks(image: &Image, file: &File, access: &FileAccess, ranked: &mut Vec<(u64
     }
 }
 
-/// The reads that bring these extents: within a window in the order of the image, those close to each other in one.
+/// The reads that bring these extents: within a window in the order of the image, those close to
+/// each other in one.
 pub(super) fn reads(extents: &[Range<u64>]) -> Vec<Range<u64>> {
     let mut reads = Vec::new();
     let mut rest = extents;

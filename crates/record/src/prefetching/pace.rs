@@ -1,8 +1,9 @@
 //! How fast is read ahead, how much, and when it is given up.
 //!
-//! Reading ahead that competes with the reads of a start delays it: in Tails 3.9 it blocked the desktop for two
-//! minutes. Whether others read shows in one's own reads, which then take longer than they did. So the first reads that
-//! came from the device are the measure; who is much slower for some time pauses, and gives up if that does not help.
+//! Reading ahead that competes with the reads of a start delays it: in Tails 3.9 it blocked the
+//! desktop for two minutes. Whether others read shows in one's own reads, which then take longer
+//! than they did. So the first reads that came from the device are the measure; who is much slower
+//! for some time pauses, and gives up if that does not help.
 
 use std::fmt;
 use std::num::NonZeroU64;
@@ -20,7 +21,8 @@ const SLOW_READS: u32 = 4;
 const PAUSE: Duration = Duration::from_millis(50);
 /// Pauses, 3 s in all, after which it is given up.
 const PAUSES_MAX: u32 = 6;
-/// What the way to the device costs, in bytes that could be read instead: makes small and large reads comparable.
+/// What the way to the device costs, in bytes that could be read instead: makes small and large
+/// reads comparable.
 const REQUEST_BYTES: f64 = 131_072.0;
 
 /// What reading ahead may take.

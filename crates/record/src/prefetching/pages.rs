@@ -19,7 +19,8 @@ use super::{Clock, Fetched, Limits};
 /// The largest read: a block of most images.
 const BUFFER_BYTES: usize = 128 << 10;
 
-/// Looks up what a working set names, then reads the pages that it touches, in the order of the start.
+/// Looks up what a working set names, then reads the pages that it touches, in the order of the
+/// start.
 ///
 /// Metadata comes first: it is little, and nothing can be read before it.
 ///
@@ -70,7 +71,8 @@ pub fn read_pages(
     Ok(clock.finish())
 }
 
-/// The pages that are read, in the order of their first access: sure ones; of a file of which nothing is sure, all.
+/// The pages that are read, in the order of their first access: sure ones; of a file of which
+/// nothing is sure, all.
 fn runs(set: &WorkingSet) -> Vec<(&[u8], &PageRun)> {
     let of_file = |file: &FileAccess| file.pages.iter().any(|run| run.certain);
     let files = set.files.iter().map(|file| (file, of_file(file)));
@@ -113,7 +115,8 @@ fn read(file: &File, run: &PageRun, buffer: &mut [u8], clock: &mut Clock<'_>) ->
     true
 }
 
-/// Opens what a path names as a place. No link is followed, and nothing that is mounted below is entered.
+/// Opens what a path names as a place. No link is followed, and nothing that is mounted below is
+/// entered.
 fn find(root: &OwnedFd, path: &[u8]) -> Result<OwnedFd, Errno> {
     let relative = path.strip_prefix(b"/").unwrap_or(path);
     let relative = if relative.is_empty() { b"." } else { relative };

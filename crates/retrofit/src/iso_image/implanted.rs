@@ -1,8 +1,9 @@
 //! The digests that `implantisomd5` puts into the primary volume descriptor.
 //!
-//! The field for applications begins with `ISO MD5SUM = `, and has the MD5 of the file system and some
-//! digits of it after each fragment. Both are of the file system with spaces in that field, but for
-//! some sectors at its end. Source: `libcheckisomd5.c` and `utilities.c` of isomd5sum 1.2.3.
+//! The field for applications begins with `ISO MD5SUM = `, and has the MD5 of the file system and
+//! some digits of it after each fragment. Both are of the file system with spaces in that field,
+//! but for some sectors at its end. Source: `libcheckisomd5.c` and `utilities.c` of isomd5sum
+//! 1.2.3.
 
 use coldpress_image::ReadAt;
 use coldpress_iso::{APPLICATION_USE, Volume};

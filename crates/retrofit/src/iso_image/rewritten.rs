@@ -73,7 +73,11 @@ pub(super) fn compare<'a>(
         } else if is_same_file(old, before, new, after)? {
             files += 1;
             bytes += before.size_bytes();
-        } else if own.is_some_and(|own| starts.contains(&own)) {
+        } else if let Some(own) = own
+            && starts.contains(&own)
+            && lengths(before) == lengths(after)
+            && is_same_boot(old, own, new, begin, before.size_bytes())?
+        {
             change.changed.insert(begin);
         } else {
             return Err(Error::Differs { part: "file" });
@@ -120,11 +124,7 @@ fn is_same_file(
     new: &File,
     after: &Entry,
 ) -> Result<bool, Error> {
-    let sizes = |file: &Entry| -> Vec<u64> {
-        let sections = file.sections.iter();
-        sections.map(|it| it.data.end - it.data.start).collect()
-    };
-    if sizes(before) != sizes(after) {
+    if lengths(before) != lengths(after) {
         return Ok(false);
     }
     for (before, after) in before.sections.iter().zip(&after.sections) {
@@ -134,6 +134,12 @@ fn is_same_file(
         }
     }
     Ok(true)
+}
+
+/// Bytes of each section of a file.
+fn lengths(file: &Entry) -> Vec<u64> {
+    let sections = file.sections.iter();
+    sections.map(|it| it.data.end - it.data.start).collect()
 }
 
 /// Whether two boot images are the same but for what tells them where they lie.

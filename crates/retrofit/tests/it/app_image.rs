@@ -19,7 +19,8 @@ pub(crate) struct Made {
     pub(crate) bytes: Vec<u8>,
     /// First byte of each section, as in [`SECTIONS`].
     pub(crate) sections: Vec<usize>,
-    /// First byte of the section headers: one that is empty, those of the sections, that of the names.
+    /// First byte of the section headers: one that is empty, those of the sections, that of the
+    /// names.
     pub(crate) headers: usize,
     /// Where the image begins.
     pub(crate) image: usize,

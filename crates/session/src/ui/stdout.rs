@@ -9,8 +9,8 @@ const BUFFER_BYTES: usize = 64 << 10;
 
 /// Standard output, buffered.
 ///
-/// Its errors are marked as [`StdoutFailed`]. Rust ignores SIGPIPE, so a closed pipe is one of them;
-/// it ends the command with success.
+/// Its errors are marked as [`StdoutFailed`]. Rust ignores SIGPIPE, so a closed pipe is one of
+/// them; it ends the command with success.
 #[derive(Debug)]
 pub struct Stdout {
     buffer: BufWriter<Pipe>,

@@ -1,7 +1,7 @@
 use super::*;
 
-/// A start time around `center_s`: a sum of twelve uniform numbers is nearly normal, and every tenth
-/// start is disturbed and takes half as long again.
+/// A start time around `center_s`: a sum of twelve uniform numbers is nearly normal, and every
+/// tenth start is disturbed and takes half as long again.
 pub(crate) fn noisy_start_s(random: &mut SplitMix64, center_s: f64) -> f64 {
     let mut uniform = || {
         let bits = u32::try_from(random.next() >> 32).expect("the high half has 32 bits");
@@ -47,8 +47,8 @@ fn half_the_time_is_faster_and_half_as_much_again_is_slower() {
     assert!(count(&verdicts(10, 1.5, 40), Verdict::Slower) >= 38);
 }
 
-/// As on a shared machine: each start differs by 3 %, the machine by 15 % from turn to turn, and one start of twenty is
-/// disturbed.
+/// As on a shared machine: each start differs by 3 %, the machine by 15 % from turn to turn, and
+/// one start of twenty is disturbed.
 fn drifting_pairs(random: &mut SplitMix64, turns: u32, other: f64) -> Vec<(f64, f64)> {
     let mut uniform = || {
         let bits = u32::try_from(random.next() >> 32).expect("the high half has 32 bits");

@@ -1,9 +1,9 @@
 //! `strace`: system calls, in every layout of its lines.
 //!
-//! A call names files by paths, which may be relative to a directory that an earlier call chose, and
-//! by descriptors, which an earlier call opened. So the calls are followed: who forked whom, what is
-//! open where, at which position, and which directories are current and root. With `strace -y` much
-//! of that is told, and what is told counts.
+//! A call names files by paths, which may be relative to a directory that an earlier call chose,
+//! and by descriptors, which an earlier call opened. So the calls are followed: who forked whom,
+//! what is open where, at which position, and which directories are current and root. With `strace
+//! -y` much of that is told, and what is told counts.
 //!
 //! Page faults are not seen: of a mapping it is not known which pages were needed.
 
@@ -218,8 +218,8 @@ impl Reader {
     }
 }
 
-/// What stands before `strace: Process 26908 attached`, which strace writes wherever its line is, and
-/// the process.
+/// What stands before `strace: Process 26908 attached`, which strace writes wherever its line is,
+/// and the process.
 fn attached(text: &[u8]) -> Option<(&[u8], u32)> {
     let (begun, rest) = split_once(text, b"strace: Process ")?;
     Some((begun, decimal(rest.strip_suffix(b" attached")?)?))

@@ -1,4 +1,5 @@
-//! `ureadahead`: files in the order of their opening, and the pieces of them to be read. Of its pack, or of `ureadahead --dump`:
+//! `ureadahead`: files in the order of their opening, and the pieces of them to be read. Of its
+//! pack, or of `ureadahead --dump`:
 //!
 //! ```text
 //! /lib/libc.so.6 (1881 kB), 1 blocks (140 kB)

@@ -8,7 +8,8 @@ use super::merge::{RANK_END, Sighting, median};
 /// one recording read at once and another in two parts stays one run.
 const MOMENT: u64 = RANK_END / 256;
 
-/// Pages of windows that overlap at least by one: of 64 KiB, as the kernel maps them around a fault.
+/// Pages of windows that overlap at least by one: of 64 KiB, as the kernel maps them around a
+/// fault.
 const WINDOWS_PAGES: u64 = 2 * 16 - 1;
 
 /// Pages that recordings of one input saw first at one time.

@@ -144,7 +144,8 @@ impl<'a> Worker<'a> {
         })
     }
 
-    /// The fragment block of the older image, if it is known to be this one without reading the files.
+    /// The fragment block of the older image, if it is known to be this one without reading the
+    /// files.
     fn copy_fragment(&mut self, nodes: &[NodeId], encoding: BlockEncoding) -> Option<Packed> {
         let (source, block_size) = (self.source, self.options.block_size);
         let mut end = 0;

@@ -114,8 +114,8 @@ pub(super) fn read(image: &Image) -> Result<Habits, Error> {
     })
 }
 
-/// Whether a file of more than a block has its partial last one in a fragment block; `None` for what
-/// has none.
+/// Whether a file of more than a block has its partial last one in a fragment block; `None` for
+/// what has none.
 fn large_tail(inode: &Inode, block_size: BlockSize) -> Option<bool> {
     let Body::File(file) = &inode.body else {
         return None;
@@ -130,7 +130,8 @@ impl Habits {
     pub(super) fn tool(&self, recipe: Option<Recipe>) -> Tool {
         let is_table = matches!(self.numbering, Numbering::Table | Numbering::TableAndWalk);
         if self.root_parent == 0 && is_table {
-            // gensquashfs makes copies of hard links, and gives the root directory the time of the image.
+            // gensquashfs makes copies of hard links, and gives the root directory the time of the
+            // image.
             return if self.has_hard_links || self.root_has_own_time {
                 Tool::Tar2sqfs
             } else {

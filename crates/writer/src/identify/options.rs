@@ -13,7 +13,8 @@ use crate::options::Options;
 use crate::uncompressed::Uncompressed;
 
 impl Identity {
-    /// The options by which coldpress writes such an image, if it is one of coldpress without a plan.
+    /// The options by which coldpress writes such an image, if it is one of coldpress without a
+    /// plan.
     ///
     /// * `is_padded`: whether the file is filled up behind the image.
     /// * `memory_bytes`: of blocks that may be in flight.

@@ -1,4 +1,5 @@
-//! The bytes of a layer whose index serves: nothing of it is read before the first of them is needed.
+//! The bytes of a layer whose index serves: nothing of it is read before the first of them is
+//! needed.
 
 use std::io;
 use std::ops::ControlFlow;

@@ -1,8 +1,8 @@
 //! Gzip layers, read at any position without being kept decompressed.
 //!
-//! Whoever decompresses a layer for the first time, for its names and digests or its contents, leaves
-//! copies of the decompressor behind, every few MiB. A later read goes on from the one before its
-//! place. Reading on where the last read ended, which is the rule, needs none.
+//! Whoever decompresses a layer for the first time, for its names and digests or its contents,
+//! leaves copies of the decompressor behind, every few MiB. A later read goes on from the one
+//! before its place. Reading on where the last read ended, which is the rule, needs none.
 
 use std::io::{self, BufRead, Read};
 use std::sync::Arc;

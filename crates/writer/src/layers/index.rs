@@ -1,5 +1,5 @@
-//! What is known of a layer that was read once: its plain bytes without the contents of files, of each
-//! content length and hash, and of all plain bytes how many they are and their digest.
+//! What is known of a layer that was read once: its plain bytes without the contents of files, of
+//! each content length and hash, and of all plain bytes how many they are and their digest.
 //!
 //! Kept beside the layer, it tells all names of a layer that is not read again. It is compressed by
 //! gzip, whose sum shows damage.
@@ -127,8 +127,8 @@ pub(crate) struct IndexReader {
 }
 
 impl IndexReader {
-    /// The index of a file, and what it says of all plain bytes; `None` if there is none, or none of
-    /// this version, or a damaged one.
+    /// The index of a file, and what it says of all plain bytes; `None` if there is none, or none
+    /// of this version, or a damaged one.
     pub(crate) fn open(path: &Path) -> Option<(Self, Plain)> {
         let mut whole = Self::begin(path).ok()?;
         let plain = loop {

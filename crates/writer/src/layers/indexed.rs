@@ -17,9 +17,9 @@ use crate::tar::stream::Stream;
 /// No copies of the decompressor are made: nobody reads contents.
 const SPAN_BYTES: u64 = 1 << 60;
 
-/// Makes the index of a gzip layer where [`Layer::index`] says, unless it is there, so that the first
-/// image is built from one reading of the layer too. Other decompressors are so fast that it would
-/// save nothing.
+/// Makes the index of a gzip layer where [`Layer::index`] says, unless it is there, so that the
+/// first image is built from one reading of the layer too. Other decompressors are so fast that it
+/// would save nothing.
 ///
 /// There is none afterwards if the layer is damaged or no archive: who builds an image from it says
 /// so.

@@ -24,7 +24,8 @@ pub(crate) struct Paged<D> {
     len_bytes: u64,
     layer: u32,
     pages: Arc<Pages>,
-    /// One thread decompresses: another that waits finds the page that it needs more often than not.
+    /// One thread decompresses: another that waits finds the page that it needs more often than
+    /// not.
     pub(super) decoder: Mutex<D>,
 }
 

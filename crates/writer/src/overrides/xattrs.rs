@@ -45,7 +45,8 @@ impl Xattrs {
     /// have these.
     ///
     /// * `text`: `name=value`; the value is taken as it is, or decoded after `0s` (Base64), `0x`
-    ///   (hexadecimal), `0t` (text in which `\` and three octal digits are a byte) or `0b` (as it is).
+    ///   (hexadecimal), `0t` (text in which `\` and three octal digits are a byte) or `0b` (as it
+    ///   is).
     ///
     /// # Errors
     ///
@@ -113,7 +114,8 @@ impl Xattrs {
     }
 }
 
-/// Whether the kernel lets anybody read xattrs `user.*` of it: only of files and directories, xattr(7).
+/// Whether the kernel lets anybody read xattrs `user.*` of it: only of files and directories,
+/// xattr(7).
 pub(crate) fn has_user_xattrs(node: &Node) -> bool {
     matches!(node.kind, Kind::File { .. } | Kind::Directory { .. })
 }

@@ -88,8 +88,8 @@ impl SampledBlocks<'_> {
         place.map_or(0, |place| expected(place).stored_bytes)
     }
 
-    /// Bytes that a fragment block takes. It need not be one that was sampled: tail ends shrink as the
-    /// fragment blocks do that they were surveyed in.
+    /// Bytes that a fragment block takes. It need not be one that was sampled: tail ends shrink as
+    /// the fragment blocks do that they were surveyed in.
     ///
     /// * `members`: the files whose tail ends it holds, originals as above.
     /// * `len_bytes`: what it holds.

@@ -3,9 +3,9 @@
 //! A curve is a function of the rank: the ratio of the candidate's size to the fast one, as the
 //! nearest sample has it. A sampled block has the size that it was found to have.
 //!
-//! Of an expensive compressor it is the ratio to what a cheaper one makes of the block, by the curve of that,
-//! whose samples are more: they differ less, and their errors add up (double sampling; Cochran 1977,
-//! "Sampling Techniques", chapter 12).
+//! Of an expensive compressor it is the ratio to what a cheaper one makes of the block, by the
+//! curve of that, whose samples are more: they differ less, and their errors add up (double
+//! sampling; Cochran 1977, "Sampling Techniques", chapter 12).
 
 use std::collections::BTreeMap;
 
@@ -22,8 +22,8 @@ pub(super) struct Curve {
     pub(super) settings: Settings,
     pub(super) family: Family,
     pub(super) population: usize,
-    /// The place of the curve that this one is told by, if it is not the survey. All of its own samples
-    /// are samples of that as well.
+    /// The place of the curve that this one is told by, if it is not the survey. All of its own
+    /// samples are samples of that as well.
     pub(super) proxy: Option<usize>,
     /// Samples at every `2^-density` of the bytes, once there are any.
     pub(super) density: Option<u32>,

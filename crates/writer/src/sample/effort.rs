@@ -52,10 +52,11 @@ pub(super) fn s_per_byte(settings: &Settings) -> f64 {
     ns[level.min(ns.len() - 1)] * 1e-9 * f64::from(passes)
 }
 
-/// What is tried on more blocks in place of an expensive compressor, whose sizes are estimated by it.
+/// What is tried on more blocks in place of an expensive compressor, whose sizes are estimated by
+/// it.
 ///
-/// By how much the ratio of their sizes varies is in docs/sampling.md. That of zstd 15 varies by 5 % from zstd 12 and by 6 % from zstd 3, so that
-/// none between them is worth its time.
+/// By how much the ratio of their sizes varies is in docs/sampling.md. That of zstd 15 varies by 5
+/// % from zstd 12 and by 6 % from zstd 3, so that none between them is worth its time.
 pub(super) fn proxy(settings: &Settings) -> Option<Settings> {
     let (compressor, level) = match (settings.compressor, settings.level) {
         (Compressor::Lz4, 9..) => (Compressor::Lz4, 4),

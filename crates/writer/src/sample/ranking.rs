@@ -1,8 +1,8 @@
 //! The blocks of a population in the order of how they compress, and which of them are samples.
 //!
-//! Neighbors are alike: the same kind of content, about as long, shrinking by about as much. Samples
-//! at even distances of the bytes that blocks take with the fast compressor therefore have their
-//! share of everything, and a large block is a sample more likely than a small one. This is
+//! Neighbors are alike: the same kind of content, about as long, shrinking by about as much.
+//! Samples at even distances of the bytes that blocks take with the fast compressor therefore have
+//! their share of everything, and a large block is a sample more likely than a small one. This is
 //! systematic sampling with probability proportional to size from an ordered list (Hartley and Rao
 //! 1962; Madow 1949). Twice as many samples are those there were, and one in each gap.
 

@@ -1,8 +1,8 @@
 //! Sampling in rounds: where a size is least sure for the time that a better one takes, twice as
 //! many blocks are compressed.
 //!
-//! Which they are follows from sizes alone and from what compressors cost by a table, so that it does
-//! not depend on the clock.
+//! Which they are follows from sizes alone and from what compressors cost by a table, so that it
+//! does not depend on the clock.
 
 use std::ops::RangeInclusive;
 
@@ -22,7 +22,8 @@ use crate::source::Source;
 const FIRST_DENSITIES: RangeInclusive<u32> = 4..=8;
 /// Bytes of the samples of the first round, if they are not too few then.
 const FIRST_BYTES: u32 = 4 << 20;
-/// A compressor that is told by another one is expensive, and one in so many of its samples is enough at first: 2 to the power of this.
+/// A compressor that is told by another one is expensive, and one in so many of its samples is
+/// enough at first: 2 to the power of this.
 const FIRST_TOLD: u32 = 2;
 /// Samples of a population of metadata blocks, at first and at most. They are kept in memory.
 const METADATA_FIRST_DENSITY: u32 = 5;
@@ -152,7 +153,8 @@ impl Sampler<'_> {
         curves.iter().enumerate().filter_map(request).collect()
     }
 
-    /// The density that a curve may get next; `None` if all is sampled, or its proxy is not sampled as densely.
+    /// The density that a curve may get next; `None` if all is sampled, or its proxy is not sampled
+    /// as densely.
     fn next_density(&self, curve: &Curve, curves: &[Curve]) -> Option<u32> {
         let population = &self.populations[curve.population];
         let ranking = self.ranking(curve);

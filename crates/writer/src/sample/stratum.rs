@@ -1,7 +1,7 @@
 //! How far a curve may be off.
 //!
-//! The error is estimated from how much neighboring samples differ, which systematic samples of an ordered list
-//! seldom reach (Wolter 2007, "Introduction to Variance Estimation", chapter 8).
+//! The error is estimated from how much neighboring samples differ, which systematic samples of an
+//! ordered list seldom reach (Wolter 2007, "Introduction to Variance Estimation", chapter 8).
 
 use super::curve::real;
 use super::ranking::Ranking;
@@ -18,7 +18,8 @@ pub(super) struct Stratum {
 
 /// * `ranks`: of the samples.
 /// * `firsts`: for each the first rank that it stands for.
-/// * `samples`: for each its ratio, and what the proxy makes of a byte that the fast compressor made.
+/// * `samples`: for each its ratio, and what the proxy makes of a byte that the fast compressor
+///   made.
 pub(super) fn strata(
     ranking: &Ranking,
     ranks: &[usize],
@@ -44,8 +45,8 @@ pub(super) fn strata(
         .collect()
 }
 
-/// The square of the standard error. That the blocks of a stratum differ from its sample as much as the neighbors of
-/// that do is the assumption.
+/// The square of the standard error. That the blocks of a stratum differ from its sample as much as
+/// the neighbors of that do is the assumption.
 pub(super) fn variance(strata: &[Stratum]) -> f64 {
     let of_stratum = |(place, stratum): (usize, &Stratum)| {
         let neighbors = [place.checked_sub(1), Some(place + 1)];

@@ -1,5 +1,5 @@
-//! The survey: every block once, with a fast compressor for each family, in some of the block sizes; in others a block counts as the
-//! sum of smaller ones.
+//! The survey: every block once, with a fast compressor for each family, in some of the block
+//! sizes; in others a block counts as the sum of smaller ones.
 //!
 //! With what it finds, few samples suffice: what zeros and incompressible blocks
 //! take is known for every candidate, and what another compressor makes of a block is close to
@@ -19,9 +19,10 @@ use crate::progress::Meter;
 use crate::reader::{Job, Jobs, Opening};
 use crate::source::Source;
 
-/// Blocks of a size are compressed that is so many times the last one of which they are: 16K, 128K and 1M of 16K, 64K, 128K, 256K and
-/// 1M. Blocks between count as the sum of smaller ones, which is what they take but for a factor that samples tell, and
-/// a few percent from block to block, less than what the fast compressor leaves untold.
+/// Blocks of a size are compressed that is so many times the last one of which they are: 16K, 128K
+/// and 1M of 16K, 64K, 128K, 256K and 1M. Blocks between count as the sum of smaller ones, which is
+/// what they take but for a factor that samples tell, and a few percent from block to block, less
+/// than what the fast compressor leaves untold.
 const COMPRESSED_STEP: u32 = 8;
 
 /// What a survey is made with.

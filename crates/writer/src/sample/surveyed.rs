@@ -12,9 +12,9 @@ use crate::error::Error;
 /// Compressors that find the same blocks hard, and the fast one that stands for them.
 ///
 /// The ratio of a slow compressor's size to a fast one's varies the less, the more they are alike:
-/// over blocks of 1 MiB of a Debian root file system with Chromium by 4.7 % from gzip 1 to gzip 9 and by
-/// 9.5 % from zstd 1, by 4.3 % from zstd 3 to zstd 15 and by 7.6 % from zstd 1, by 10.9 % from zstd 3
-/// to xz 6 and by 23 % from lz4 0.
+/// over blocks of 1 MiB of a Debian root file system with Chromium by 4.7 % from gzip 1 to gzip 9
+/// and by 9.5 % from zstd 1, by 4.3 % from zstd 3 to zstd 15 and by 7.6 % from zstd 1, by 10.9 %
+/// from zstd 3 to xz 6 and by 23 % from lz4 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Family {
     /// Matches, and what is between them, as bytes: lz4 and lzo.
@@ -55,7 +55,8 @@ impl Family {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Surveyed {
     pub(super) len_bytes: u32,
-    /// What it takes with the fast compressor of each family, about: as long as it is if it does not shrink.
+    /// What it takes with the fast compressor of each family, about: as long as it is if it does
+    /// not shrink.
     pub(super) fast_bytes: [u32; FAMILIES],
     pub(super) kind: Kind,
 }

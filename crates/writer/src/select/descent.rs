@@ -21,7 +21,8 @@ pub struct Descent<'a> {
     selection: &'a Selection,
     /// What holds for the entries of each directory on the path, the root directory first.
     levels: Vec<Below>,
-    /// For each pattern whether it matched something: those to exclude, to include, and the exclusions.
+    /// For each pattern whether it matched something: those to exclude, to include, and the
+    /// exclusions.
     used: [Vec<bool>; 3],
 }
 

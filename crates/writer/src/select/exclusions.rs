@@ -1,10 +1,10 @@
 //! What mksquashfs's `-e` and `-ef` leave out, in its three dialects.
 //!
-//! With `-wildcards` and `-regex`, patterns are split at slashes, and each component is matched with
-//! one name while the tree is descended: `a/b` excludes only the `b` of `a`. A pattern is anchored
-//! at the root of the image unless it begins with `... `, which tries it in every directory.
-//! Without these options a pattern names one file of the source, by path, and excludes it wherever it is
-//! met: mksquashfs compares inodes, so that other names of a file go with it.
+//! With `-wildcards` and `-regex`, patterns are split at slashes, and each component is matched
+//! with one name while the tree is descended: `a/b` excludes only the `b` of `a`. A pattern is
+//! anchored at the root of the image unless it begins with `... `, which tries it in every
+//! directory. Without these options a pattern names one file of the source, by path, and excludes
+//! it wherever it is met: mksquashfs compares inodes, so that other names of a file go with it.
 //!
 //! Source: squashfs-tools 4.7.6, `USAGE-MKSQUASHFS` section 11, and what `mksquashfs.c` does. 4.5.1
 //! differs in one thing: there, `... a/b` excludes every `a`.

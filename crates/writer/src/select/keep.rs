@@ -9,13 +9,15 @@ use crate::draft;
 use crate::source::Source;
 
 impl Source {
-    /// Leaves out everything but some nodes, what patterns match with all that is below it, and the directories above both.
+    /// Leaves out everything but some nodes, what patterns match with all that is below it, and the
+    /// directories above both.
     ///
-    /// What stays keeps all its names: a recording knows a file with several by one of them. Which files have the same
-    /// content is forgotten; it is to be found again.
+    /// What stays keeps all its names: a recording knows a file with several by one of them. Which
+    /// files have the same content is forgotten; it is to be found again.
     ///
     /// * `wanted`: a directory stays without what is in it.
-    /// * `include`: patterns as those of [`Selection::include`](super::Selection::include); one that takes back leaves out.
+    /// * `include`: patterns as those of [`Selection::include`](super::Selection::include); one
+    ///   that takes back leaves out.
     ///
     /// # Cost
     ///
@@ -45,7 +47,8 @@ impl Source {
     }
 }
 
-/// All directories, each before those in it, and for each node whether it stays for its own sake. The root does.
+/// All directories, each before those in it, and for each node whether it stays for its own sake.
+/// The root does.
 fn chosen(tree: &Tree, wanted: &BTreeSet<NodeId>, include: &Rules) -> (Vec<NodeId>, Vec<bool>) {
     let mut stays = vec![false; tree.nodes.len()];
     stays[NodeId::ROOT.index()] = true;

@@ -1,10 +1,10 @@
 //! POSIX extended regular expressions, as `regcomp(3)` of glibc reads them in the C locale.
 //!
-//! They are translated to the syntax of the `regex` crate. Where the two differ: POSIX has no escapes
-//! and no set operations in brackets, no lazy quantifiers (`a+?` is `(a+)?`), `{,3}` begins at 0, a
-//! backslash before a letter without a meaning is nothing, a closing parenthesis without an opening
-//! one is itself. Back references, an extension of glibc, are refused: they cannot be matched in
-//! linear time.
+//! They are translated to the syntax of the `regex` crate. Where the two differ: POSIX has no
+//! escapes and no set operations in brackets, no lazy quantifiers (`a+?` is `(a+)?`), `{,3}` begins
+//! at 0, a backslash before a letter without a meaning is nothing, a closing parenthesis without an
+//! opening one is itself. Back references, an extension of glibc, are refused: they cannot be
+//! matched in linear time.
 
 use coldpress_glob::{BracketSyntax, ByteSet, parse_bracket};
 use std::fmt::Write as _;

@@ -94,8 +94,8 @@ fn tables_take_no_more_bytes_than_those_of_mksquashfs() {
         let ours = Image::new(Box::new(bytes)).unwrap();
         let (ours, mut theirs) = (table_bytes(&ours), table_bytes(&theirs));
         if matches!(compressor, Compressor::Lzo | Compressor::Lz4) {
-            // Without entropy coding the tables of this tree come out 0.1 and 0.3 % larger. Those of
-            // Python's library are smaller; whole images differ by less than 0.001 %.
+            // Without entropy coding the tables of this tree come out 0.1 and 0.3 % larger. Those
+            // of Python's library are smaller; whole images differ by less than 0.001 %.
             theirs += theirs / 300;
         }
         assert!(

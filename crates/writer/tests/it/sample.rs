@@ -409,8 +409,8 @@ fn a_file_is_read_once_and_little_of_it_again() {
         with(Compressor::Gzip, 1, 1 << 20, Tails::Small),
     ];
     let sampling = sampled(&source, &candidates, 0.0, 2);
-    // Without a budget each curve has its first samples: 256 small blocks or 16 large ones, and both
-    // ends. A few metadata blocks are in memory, but counted here.
+    // Without a budget each curve has its first samples: 256 small blocks or 16 large ones, and
+    // both ends. A few metadata blocks are in memory, but counted here.
     let sample_reads = 258 + 258 + 18 + 30;
     let count = reads.0.load(Ordering::Relaxed);
     assert!(

@@ -18,7 +18,8 @@ fn lists(compressors: &[Compressor], levels: &[&str]) -> Lists {
 #[test]
 fn everything_is_combined_once() {
     let matrix = lists(&[Compressor::Zstd], &["15", "default"]).matrix();
-    // Three makers, one level, two block sizes; two unpackers with two numbers of threads and one without.
+    // Three makers, one level, two block sizes; two unpackers with two numbers of threads and one
+    // without.
     assert_eq!(
         [
             matrix.images.len(),

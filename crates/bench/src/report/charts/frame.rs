@@ -190,7 +190,8 @@ impl<'a> Plot<'a> {
         self.context.backend_coord(&self.inside(at))
     }
 
-    /// The place, or the one at the end of the axes that is next to it: far outside, pixels have no numbers.
+    /// The place, or the one at the end of the axes that is next to it: far outside, pixels have no
+    /// numbers.
     fn inside(&self, (x, y): (f64, f64)) -> (f64, f64) {
         let [along_x, along_y] = &self.axes;
         let clamp = |value: f64, axis: &Range<f64>| {
@@ -212,8 +213,9 @@ impl<'a> Plot<'a> {
     }
 }
 
-/// The farthest that an axis reaches, and its least length and part of that: ticks are set by adding steps, which never arrives
-/// where a step is less than a digit of the place. Samples of others may hold any numbers.
+/// The farthest that an axis reaches, and its least length and part of that: ticks are set by
+/// adding steps, which never arrives where a step is less than a digit of the place. Samples of
+/// others may hold any numbers.
 const FARTHEST: f64 = 1e18;
 const SHORTEST: f64 = 1e-12;
 const SHORTEST_PART: f64 = 1e-9;

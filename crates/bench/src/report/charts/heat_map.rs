@@ -11,7 +11,8 @@ const HEIGHT_PX: u32 = 380;
 /// A cell with one is to be seen beside one with thousands.
 const OPACITY_MIN: f64 = 0.18;
 
-/// Draws a rectangle for each cell that has any, the denser the more; by the logarithm, as few cells have most.
+/// Draws a rectangle for each cell that has any, the denser the more; by the logarithm, as few
+/// cells have most.
 pub(in crate::report) fn heat_map(chart: &HeatMap) -> io::Result<String> {
     let [x_unit, y_unit] = chart.axes.clone();
     let axis = |unit: String, end: f64| Axis {

@@ -6,7 +6,8 @@ use super::frame::{Axis, Frame, WIDE_PX, tick};
 use crate::report::Timeline;
 
 const HEIGHT_PX: u32 = 380;
-/// More spots are drawn, but only so many tell what they are: each is an element of the page of its own.
+/// More spots are drawn, but only so many tell what they are: each is an element of the page of its
+/// own.
 const TELLING_MAX: usize = 3000;
 const RADIUS_PX: u32 = 3;
 

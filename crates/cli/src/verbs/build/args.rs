@@ -27,9 +27,9 @@ use crate::flags::verity::{HashTreeArgs, TreeForm};
 /// or comes through a pipe, its contents are kept beside IMAGE, or in `TMPDIR`, until IMAGE is
 /// written.
 ///
-/// A SOURCE like `docker://HOST/NAME:TAG`, `oci:DIRECTORY:NAME`, `oci-archive:FILE`, `docker-archive:FILE`, `podman://NAME` or
-/// `dockerd://NAME` is a container image, whose layers are put on top of each other in the root; see
-/// docs/containers.md. `-` as FILE is standard input.
+/// A SOURCE like `docker://HOST/NAME:TAG`, `oci:DIRECTORY:NAME`, `oci-archive:FILE`,
+/// `docker-archive:FILE`, `podman://NAME` or `dockerd://NAME` is a container image, whose layers
+/// are put on top of each other in the root; see docs/containers.md. `-` as FILE is standard input.
 ///
 /// The same tree and options give the same bytes, whatever the number of threads, the order of the
 /// directories on disk, the umask or the clock. So the modification time of the image is the newest

@@ -26,7 +26,8 @@ use coldpress_session::{clock, state};
 use crate::calibration::{self, MEDIUM};
 use crate::verbs::calibrate::args::CalibrateArgs;
 
-/// MiB of data for each second that may be taken: two cores compress it fifteen times in less than half of that.
+/// MiB of data for each second that may be taken: two cores compress it fifteen times in less than
+/// half of that.
 const PIECES_PER_S: f64 = 0.3;
 /// MiB of data at least and at most.
 const PIECES: (f64, f64) = (2.0, 16.0);
@@ -170,7 +171,8 @@ fn excess(device: &Device, found: &MediumFigures) -> Option<String> {
     ))
 }
 
-/// Measures disk, memory and reader; returns whether the reader is not the kernel, or not measured with all compressors.
+/// Measures disk, memory and reader; returns whether the reader is not the kernel, or not measured
+/// with all compressors.
 fn measure_all(
     args: &CalibrateArgs,
     machine: &Machine,
@@ -220,8 +222,8 @@ fn test_file(
     })
 }
 
-/// Measures decompression: by the kernel if it lets itself be measured, else by this process; returns also whether
-/// there are figures of all compressors.
+/// Measures decompression: by the kernel if it lets itself be measured, else by this process;
+/// returns also whether there are figures of all compressors.
 fn measure_decompression(
     time: &Time,
     machine: &Machine,

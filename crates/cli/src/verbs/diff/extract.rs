@@ -23,8 +23,8 @@ pub(super) struct Differing {
 }
 
 impl Differing {
-    /// Notes the path of a difference, unless it is one of metadata: the files are the same then, and
-    /// a directory would come with all that is in it.
+    /// Notes the path of a difference, unless it is one of metadata: the files are the same then,
+    /// and a directory would come with all that is in it.
     pub(super) fn note(&mut self, difference: &TreeDifference) {
         let (is_old, is_new) = match &difference.what {
             Contrast::OnlyIn(Side::Left) => (true, false),
@@ -44,7 +44,8 @@ impl Differing {
         }
     }
 
-    /// Extracts into `old` and `new` below a directory, of which only those are made that get something.
+    /// Extracts into `old` and `new` below a directory, of which only those are made that get
+    /// something.
     ///
     /// # Errors
     ///

@@ -87,7 +87,8 @@ fn demand_no_flags_of_images(args: &DiffArgs, is_swapped: bool) -> anyhow::Resul
     Ok(())
 }
 
-/// What makes the second image differ from the first in a few lines; `None` if it is the same bytes.
+/// What makes the second image differ from the first in a few lines; `None` if it is the same
+/// bytes.
 ///
 /// * `place`: where the first lies in its file.
 ///

@@ -1,4 +1,5 @@
-//! What is explained: a cold start from the image as it is, or what is predicted of one by the trace of another.
+//! What is explained: a cold start from the image as it is, or what is predicted of one by the
+//! trace of another.
 
 use std::fs::File;
 use std::path::Path;
@@ -80,7 +81,8 @@ impl Source {
     ///
     /// # Errors
     ///
-    /// If the image cannot be mounted or read, the start would not be cold, the command fails, or events were lost.
+    /// If the image cannot be mounted or read, the start would not be cold, the command fails, or
+    /// events were lost.
     pub(super) fn record(self, path: &Path, opened: &Opened, ui: &Ui) -> anyhow::Result<Recorded> {
         match self {
             Self::Start { command, device } => {
@@ -147,7 +149,8 @@ fn predicted(
 ///
 /// # Errors
 ///
-/// If the image cannot be mounted, the start would not be cold, the command fails, or events were lost.
+/// If the image cannot be mounted, the start would not be cold, the command fails, or events were
+/// lost.
 fn record(
     (image, start_byte): (&Path, u64),
     command: &Command,

@@ -9,8 +9,8 @@ use crate::flags::place::PlaceArgs;
 /// Show what an image consists of
 ///
 /// Prints the superblock, the options of the compressor, how many files of each type there are, and
-/// what share of the image each part takes. With `--offset auto`, also what the SIF container around
-/// the image holds.
+/// what share of the image each part takes. With `--offset auto`, also what the SIF container
+/// around the image holds.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example:

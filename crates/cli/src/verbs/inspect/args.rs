@@ -9,8 +9,9 @@ use crate::flags::container::ContainerArgs;
 /// Print what a container image consists of
 ///
 /// Prints its layers with their sizes and digests, what it runs, and the platforms that it can be
-/// had for. IMAGE is a reference: `docker://HOST/NAME:TAG`, `oci:DIRECTORY[:NAME]`, `oci-archive:FILE[:NAME]`,
-/// `docker-archive:FILE[:NAME]`, `podman://NAME` or `dockerd://NAME`; see docs/containers.md.
+/// had for. IMAGE is a reference: `docker://HOST/NAME:TAG`, `oci:DIRECTORY[:NAME]`,
+/// `oci-archive:FILE[:NAME]`, `docker-archive:FILE[:NAME]`, `podman://NAME` or `dockerd://NAME`;
+/// see docs/containers.md.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example:

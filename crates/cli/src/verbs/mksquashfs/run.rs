@@ -142,8 +142,8 @@ fn write(
     Ok(summary)
 }
 
-/// What goes to standard output meanwhile: mksquashfs draws its bar there, and programs that read it
-/// from a pipe look for the percents. On a terminal the bar of coldpress is enough.
+/// What goes to standard output meanwhile: mksquashfs draws its bar there, and programs that read
+/// it from a pipe look for the percents. On a terminal the bar of coldpress is enough.
 fn shown(request: &Request, source: &Source, block_size: BlockSize) -> Shown {
     if request.talk.shows_bar() && !io::stdout().is_terminal() {
         let sizes = source.tree.new_nodes().iter().map(|node| match node.kind {

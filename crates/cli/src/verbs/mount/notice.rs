@@ -23,7 +23,8 @@ pub(super) struct Notice {
 }
 
 impl Notice {
-    /// The last pipe that is named. What is no pipe is warned of and hears nothing: it might be a file of the user's.
+    /// The last pipe that is named. What is no pipe is warned of and hears nothing: it might be a
+    /// file of the user's.
     ///
     /// # Errors
     ///

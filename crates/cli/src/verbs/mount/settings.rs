@@ -50,7 +50,8 @@ impl Settings {
             gid: None,
             idle: None,
             everyone: false,
-            // The image belongs to whoever mounts it, whatever it says; root is to see what the kernel would show.
+            // The image belongs to whoever mounts it, whatever it says; root is to see what the
+            // kernel would show.
             checks_permissions: is_root(),
             cache_bytes: args.cache,
             threads: args.threads.unwrap_or_else(threads),

@@ -87,7 +87,8 @@ fn read_start(args: &PredictArgs) -> anyhow::Result<Start> {
     }
 }
 
-/// What the program takes itself, in s, and how that is known: the user says it, or the recording tells.
+/// What the program takes itself, in s, and how that is known: the user says it, or the recording
+/// tells.
 fn warm(
     args: &PredictArgs,
     start: &Start,

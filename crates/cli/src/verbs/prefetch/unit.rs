@@ -47,7 +47,8 @@ fn words(args: &PrefetchArgs, program: OsString, target: &OsStr, profile: &OsStr
     words
 }
 
-/// Begins as soon as the files are there, beside everything else, and gives way to it: nothing waits for it.
+/// Begins as soon as the files are there, beside everything else, and gives way to it: nothing
+/// waits for it.
 fn text(words: &[OsString], needed: [&OsStr; 2]) -> String {
     let command: Vec<String> = words.iter().map(|word| escaped(word, "$$")).collect();
     let needed = needed.map(|path| escaped(path, "$"));

@@ -19,8 +19,8 @@ const READS: &str = "predicted_reads";
 const READ_BYTES: &str = "predicted_read_bytes";
 
 impl Press<'_> {
-    /// Notes of each image what the start is predicted to take. Of one that cannot be read nothing is: that is told
-    /// when it is mounted.
+    /// Notes of each image what the start is predicted to take. Of one that cannot be read nothing
+    /// is: that is told when it is mounted.
     pub(super) fn predict(&self, start: &Start, source: &Source, contestants: &mut [Contestant]) {
         let step = self
             .ui
@@ -64,7 +64,8 @@ fn figures(prediction: &Prediction) -> Figures {
         .collect()
 }
 
-/// What was predicted of an image and what was measured, as a sentence; nothing if nothing was predicted.
+/// What was predicted of an image and what was measured, as a sentence; nothing if nothing was
+/// predicted.
 ///
 /// `pressed: predicted 840 ms, 412 reads, 98.0 MiB; measured 910 ms, 420 reads, 99.0 MiB.`
 pub(super) fn sentence(figures: &Figures, row: &Row) -> Option<String> {

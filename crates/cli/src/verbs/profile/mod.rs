@@ -1,4 +1,5 @@
-//! `coldpress profile`: recordings merged, shown, matched with a release, taken from other tools and given to them.
+//! `coldpress profile`: recordings merged, shown, matched with a release, taken from other tools
+//! and given to them.
 
 pub(crate) mod args;
 mod check;

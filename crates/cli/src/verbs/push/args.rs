@@ -9,8 +9,8 @@ use crate::flags::container::{RegistryArgs, platform};
 
 /// Send an image to a registry, or add it to an OCI layout
 ///
-/// Sends the SquashFS image as it is, in one part, and prints its name there with the digest. DESTINATION is
-/// `docker://HOST/NAME:TAG` or `oci:DIRECTORY[:NAME]`; see docs/containers.md.
+/// Sends the SquashFS image as it is, in one part, and prints its name there with the digest.
+/// DESTINATION is `docker://HOST/NAME:TAG` or `oci:DIRECTORY[:NAME]`; see docs/containers.md.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example:

@@ -32,8 +32,8 @@ pub(crate) enum PyxisImporterVerb {
 
 /// Print the path of an image for enroot, and build it if it is not there
 ///
-/// The image is that of `coldpress build --preset enroot`, and is kept in the cache by the digest of
-/// its manifest and the options it is built with. A job that wants the same image gets the same
+/// The image is that of `coldpress build --preset enroot`, and is kept in the cache by the digest
+/// of its manifest and the options it is built with. A job that wants the same image gets the same
 /// file at once; several jobs at once build it once. `coldpress cache` lists and removes images.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\

@@ -8,11 +8,12 @@ use coldpress_trace::{FileAccess, PAGE_SIZE_BYTES, WorkingSet};
 
 /// How much of what any of some recordings touched all of them did:
 ///
-/// `in all 5 recordings: 99.8 % of the bytes of touched blocks, 100.0 % of the files, 100.0 % of the lookups and 100.0 % of the
-/// directories; 97.1 % of the pages, 90.2 % of those surely used`
+/// `in all 5 recordings: 99.8 % of the bytes of touched blocks, 100.0 % of the files, 100.0 % of
+/// the lookups and 100.0 % of the directories; 97.1 % of the pages, 90.2 % of those surely used`
 ///
-/// Blocks are what an image is made of and the kernel reads: whoever orders an image by a recording places them, whichever of
-/// their pages were touched. docs/recording.md, "The same start again", says why the others differ.
+/// Blocks are what an image is made of and the kernel reads: whoever orders an image by a recording
+/// places them, whichever of their pages were touched. docs/recording.md, "The same start again",
+/// says why the others differ.
 ///
 /// * `size_bytes`: the length of the file of a path.
 pub(super) fn in_common(
@@ -84,7 +85,8 @@ impl<T: Copy + Eq + Hash> Tally<T> {
         }
     }
 
-    /// How much of it all have, by weight, in percent, rounded down; of nothing all have everything.
+    /// How much of it all have, by weight, in percent, rounded down; of nothing all have
+    /// everything.
     fn share(&self, all: usize, weight: impl Fn(&T) -> u64) -> String {
         let (mut common, mut total) = (0_u128, 0_u128);
         for (thing, &count) in &self.0 {

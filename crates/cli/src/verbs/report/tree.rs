@@ -9,7 +9,8 @@ use anyhow::Context as _;
 use coldpress_bench::FileSizes;
 use coldpress_report::text::quoted;
 
-/// Counts the regular files of a tree by size, on its file system, and each once however many names it has.
+/// Counts the regular files of a tree by size, on its file system, and each once however many names
+/// it has.
 ///
 /// # Errors
 ///

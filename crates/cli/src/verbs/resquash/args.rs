@@ -27,8 +27,9 @@ pub(crate) struct ResquashArgs {
     /// Build it as a store does that only accepts images it can rebuild
     ///
     /// `snap-store`: compressed with xz or lzo, without fragment blocks, and the same as what
-    /// `mksquashfs DIR IMAGE -fstime TIME -noappend -comp xz|lzo -all-root -no-xattrs -no-fragments`
-    /// makes of its content. The store does not require this of snaps of the types `base` and `os`.
+    /// `mksquashfs DIR IMAGE -fstime TIME -noappend -comp xz|lzo -all-root -no-xattrs
+    /// -no-fragments` makes of its content. The store does not require this of snaps of the types
+    /// `base` and `os`.
     #[arg(long, value_enum, value_name = "NAME")]
     pub(crate) rules: Option<RulesName>,
 

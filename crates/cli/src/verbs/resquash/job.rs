@@ -186,8 +186,8 @@ impl<'a> Job<'a> {
         Ok(self.compare(&output, by, command)?.with_excuse(lost))
     }
 
-    /// From an archive, for which nobody needs to be root: of the same files in the same order, gensquashfs
-    /// and tar2sqfs make the same image.
+    /// From an archive, for which nobody needs to be root: of the same files in the same order,
+    /// gensquashfs and tar2sqfs make the same image.
     fn by_tar2sqfs(&self, options: &[String]) -> anyhow::Result<Found> {
         let janitor = Janitor::start()?;
         let scratch = Scratch::create(&env::temp_dir(), &janitor)?;

@@ -21,10 +21,10 @@ use crate::flags::recorder::RecorderArgs;
 /// measures cold and warm starts of both files, an AppImage through its own program, which needs
 /// root.
 ///
-/// Of an AppImage, COMMAND are the arguments of the application. Of a SIF container or a live ISO, it
-/// is run inside. Of a snap, it is an app or a program, and runs on this system and not on the snap's
-/// base. A live ISO needs no COMMAND: without one and without a profile, its image has the order of
-/// its directories.
+/// Of an AppImage, COMMAND are the arguments of the application. Of a SIF container or a live ISO,
+/// it is run inside. Of a snap, it is an app or a program, and runs on this system and not on the
+/// snap's base. A live ISO needs no COMMAND: without one and without a profile, its image has the
+/// order of its directories.
 ///
 /// Without --compressor, --level, --block-size and --tune, the image keeps its settings, and its
 /// blocks are copied. Another compressor is used only if the program of the AppImage extracts a

@@ -255,7 +255,8 @@ fn of_snap(
     }
 }
 
-/// The settings of the new image, and whether blocks are copied. What is not asked for is as it was.
+/// The settings of the new image, and whether blocks are copied. What is not asked for is as it
+/// was.
 fn settings(args: &RetrofitArgs, original: &Original) -> anyhow::Result<(ImageSettings, bool)> {
     let mut options = args.image_options.clone();
     if options.compressor.is_some() || options.level.is_some() || options.block_size.is_some() {

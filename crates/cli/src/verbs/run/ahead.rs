@@ -1,8 +1,8 @@
 //! What the profile says, read beside the command.
 //!
-//! Of a kernel mount the compressed blocks, from the file: decompressing them here as well would take the processor, of which
-//! the kernel's decompressors are often one, from the command. Through our own mount the pages: whoever
-//! decompresses first does it for both.
+//! Of a kernel mount the compressed blocks, from the file: decompressing them here as well would
+//! take the processor, of which the kernel's decompressors are often one, from the command. Through
+//! our own mount the pages: whoever decompresses first does it for both.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,7 +1,7 @@
 //! The command, its signals and its end.
 //!
-//! It is in the same process group, so that the terminal reaches it by itself; what is sent to this process alone is
-//! passed on. Nothing that comes ends this process before the command has ended.
+//! It is in the same process group, so that the terminal reaches it by itself; what is sent to this
+//! process alone is passed on. Nothing that comes ends this process before the command has ended.
 
 use std::fs::File;
 use std::io;

@@ -37,8 +37,8 @@ impl Mounted {
         if args.kernel {
             return through_kernel(opened.start, args, stage).with_context(cannot);
         }
-        // Where there is no other user, nobody else can be the owner of anything: what the command makes of it would
-        // belong to nobody.
+        // Where there is no other user, nobody else can be the owner of anything: what the command
+        // makes of it would belong to nobody.
         let owner = stage
             .alone
             .then(|| (geteuid().as_raw(), getegid().as_raw()));

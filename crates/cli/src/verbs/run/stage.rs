@@ -1,7 +1,7 @@
 //! Where a command runs: namespaces of its own, and a directory in which everything is mounted.
 //!
-//! The directory lies in the machine's temporary directory and is empty there; what is mounted in it only the command
-//! sees, and is gone with the last who does, however this process ends.
+//! The directory lies in the machine's temporary directory and is empty there; what is mounted in
+//! it only the command sees, and is gone with the last who does, however this process ends.
 
 use std::env;
 use std::fs;

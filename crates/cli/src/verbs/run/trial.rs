@@ -1,7 +1,8 @@
 //! Whether reading ahead helps, found out over launches.
 //!
-//! Launches with and without it are kept in the history as one study, in turn: without, with, with, without, so that
-//! neither always comes behind the other. Once there are enough of both, it goes on only if it helped for sure.
+//! Launches with and without it are kept in the history as one study, in turn: without, with, with,
+//! without, so that neither always comes behind the other. Once there are enough of both, it goes
+//! on only if it helped for sure.
 
 use std::path::{Path, absolute};
 use std::time::Duration;
@@ -19,7 +20,8 @@ use coldpress_session::ui::Ui;
 use crate::image_file::Opened;
 use crate::verbs::run::args::RunArgs;
 
-/// Launches of each kind, after which it is decided: an effect of some percent shows by then, if launches are alike.
+/// Launches of each kind, after which it is decided: an effect of some percent shows by then, if
+/// launches are alike.
 const LAUNCHES_EACH: usize = 10;
 const FIGURE: &str = "launch_s";
 const WITHOUT: usize = 0;
@@ -106,7 +108,8 @@ fn verdict(study: &Study) -> Option<Ratio> {
     unpaired_ratio(&without, &with)
 }
 
-/// A study without launches. Its facts tell it from those of other commands, and of other images of the same name.
+/// A study without launches. Its facts tell it from those of other commands, and of other images of
+/// the same name.
 fn fresh(args: &RunArgs, opened: &Opened) -> anyhow::Result<Study> {
     let superblock = opened.image.superblock();
     let shown = |path: &Path| anyhow::Ok(escaped_path(&absolute(path)?));

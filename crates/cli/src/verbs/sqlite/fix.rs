@@ -1,8 +1,8 @@
 //! A database rewritten: vacuumed into reserved space, compared, put in place.
 //!
-//! Whoever has a database open would go on with the old file, so nobody may: as in `coldpress defrag`, the kernel says so
-//! from the first byte that is read until the new file has the name. SQLite itself works on a private copy meanwhile, in
-//! a directory beside the database.
+//! Whoever has a database open would go on with the old file, so nobody may: as in `coldpress
+//! defrag`, the kernel says so from the first byte that is read until the new file has the name.
+//! SQLite itself works on a private copy meanwhile, in a directory beside the database.
 
 use std::fs::{self, File};
 use std::io;
@@ -98,7 +98,8 @@ pub(super) fn fix(
     })
 }
 
-/// Lets SQLite end what a program that was killed left beside a database, as the next one who opens it would.
+/// Lets SQLite end what a program that was killed left beside a database, as the next one who opens
+/// it would.
 fn settle(path: &Path) -> anyhow::Result<()> {
     if Beside::of(path).is_settled() {
         return Ok(());
@@ -166,7 +167,8 @@ fn private(path: &Path) -> io::Result<File> {
 /// A private directory in which SQLite works.
 struct Workshop {
     _scratch: Scratch,
-    /// Its path in characters that SQLite does not convert, whatever the names above it are, and whoever renames them.
+    /// Its path in characters that SQLite does not convert, whatever the names above it are, and
+    /// whoever renames them.
     _open: File,
     inside: PathBuf,
 }
@@ -213,8 +215,8 @@ impl Workshop {
         Ok(new)
     }
 
-    /// Copies what was vacuumed, as only now it is known how much space it takes. `std::io::copy` would share blocks where
-    /// the file system can.
+    /// Copies what was vacuumed, as only now it is known how much space it takes. `std::io::copy`
+    /// would share blocks where the file system can.
     fn in_reserved_space(&self, held: &LeasedFile, chunk_bytes: u64) -> anyhow::Result<File> {
         let path = self.inside.join("vacuumed");
         let vacuumed = File::open(&path)?;
@@ -270,7 +272,8 @@ fn demand_sound(connection: &Connection, which: &str) -> anyhow::Result<()> {
     }
 }
 
-/// Reserves space from the beginning of a file on, without making it longer. File systems that cannot go without.
+/// Reserves space from the beginning of a file on, without making it longer. File systems that
+/// cannot go without.
 fn reserve(file: &File, size_bytes: u64) -> anyhow::Result<()> {
     use rustix::io::Errno;
     match fallocate(file, FallocateFlags::KEEP_SIZE, 0, size_bytes.max(1)) {

@@ -38,7 +38,8 @@ pub(crate) fn called() -> Option<(Program, Vec<OsString>)> {
     (!asks_coldpress).then_some((program, words))
 }
 
-/// Does what the words behind a program's name ask for, and tells how it ended as the program would.
+/// Does what the words behind a program's name ask for, and tells how it ended as the program
+/// would.
 pub(crate) fn main(program: Program, words: &[OsString]) -> ExitCode {
     let ui = Ui::new(true);
     let mounting = match Request::parse(words) {

@@ -7,7 +7,8 @@ use coldpress_layout::{Group, Tails};
 use coldpress_report::text::shell_word;
 use coldpress_tune::{Candidate, OrderBy};
 
-/// The command, with names for what is not known: `coldpress build SOURCE IMAGE -c zstd -l 15 -b 128K --plan PLAN`.
+/// The command, with names for what is not known: `coldpress build SOURCE IMAGE -c zstd -l 15 -b
+/// 128K --plan PLAN`.
 pub(super) fn build_line(candidate: &Candidate, source: &Path, plan: Option<&Path>) -> String {
     let mut words = vec![
         "coldpress build".to_owned(),

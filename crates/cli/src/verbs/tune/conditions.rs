@@ -70,7 +70,8 @@ impl Conditions {
         })
     }
 
-    /// Looks for machine code in the source, if that is to be filtered, by filters that are read wherever the image is to be.
+    /// Looks for machine code in the source, if that is to be filtered, by filters that are read
+    /// wherever the image is to be.
     pub(super) fn look_into(&mut self, source: &Source, ui: &Ui) {
         if self.field.effort == Effort::Thorough {
             let step = ui.step("looking", 0).about("for machine code");
@@ -133,8 +134,8 @@ fn is_read(compressor: Option<Compressor>, unread: &[(Compressor, String)]) -> b
     !unread.iter().any(|(unread, _)| *unread == needed)
 }
 
-/// The block sizes that were asked for, each once, none of which is smaller than a page where the image is
-/// read: a kernel refuses it.
+/// The block sizes that were asked for, each once, none of which is smaller than a page where the
+/// image is read: a kernel refuses it.
 fn block_sizes(asked_bytes: &[u64], page_bytes: u32) -> anyhow::Result<Vec<BlockSize>> {
     let mut sizes: Vec<BlockSize> = Vec::new();
     for bytes in asked_bytes {

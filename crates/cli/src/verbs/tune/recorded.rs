@@ -32,7 +32,8 @@ pub(super) enum Origin {
 }
 
 impl Origin {
-    /// Reads what there is to read, and checks what there is to record. Call it before any thread is started.
+    /// Reads what there is to read, and checks what there is to record. Call it before any thread
+    /// is started.
     ///
     /// * `config`: how a container image wants its programs to be started.
     ///

@@ -6,7 +6,8 @@ use coldpress_tune::Row;
 
 use super::Advice;
 
-/// Those that no other beats, or all, those that start soonest first; the recommended one is marked.
+/// Those that no other beats, or all, those that start soonest first; the recommended one is
+/// marked.
 pub(super) fn proposed(advice: &Advice) -> Table {
     let tuned = advice.tuned;
     let is_shown = |place: usize| {

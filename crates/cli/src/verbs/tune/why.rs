@@ -20,7 +20,8 @@ pub(super) fn why(advice: &Advice) -> Vec<String> {
     ]
 }
 
-/// `zstd 15 starts in 840 ms; the best of the others, lz4 12, 128K, planned, in 910 ms, and is +25.1 % in size.`
+/// `zstd 15 starts in 840 ms; the best of the others, lz4 12, 128K, planned, in 910 ms, and is
+/// +25.1 % in size.`
 fn compressor(chosen: &Row, other: Option<&Row>, action: &str) -> String {
     let name = chosen.candidate.compression_text();
     let start = seconds(chosen.outcome.start_s);
@@ -35,7 +36,8 @@ fn compressor(chosen: &Row, other: Option<&Row>, action: &str) -> String {
     }
 }
 
-/// `Blocks of 128K: with 1M, the next best, it starts +12.0 % later, decompresses +300.0 %, is -1.2 % in size.`
+/// `Blocks of 128K: with 1M, the next best, it starts +12.0 % later, decompresses +300.0 %, is -1.2
+/// % in size.`
 fn block_size(chosen: &Row, other: Option<&Row>, action: &str) -> String {
     let block = chosen.candidate.block_text();
     match other {
@@ -54,7 +56,8 @@ fn block_size(chosen: &Row, other: Option<&Row>, action: &str) -> String {
     }
 }
 
-/// `It has 311 MiB (±0.8 %), takes 35.1 s and 300 MiB of memory to build, and leaves 120 MiB in the page cache; ...`
+/// `It has 311 MiB (±0.8 %), takes 35.1 s and 300 MiB of memory to build, and leaves 120 MiB in the
+/// page cache; ...`
 fn cost(chosen: &Row, today: Option<&Row>, action: &str) -> String {
     let outcome = &chosen.outcome;
     let cost = format!(
@@ -76,7 +79,8 @@ fn cost(chosen: &Row, today: Option<&Row>, action: &str) -> String {
     }
 }
 
-/// By how much the size may be off, by twice its standard error: ` (±0.8 %)`; nothing if all of it was compressed.
+/// By how much the size may be off, by twice its standard error: ` (±0.8 %)`; nothing if all of it
+/// was compressed.
 fn error(outcome: &Outcome) -> String {
     let percent = 200.0 * as_f64(outcome.size_error_bytes) / as_f64(outcome.size_bytes.max(1));
     if percent < 0.05 {

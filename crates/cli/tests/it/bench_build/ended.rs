@@ -8,8 +8,8 @@ use super::{Stage, fake, samples, source};
 use crate::run::{Session, comes_true};
 use crate::skip;
 
-/// Copies an image, and the second time goes on for longer than anyone waits, as several processes, with files
-/// half written.
+/// Copies an image, and the second time goes on for longer than anyone waits, as several processes,
+/// with files half written.
 const SLOW: &str = "\
 [ \"$1\" = -version ] && echo fake && exit
 if [ -e once ]; then

@@ -198,7 +198,8 @@ fn a_full_disk_ends_the_study_and_keeps_its_runs() {
     if skip::without_root() {
         return;
     }
-    // Room for no image, and for an image but not for what it holds. gensquashfs takes a full disk for any error.
+    // Room for no image, and for an image but not for what it holds. gensquashfs takes a full disk
+    // for any error.
     for (maker, unpacker, room, compressor) in [
         ("coldpress", "coldpress", "64k", "none"),
         ("mksquashfs", "coldpress", "64k", "none"),

@@ -6,12 +6,13 @@ use super::{kept, session};
 use crate::run::{Session, comes_true};
 use crate::skip;
 
-/// Counts its starts in a file, and in the one whose number is the second argument goes on for longer than anyone waits, as
-/// two processes that left its session.
+/// Counts its starts in a file, and in the one whose number is the second argument goes on for
+/// longer than anyone waits, as two processes that left its session.
 const COUNTING: &str = "n=$(cat n 2>/dev/null || echo 0); echo $((n+1)) > n; cat $1/app/lib/part-00/module-3 > /dev/null; \
                         [ $n != $2 ] || { setsid sleep 30 & echo > started; sleep 30; true; }";
 
-/// Ends a study in its start of this number, from 0, with a signal; returns how many runs the history has.
+/// Ends a study in its start of this number, from 0, with a signal; returns how many runs the
+/// history has.
 fn ended(options: &str, start: u32, signal: Signal, code: Option<i32>) -> usize {
     let session = session();
     let args = format!("bench launch source --work-dir . --runs 3 {options} -- /bin/sh -c");

@@ -1,4 +1,5 @@
-//! A small system to boot: a kernel of Debian, an initrd with its modules, and a root of one program.
+//! A small system to boot: a kernel of Debian, an initrd with its modules, and a root of one
+//! program.
 
 use std::env;
 use std::fs;
@@ -42,7 +43,8 @@ pub(crate) struct Parts {
 }
 
 impl Parts {
-    /// In the directory that `COLDPRESS_GUEST_KERNEL` names, an unpacked package, or on this machine itself.
+    /// In the directory that `COLDPRESS_GUEST_KERNEL` names, an unpacked package, or on this
+    /// machine itself.
     pub(crate) fn find() -> Option<Self> {
         let unpacked = env::var_os("COLDPRESS_GUEST_KERNEL").map(PathBuf::from);
         let root = unpacked.unwrap_or_else(|| "/".into());
@@ -128,7 +130,8 @@ impl<'a> System<'a> {
     }
 }
 
-/// An entry of a cpio archive in its "new ASCII" format, as the kernel's `initramfs-buffer-format` states it.
+/// An entry of a cpio archive in its "new ASCII" format, as the kernel's `initramfs-buffer-format`
+/// states it.
 fn entry(archive: &mut Vec<u8>, name: &str, mode: u32, content: &[u8]) {
     let inode = archive.len();
     let fields = [

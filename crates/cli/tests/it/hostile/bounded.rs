@@ -9,8 +9,8 @@ use std::thread::available_parallelism;
 
 use crate::run::{Stage, command};
 
-/// Processor time of one run of a debug build on a small image, in s. The longest, `ls -R --json` of names that all directories share,
-/// takes 12 s of a loaded processor of 2.25 GHz.
+/// Processor time of one run of a debug build on a small image, in s. The longest, `ls -R --json`
+/// of names that all directories share, takes 12 s of a loaded processor of 2.25 GHz.
 const TIME_S: u32 = 60;
 /// Time on the clock: a run that sleeps hangs as well.
 const PATIENCE_S: u32 = 300;

@@ -7,8 +7,8 @@ use coldpress_nasty::{Case, Packing, Tables, sample};
 
 use super::bounded::{Yard, is_full};
 
-/// Every way to read the image `image`, also beside `sound`, which breaks no rule. What is written goes to
-/// `out`, which is not there before.
+/// Every way to read the image `image`, also beside `sound`, which breaks no rule. What is written
+/// goes to `out`, which is not there before.
 ///
 /// A new verb is a new line.
 const VERBS: &[&[&str]] = &[

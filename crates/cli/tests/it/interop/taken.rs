@@ -6,8 +6,8 @@ use std::process::Command;
 
 use crate::run::program;
 
-/// Content of a part in bytes, and its files: several blocks of 1M and several metadata blocks. With
-/// 18 images of each part, these keep the suite below a minute on two cores.
+/// Content of a part in bytes, and its files: several blocks of 1M and several metadata blocks.
+/// With 18 images of each part, these keep the suite below a minute on two cores.
 const BYTES_MAX: u64 = 8 << 20;
 const FILES_MAX: u64 = 1000;
 

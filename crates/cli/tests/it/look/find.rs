@@ -164,7 +164,8 @@ fn mounted() -> Mounted {
 struct Mounted(Stage);
 
 impl Mounted {
-    /// Demands that GNU find in the mount and ours in the image find the same paths; returns how many.
+    /// Demands that GNU find in the mount and ours in the image find the same paths; returns how
+    /// many.
     fn demand_equal(&self, theirs: &[&str], ours: &[&str], what: &str) -> usize {
         let mut find = Command::new("find");
         find.arg(".").args(theirs).arg("-print0").env("LC_ALL", "C");

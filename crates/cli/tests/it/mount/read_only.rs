@@ -1,4 +1,5 @@
-//! What a read-only file system refuses, and how: every call answers as it does for the kernel's mount.
+//! What a read-only file system refuses, and how: every call answers as it does for the kernel's
+//! mount.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -158,7 +159,8 @@ fn changes(path: &Path) -> Vec<(&'static str, Answer)> {
     ]
 }
 
-/// Calls that only look. Opening past caches (`O_DIRECT`) is left out: FUSE allows it, the kernel's `SquashFS` does not.
+/// Calls that only look. Opening past caches (`O_DIRECT`) is left out: FUSE allows it, the kernel's
+/// `SquashFS` does not.
 fn looks(path: &Path) -> Vec<(&'static str, Answer)> {
     let done = |answer: Result<(), Errno>| answer.map(|()| 0);
     let length = |file: &rustix::fd::OwnedFd| seek(file, SeekFrom::End(0));

@@ -78,7 +78,8 @@ fn images_of_gensquashfs_show_the_tree_they_were_made_of() {
         return;
     }
     let stage = MountStage::empty();
-    // It stores neither hard links nor owners of a directory that is packed, and sockets not at all.
+    // It stores neither hard links nor owners of a directory that is packed, and sockets not at
+    // all.
     let source = stage.at("source");
     fs::create_dir_all(source.join("a/b")).unwrap();
     fs::write(source.join("a/b/large"), large()).unwrap();

@@ -10,8 +10,8 @@ use crate::skip;
 
 /// `nobody`, in the group of the same number.
 const NOBODY: u32 = 65_534;
-/// Defines `nobody COMMAND...`, and `leave COMMAND...` that goes on until the mount is no longer busy; gives `/dev/fuse` to everyone, as it
-/// usually is.
+/// Defines `nobody COMMAND...`, and `leave COMMAND...` that goes on until the mount is no longer
+/// busy; gives `/dev/fuse` to everyone, as it usually is.
 const PREPARE: &str = "\
     set -e; mknod -m 666 device c 10 229; mount --bind device /dev/fuse; \
     nobody() { setpriv --reuid=65534 --regid=65534 --clear-groups \"$@\"; }; \

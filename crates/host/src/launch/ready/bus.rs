@@ -1,7 +1,7 @@
 //! A name on a message bus that gets an owner.
 //!
-//! Only what is needed of D-Bus is here, three calls and one signal: the crates that speak it whole bring an
-//! asynchronous runtime and thirty others with them, or are not kept.
+//! Only what is needed of D-Bus is here, three calls and one signal: the crates that speak it whole
+//! bring an asynchronous runtime and thirty others with them, or are not kept.
 
 mod address;
 mod message;

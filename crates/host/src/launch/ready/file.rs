@@ -66,8 +66,8 @@ impl FileWatch {
         now.is_some() && now != self.before
     }
 
-    /// Watches the nearest directory that there is; the same one again is no harm. What cannot be watched is looked
-    /// at from time to time.
+    /// Watches the nearest directory that there is; the same one again is no harm. What cannot be
+    /// watched is looked at from time to time.
     fn add_parent(&self) {
         let add = || -> io::Result<()> {
             let parent = self.place.open_parent()?;
@@ -84,7 +84,8 @@ impl FileWatch {
     }
 }
 
-/// `None` if nothing stands there. A directory changes with what is put into it: which one it is tells enough.
+/// `None` if nothing stands there. A directory changes with what is put into it: which one it is
+/// tells enough.
 fn identity(place: &Place) -> Option<Identity> {
     let found = fstat(place.open().ok()?).ok()?;
     let is_directory = FileType::from_raw_mode(found.st_mode).is_dir();

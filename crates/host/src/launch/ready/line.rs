@@ -62,8 +62,8 @@ impl Lines {
         self.found
     }
 
-    /// Takes what was written next. A line counts once it has its end: the first half of one can match what the
-    /// whole does not.
+    /// Takes what was written next. A line counts once it has its end: the first half of one can
+    /// match what the whole does not.
     pub(in crate::launch) fn take(&mut self, bytes: &[u8]) {
         for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
             if self.found {

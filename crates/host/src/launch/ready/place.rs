@@ -41,8 +41,8 @@ impl<'a> Seen<'a> {
         }
     }
 
-    /// Where the image is mounted on the machine; `None` for a program that runs inside it, which has mounts of its own
-    /// there: `/proc/PID/root` shows them.
+    /// Where the image is mounted on the machine; `None` for a program that runs inside it, which
+    /// has mounts of its own there: `/proc/PID/root` shows them.
     pub(super) fn machine_root(&self) -> Option<PathBuf> {
         (!self.is_inside).then(|| self.root.to_owned())
     }
@@ -59,7 +59,8 @@ pub(in crate::launch) struct Place {
 enum World {
     /// This process sees what the program sees.
     Machine,
-    /// The root directory of the program, once it runs: its `/tmp` and `/run` are mounts that nobody else sees.
+    /// The root directory of the program, once it runs: its `/tmp` and `/run` are mounts that
+    /// nobody else sees.
     Programs(Option<OwnedFd>),
 }
 

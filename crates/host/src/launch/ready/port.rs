@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use crate::Error;
 
-/// What a connection may take. A port of this machine accepts or refuses at once; only one whose queue is full lets
-/// others wait, and nobody asks for its output meanwhile.
+/// What a connection may take. A port of this machine accepts or refuses at once; only one whose
+/// queue is full lets others wait, and nobody asks for its output meanwhile.
 const PATIENCE: Duration = Duration::from_millis(20);
 
 /// Refuses a port that accepts already.

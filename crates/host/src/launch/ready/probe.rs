@@ -99,7 +99,8 @@ impl Run {
 
 impl Drop for Run {
     fn drop(&mut self) {
-        // Those that a run left behind too. A run that was waited for has no number any more that could be used.
+        // Those that a run left behind too. A run that was waited for has no number any more that
+        // could be used.
         if self.child.try_wait().is_ok_and(|ended| ended.is_none()) {
             let pid = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);
             let _ = pid.map(|group| kill_process_group(group, Signal::KILL));

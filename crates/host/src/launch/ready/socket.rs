@@ -17,7 +17,8 @@ pub(super) fn begin(place: &Place) -> Result<(), Error> {
     Ok(())
 }
 
-/// Whether it accepts a connection, which is closed at once. A socket file that a program left behind does not.
+/// Whether it accepts a connection, which is closed at once. A socket file that a program left
+/// behind does not.
 pub(super) fn accepts(place: &Place) -> bool {
     let Ok(file) = place.open() else { return false };
     // By its descriptor: the path may be that of another root, and longer than an address can be.

@@ -109,8 +109,8 @@ impl Watch {
         }
     }
 
-    /// Asks the program to end by what shows that it is ready, if that is a window which can be asked; returns whether
-    /// it was.
+    /// Asks the program to end by what shows that it is ready, if that is a window which can be
+    /// asked; returns whether it was.
     pub(in crate::launch) fn ask_to_close(&self) -> bool {
         match self {
             Self::Window(window) => window.ask_to_close(),

@@ -1,8 +1,9 @@
 //! An X11 window, seen when it is mapped.
 //!
-//! Windows are followed from their making on, so that those that a window manager puts into a frame, which are not
-//! below the root window any more when they are mapped, are seen too. Only windows that were made after the start
-//! count, so the clients that there were before take no part.
+//! Windows are followed from their making on, so that those that a window manager puts into a
+//! frame, which are not below the root window any more when they are mapped, are seen too. Only
+//! windows that were made after the start count, so the clients that there were before take no
+//! part.
 
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -27,8 +28,8 @@ const PROPERTY_WORDS: u32 = 256;
 /// Windows that are followed at once; a program that makes more has made its first one long ago.
 const WINDOWS_MAX: usize = 10_000;
 
-/// A server that resets when its last client has gone, as Xvfb does between two starts, refuses and drops connections
-/// for some milliseconds. So it is tried again, for so long.
+/// A server that resets when its last client has gone, as Xvfb does between two starts, refuses and
+/// drops connections for some milliseconds. So it is tried again, for so long.
 const RESET_TIME: Duration = Duration::from_secs(1);
 const RESET_PAUSE: Duration = Duration::from_millis(10);
 
@@ -163,7 +164,8 @@ impl WindowWatch {
         Ok(self.found.is_some())
     }
 
-    /// After a reset, in which the server destroyed all windows: those that are there by now are new.
+    /// After a reset, in which the server destroyed all windows: those that are there by now are
+    /// new.
     fn connect_again(&mut self) -> Result<(), String> {
         loop {
             let link = Link::open_within_reset(&self.display, self.began)?;

@@ -269,7 +269,8 @@ fn a_window_is_asked_to_close_if_it_takes_part() {
     assert_eq!(outcome.status.signal, Some(15), "{outcome:?}");
 }
 
-/// Stands between clients and a server as one that resets: connections are refused, dropped, and cut while they are used.
+/// Stands between clients and a server as one that resets: connections are refused, dropped, and
+/// cut while they are used.
 fn reset_in_front_of(server: &Server, socket: &Path) {
     let listener = UnixListener::bind(socket).unwrap();
     let number = server.display.trim_start_matches(':');

@@ -218,8 +218,8 @@ impl Act<'_, '_> {
         self.notes.see(time_us, pid, seen, path);
     }
 
-    /// Notes what a path was asked for: what was seen if the call did it, that it was looked up if it
-    /// was there, and that its directory was searched if it was not.
+    /// Notes what a path was asked for: what was seen if the call did it, that it was looked up if
+    /// it was there, and that its directory was searched if it was not.
     fn see_if_there(&mut self, seen: Seen, path: &[u8]) {
         match &self.call.outcome {
             Outcome::Value(..) => self.see(seen, path),

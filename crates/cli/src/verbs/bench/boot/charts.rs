@@ -35,7 +35,8 @@ pub(super) fn write(directory: &Path, charts: &[BootChart]) -> anyhow::Result<()
     Ok(())
 }
 
-/// `1-xz`: letters that every file system and every shell takes, and a number, so that no two are the same.
+/// `1-xz`: letters that every file system and every shell takes, and a number, so that no two are
+/// the same.
 fn file_stem(number: u32, name: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
     let name: String = name

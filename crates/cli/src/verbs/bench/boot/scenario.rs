@@ -13,8 +13,9 @@ use coldpress_report::text::{escaped, quoted};
 use crate::study;
 use crate::verbs::bench::boot::args::BootArgs;
 
-/// What every kernel is told: where to talk, to say only what matters, since a serial console is slow, to end when it
-/// panics, and systemd to name its units: it cuts descriptions, at another place when a unit begins than when it ends.
+/// What every kernel is told: where to talk, to say only what matters, since a serial console is
+/// slow, to end when it panics, and systemd to name its units: it cuts descriptions, at another
+/// place when a unit begins than when it ends.
 const WORDS: &str = "ro console=ttyS0 loglevel=4 panic=-1 systemd.status_unit_format=name";
 
 /// Processors of a guest, where there are as many: enough for a boot to be parallel.

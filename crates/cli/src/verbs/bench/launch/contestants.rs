@@ -158,7 +158,8 @@ fn mounts(asked: &[MountName]) -> anyhow::Result<Vec<MountBy>> {
     asked.iter().map(mount).collect()
 }
 
-/// The images of `--image`; loop devices need whole paths, and mistakes are told before anything is built.
+/// The images of `--image`; loop devices need whole paths, and mistakes are told before anything is
+/// built.
 fn others(args: &BenchLaunchArgs) -> anyhow::Result<Vec<Image>> {
     let image = |asked: &super::args::NamedImage| {
         let path = asked.path.canonicalize();

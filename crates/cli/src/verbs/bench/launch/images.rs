@@ -20,7 +20,8 @@ pub(super) struct Made {
     pub(super) missing: Vec<String>,
 }
 
-/// Makes every image of a matrix by the machinery of `bench build`: each tool is a program of its own, timed alike.
+/// Makes every image of a matrix by the machinery of `bench build`: each tool is a program of its
+/// own, timed alike.
 ///
 /// # Errors
 ///

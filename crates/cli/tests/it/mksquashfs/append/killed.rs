@@ -1,4 +1,5 @@
-//! Signals while an image is appended to. `scripts/append-kills.sh` does the same at random moments.
+//! Signals while an image is appended to. `scripts/append-kills.sh` does the same at random
+//! moments.
 
 use std::fs;
 use std::process::Child;

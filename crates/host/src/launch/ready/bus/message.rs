@@ -1,4 +1,5 @@
-//! Messages of D-Bus, as far as a name's owner needs them ("D-Bus Specification", message protocol).
+//! Messages of D-Bus, as far as a name's owner needs them ("D-Bus Specification", message
+//! protocol).
 
 use std::io;
 
