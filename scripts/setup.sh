@@ -61,7 +61,7 @@ need_peers() {
     have implantisomd5 || apt_install isomd5sum || true
     have fakeroot || apt_install fakeroot || true
     # Signatures of AppImages.
-    have gpg || apt_install gnupg || true
+    have gpg && have gpg-agent || apt_install gnupg || true
     # Hash trees.
     have veritysetup || apt_install cryptsetup-bin || true
     # Recordings of other tools, and files on a plain file system.
