@@ -9,6 +9,7 @@ use coldpress_container::{Means, Reference, open};
 use coldpress_format::BlockSize;
 use coldpress_image::{find_images, read_sif};
 use coldpress_retrofit::{AppImage, IsoImage, SifImage, zsync};
+use coldpress_snap::{Metadata, Surroundings};
 use coldpress_writer::{
     Digest, Input, Layer, LayerKind, LayersInput, SourceOptions, TarDefaults, gather,
 };
@@ -75,6 +76,23 @@ pub(crate) fn iso(data: &[u8]) {
         if let Ok(Some(medium)) = IsoImage::open(&source, wanted) {
             assert!(medium.image().end <= data.len() as u64);
         }
+    }
+}
+
+/// Reads what a snap says of itself, and starts each of its apps in words.
+pub(crate) fn snap(data: &[u8]) {
+    let Ok(metadata) = Metadata::parse(data) else {
+        return;
+    };
+    let around = Surroundings {
+        data: "/data",
+        architecture: "amd64",
+        variable: &|name| (name == "PATH").then(|| "/bin:$PATH".to_owned()),
+    };
+    for app in metadata.apps.keys() {
+        let started = metadata.start(app, &around);
+        assert!(!matches!(started, Ok(None)), "{app} is one of the apps");
+        let _ = metadata.environment(Some(app), &around);
     }
 }
 

@@ -23,7 +23,7 @@ mod words;
 pub type Target = fn(&[u8]);
 
 /// Every target and its name.
-pub const TARGETS: [(&str, Target); 20] = [
+pub const TARGETS: [(&str, Target); 21] = [
     ("image", images::image),
     ("listing", images::listing),
     ("extraction", trees::extraction),
@@ -34,6 +34,7 @@ pub const TARGETS: [(&str, Target); 20] = [
     ("sif", containers::sif),
     ("app-image", containers::app_image),
     ("iso", containers::iso),
+    ("snap", containers::snap),
     ("trace", lists::trace),
     ("profile", lists::profile),
     ("plan", lists::plan),
