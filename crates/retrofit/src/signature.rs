@@ -10,7 +10,6 @@ use std::io;
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 
-use coldpress_host::{Command, Ready, launch};
 use coldpress_image::ReadAt;
 use coldpress_report::text::hex;
 use sha2::{Digest as _, Sha256};
@@ -19,6 +18,7 @@ use crate::app_image::AppImage;
 use crate::error::Error;
 use crate::field::read_up_to;
 use crate::program::{Place, Section};
+use crate::tool;
 
 /// Makes signatures.
 pub const SIGNER: &str = "gpg";
@@ -129,15 +129,8 @@ fn run(
     stop: &mut dyn FnMut() -> bool,
 ) -> Result<(), Error> {
     let words = [SIGNER, "--batch", "--yes"].map(OsString::from);
-    let command = Command {
-        args: words.into_iter().chain(args).collect(),
-        chroot: false,
-        environment: Vec::new(),
-        working_directory: None,
-        timeout_s: TIMEOUT_S,
-        ready: Ready::Exit,
-    };
-    let outcome = launch(&command, Path::new("/"), None, stop)?;
+    let args = words.into_iter().chain(args).collect();
+    let outcome = tool::run(args, TIMEOUT_S, stop)?;
     if outcome.status.success() {
         return Ok(());
     }

@@ -5,10 +5,9 @@ use std::fs::{self, File};
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 
-use coldpress_host::{Command, Ready, launch};
-
 use crate::container::Container;
 use crate::error::Error;
+use crate::tool;
 
 /// What an AppImage is called on the file system that [`stand`] makes.
 pub const STANDING: &str = "app";
@@ -46,15 +45,7 @@ pub fn stand(
     let mut args: Vec<OsString> = words.map(OsString::from).to_vec();
     args.extend(["-d".into(), tree.clone().into(), to.into()]);
     args.push(format!("{kib}k").into());
-    let command = Command {
-        args,
-        chroot: false,
-        environment: Vec::new(),
-        working_directory: None,
-        timeout_s: TIMEOUT_S,
-        ready: Ready::Exit,
-    };
-    let outcome = launch(&command, Path::new("/"), None, stop)?;
+    let outcome = tool::run(args, TIMEOUT_S, stop)?;
     if !outcome.status.success() {
         let said = String::from_utf8_lossy(&outcome.stderr_tail);
         return Err(failed(io::Error::other(format!("{MAKER} failed: {said}"))));

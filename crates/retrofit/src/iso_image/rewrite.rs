@@ -4,9 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::Path;
 
-use coldpress_host::{Command, Ready, launch};
 use coldpress_image::ReadAt as _;
 use coldpress_iso::Naming;
 
@@ -14,6 +12,7 @@ use super::IsoImage;
 use crate::container::copy;
 use crate::error::Error;
 use crate::site::Site;
+use crate::tool;
 
 /// Makes file systems of live media; of the package of that name.
 pub(crate) const XORRISO: &str = "xorriso";
@@ -67,15 +66,7 @@ pub(super) fn rewrite(
             args.extend([path.into(), "--".into()]);
         }
     }
-    let command = Command {
-        args,
-        chroot: false,
-        environment: Vec::new(),
-        working_directory: None,
-        timeout_s: TIMEOUT_S,
-        ready: Ready::Exit,
-    };
-    let outcome = match launch(&command, Path::new("/"), None, site.stop) {
+    let outcome = match tool::run(args, TIMEOUT_S, site.stop) {
         Err(coldpress_host::Error::CannotRun { .. }) => return Err(Error::NoXorriso),
         launched => launched?,
     };
