@@ -13,6 +13,7 @@ pub(crate) mod pseudo_files;
 pub(crate) mod reading;
 pub(crate) mod recorder;
 pub(crate) mod source;
+pub(crate) mod start_pack;
 pub(crate) mod study;
 pub(crate) mod tar;
 pub(crate) mod verity;

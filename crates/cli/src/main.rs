@@ -26,6 +26,7 @@ mod recording;
 mod registries;
 mod resolve;
 mod start;
+mod start_pack;
 mod steps;
 mod study;
 mod tuning;
@@ -34,11 +35,14 @@ mod verbs;
 use std::process::ExitCode;
 
 use coldpress_session::ui::Ui;
-use coldpress_session::{exit, failure};
+use coldpress_session::{exit, failure, page_reader};
 
 use crate::verbs::Cli;
 
 fn main() -> ExitCode {
+    if let Some(code) = page_reader::run_if_asked() {
+        return code;
+    }
     if let Some((tool, words)) = verbs::called_as_tool() {
         return verbs::main_of_tool(tool, &words);
     }

@@ -5,10 +5,12 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use anyhow::Context as _;
+use anyhow::{Context as _, anyhow};
 use coldpress_layout::{Dialect, Finding, NodeId, Plan, SortFile, Tree};
+use coldpress_report::failure::hint;
 use coldpress_report::text::quoted;
 use coldpress_session::ui::Ui;
+use coldpress_trace::WorkingSet;
 use coldpress_writer::{Input, Rules, Source};
 
 use crate::flags::profile::OrderingProfileArgs;
@@ -64,6 +66,21 @@ impl Ordering {
         match self {
             Self::Profile(profile) => profile.keep_recorded(source, include, ui),
             Self::Plan(_) | Self::Sort(_) => Ok(()),
+        }
+    }
+
+    /// What a start touches, for a start pack.
+    ///
+    /// # Errors
+    ///
+    /// If this is no profile, or more of it is stale than allowed.
+    pub(crate) fn working_set(&mut self, source: &Source, ui: &Ui) -> anyhow::Result<WorkingSet> {
+        match self {
+            Self::Profile(profile) => profile.working_set(source, ui),
+            Self::Plan(_) | Self::Sort(_) => {
+                let error = anyhow!("a start pack needs a recording of the start");
+                Err(hint(error, "name a trace or a profile with --profile"))
+            }
         }
     }
 

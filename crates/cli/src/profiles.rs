@@ -9,7 +9,7 @@ use coldpress_report::failure::hint;
 use coldpress_report::text::{plural, quoted, some_of};
 use coldpress_report::units::count;
 use coldpress_session::ui::Ui;
-use coldpress_trace::{ContentHash, Profile};
+use coldpress_trace::{ContentHash, Profile, WorkingSet};
 use coldpress_writer::{Output, Rules, Source};
 
 use crate::flags::profile::{OrderingProfileArgs, StalenessArgs};
@@ -112,6 +112,16 @@ impl OrderingProfile {
         }
         warn_of_stale(&matching, ui);
         Ok(matching)
+    }
+
+    /// What it touches, as far as the source has it; warns of the rest.
+    ///
+    /// # Errors
+    ///
+    /// As [`plan`](Self::plan).
+    pub(crate) fn working_set(&mut self, source: &Source, ui: &Ui) -> anyhow::Result<WorkingSet> {
+        self.profile = self.fresh(source, ui)?.profile;
+        Ok(self.profile.working_set(0.0))
     }
 
     /// What of the profile is in a source.

@@ -10,7 +10,7 @@ use coldpress_format::BlockSize;
 use coldpress_layout::Plan;
 use coldpress_report::text::{plural, quoted, some_of};
 use coldpress_session::ui::Ui;
-use coldpress_trace::{Access, Header, PAGE_SIZE_BYTES, Profile, Trace};
+use coldpress_trace::{Access, Header, PAGE_SIZE_BYTES, Profile, Trace, WorkingSet};
 use coldpress_tune::FileCode;
 use coldpress_writer::Source;
 
@@ -39,6 +39,14 @@ impl Start {
         let trace = Trace::parse(&bytes);
         let trace = trace.with_context(|| format!("cannot use {}", quoted(path)))?;
         Ok(Self::Trace(trace))
+    }
+
+    /// What it touches.
+    pub(crate) fn working_set(&self) -> WorkingSet {
+        match self {
+            Self::Trace(trace) => trace.working_set(),
+            Self::Profile(profile) => profile.working_set(0.0),
+        }
     }
 
     /// The plan of an image of this block size.

@@ -3,6 +3,7 @@
 mod dedup;
 mod hash_tree;
 mod inputs;
+mod start_pack;
 
 use std::collections::BTreeSet;
 use std::io::Write as _;
@@ -27,6 +28,7 @@ use crate::resolve::ImageSettings;
 pub(crate) use dedup::{compare, find_duplicates, sketch};
 pub(crate) use hash_tree::{hashing, print_tree, protect, tree_files};
 pub(crate) use inputs::{parse_profile, read_plan, read_profile, scan, scan_image};
+pub(crate) use start_pack::{add_start_pack, start_pack_line};
 
 /// How many warnings are printed before the rest is only counted.
 const WARNINGS_MAX: usize = 10;

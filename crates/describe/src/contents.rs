@@ -63,6 +63,8 @@ impl Contents {
             ),
             None => (None, None, None, None),
         };
+        let pack = image.start_pack().ok().flatten();
+        let pack = pack.map(|pack| pack.start()..pack.end());
         Self {
             image: path.display().to_string(),
             container: None,
@@ -76,7 +78,7 @@ impl Contents {
             blocks,
             kinds,
             sizes,
-            parts: parts::of(superblock, bytes),
+            parts: parts::of(superblock, bytes, pack),
         }
     }
 

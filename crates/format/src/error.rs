@@ -80,6 +80,8 @@ pub enum Part {
     DataArea,
     /// Zeros behind the image.
     Padding,
+    /// The pages of a start, after the image.
+    StartPack,
 }
 
 impl fmt::Display for Part {
@@ -100,6 +102,7 @@ impl fmt::Display for Part {
             Self::XattrTable => "xattr table",
             Self::DataArea => "data area",
             Self::Padding => "padding",
+            Self::StartPack => "start pack",
         })
     }
 }
@@ -182,6 +185,18 @@ pub enum Rule {
     /// A directory contains itself, or has two parents.
     #[error("the directory is reached twice (a loop or a second parent)")]
     Loop,
+    /// Bytes are not those of which a digest was made.
+    #[error("the {of} does not match its digest")]
+    WrongDigest {
+        /// What was digested.
+        of: &'static str,
+    },
+    /// What stands twice is not the same.
+    #[error("differs from {from}")]
+    Differs {
+        /// What else holds it.
+        from: &'static str,
+    },
     /// Compressed bytes do not decode.
     #[error("the compressed bytes do not decode to at most {limit} bytes")]
     Undecodable {

@@ -26,6 +26,7 @@ mod error;
 mod fragment;
 mod inode;
 mod metadata;
+mod start_pack;
 mod superblock;
 mod xattr;
 
@@ -46,6 +47,10 @@ pub use inode::{
     RawFile, RawInodeHeader, RawIpc, RawSymlink, TailEnd,
 };
 pub use metadata::{MetadataHeader, table_blocks};
+pub use start_pack::{
+    PACK_MAGIC, PACK_PAGE_BYTES, PackFile, PackHeader, PackIndex, PackPiece, PackRun, RawPackFile,
+    RawPackHeader, RawPackIndex, RawPackPiece, RawPackRun, pack_start, stated_pack_bytes,
+};
 pub use superblock::{Flags, MAGIC, PADDING_SIZE, RawSuperblock, SUPERBLOCK_SIZE, Superblock};
 pub use xattr::{
     RawXattrId, RawXattrKey, RawXattrTable, RawXattrValue, XattrId, XattrPrefix, XattrTable,

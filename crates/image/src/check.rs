@@ -5,6 +5,7 @@
 mod bytes;
 mod data;
 mod options;
+mod start_pack;
 mod superblock;
 mod tables;
 
@@ -17,8 +18,8 @@ use crate::survey::{Survey, survey};
 
 /// Checks an image: superblock, options and tables as strictly as the kernel; every inode and
 /// listing; numbers, counts, references and owners against each other; that every data and fragment
-/// block decompresses to the length that the inodes give it; and that every byte belongs to
-/// something.
+/// block decompresses to the length that the inodes give it; that every byte belongs to something;
+/// and that the pages of a start pack are those of the files.
 ///
 /// Damage does not end the check: what is beside and behind it is checked, too.
 ///
@@ -42,6 +43,10 @@ pub fn check(
     let mut findings = Findings::default();
     let survey = check_metadata(image, &mut findings, &mut || progress(0))?;
     data::check(image, &survey, &mut findings, progress)?;
+    let area = image.data_area();
+    start_pack::check(image, &mut findings, &mut || {
+        progress(area.end - area.start)
+    })?;
     Ok(findings.into_problems())
 }
 

@@ -11,7 +11,7 @@ use coldpress_format::{
 use crate::decoders::Decoders;
 use crate::error::Error;
 use crate::region::Region;
-use crate::source::{ReadAt, open_source};
+use crate::source::{ReadAdvice, ReadAt, open_source};
 use crate::store::{Store, read_exact};
 use crate::table::Table;
 use crate::xattr::XattrSets;
@@ -165,6 +165,11 @@ impl Image {
         };
         let word = u64::from_le_bytes(bytes);
         Ok(Some(InodeRef::parse(word, Part::ExportTable, start)?))
+    }
+
+    /// Tells the source how it will be read, by image bytes.
+    pub fn advise(&self, advice: ReadAdvice) {
+        self.store.advise(advice);
     }
 
     /// Image byte behind the superblock and the compressor options, where data begins.

@@ -83,6 +83,7 @@ mod reader_requirements;
 mod region;
 mod slots;
 mod source;
+mod start_pack;
 mod store;
 mod stored;
 mod stream_header;
@@ -122,7 +123,8 @@ pub use metadata_map::{MetadataKind, MetadataMap};
 pub use path_budget::PathBudget;
 pub use place::MetadataPlace;
 pub use reader_requirements::ReaderRequirements;
-pub use source::{Offset, Prefix, ReadAt, open_file};
+pub use source::{Offset, Prefix, ReadAdvice, ReadAt, open_file};
+pub use start_pack::StartPack;
 pub use stored::StoredBlock;
 pub use tar::{
     Archived, LeftOut, PlainEntry, TarOptions, write_tar, write_tar_end, write_tar_entry,

@@ -9,7 +9,7 @@ use crate::decoders::Decoders;
 use crate::error::Error;
 use crate::region::Region;
 use crate::slots::Slots;
-use crate::source::ReadAt;
+use crate::source::{ReadAdvice, ReadAt};
 
 /// Decompressed metadata blocks kept: 2 MiB, the inodes of some 60,000 files.
 const METADATA_SLOTS: usize = 256;
@@ -54,6 +54,11 @@ impl Store {
         self.source
             .size_bytes()
             .map_err(|source| Error::Read { start: 0, source })
+    }
+
+    /// Tells the source how it will be read.
+    pub(crate) fn advise(&self, advice: ReadAdvice) {
+        self.source.advise(advice);
     }
 
     /// Fills `buf` with the image bytes from `start` on.

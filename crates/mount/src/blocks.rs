@@ -134,6 +134,14 @@ impl Blocks {
         }
     }
 
+    /// Whether all blocks of a range are decompressed.
+    pub(crate) fn has_all(&self, map: &FileMap, range: Range<u64>) -> bool {
+        map.pieces(range).all(|piece| match piece {
+            Piece::Zeros(_) => true,
+            Piece::Block(block, _) => self.cache.has(&key(&block)),
+        })
+    }
+
     /// What a block holds.
     pub(crate) fn block(&self, image: &Image, block: &StoredBlock) -> Result<Arc<Block>, Error> {
         self.cache

@@ -22,6 +22,9 @@ pub enum Failure {
     Unknown,
     /// The image is damaged there or cannot be read: `EIO`.
     Damaged,
+    /// It was read around what a program needs, and is not worth it now: `EIO`, which the kernel
+    /// keeps to itself. Whoever needs it has it asked for again.
+    PutOff,
 }
 
 /// A failure, or an error of the image that becomes one once it was told.

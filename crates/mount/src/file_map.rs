@@ -83,6 +83,16 @@ impl FileMap {
         before > 0 && before == read.start
     }
 
+    /// Whether a read goes on where the one before it ended, without noting it.
+    pub(crate) fn would_go_on(&self, read: &Range<u64>) -> bool {
+        read.start > 0 && self.read_end.load(Ordering::Relaxed) == read.start
+    }
+
+    /// The file, as its inode has it.
+    pub(crate) fn file(&self) -> &File {
+        &self.file
+    }
+
     /// Where the block ends in which a byte of the file lies.
     pub(crate) fn block_end(&self, offset: u64) -> u64 {
         let block_bytes = u64::from(self.block_size.bytes());

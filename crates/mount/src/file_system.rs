@@ -4,12 +4,11 @@ use std::fmt;
 use std::sync::Arc;
 
 use coldpress_format::{Body, Inode, InodeRef, NAME_MAX_BYTES};
-use coldpress_image::{Error, Image, StoredBlock};
+use coldpress_image::{Error, Image, StartPack, StoredBlock};
 
 use crate::attributes::{Attributes, Volume};
 use crate::blocks::Blocks;
 use crate::cache::{Cache, CacheCounts};
-use crate::content::Content;
 use crate::damage::{ReportedDamage, Tell};
 use crate::failure::{Failure, Fault};
 use crate::file_map::FileMap;
@@ -18,6 +17,7 @@ use crate::listing::{Directory, Listing};
 use crate::node::{NodeId, Nodes, Place};
 use crate::page_cache_push::PushQueue;
 use crate::prefetch_control::{Over, PrefetchControl};
+use crate::start_pack::PackReader;
 use crate::stats::{Reads, Stats};
 
 /// Memory for listings of directories: some 100,000 names.
@@ -50,8 +50,9 @@ pub struct FileSystem {
     pub(crate) nodes: Nodes,
     listings: Cache<InodeRef, Listing>,
     maps: Cache<InodeRef, FileMap>,
-    blocks: Blocks,
-    reads: Reads,
+    pub(crate) blocks: Blocks,
+    pub(crate) start_pack: Option<PackReader>,
+    pub(crate) reads: Reads,
     reported_damage: ReportedDamage,
 }
 
@@ -73,11 +74,19 @@ impl FileSystem {
             listings: Cache::new(LISTINGS_BYTES, USUAL_BYTES),
             maps: Cache::new(MAPS_BYTES, USUAL_BYTES),
             blocks: Blocks::new(&image, options.cache_bytes),
+            start_pack: None,
             reads: Reads::default(),
             reported_damage: ReportedDamage::new(tell),
             image,
             options,
         })
+    }
+
+    /// Takes pages from a start pack of the image where it has them.
+    #[must_use]
+    pub fn with_start_pack(self, pack: StartPack) -> Self {
+        let start_pack = Some(PackReader::new(pack));
+        Self { start_pack, ..self }
     }
 
     /// Looks a name up; the kernel then knows the inode until it [forgets](Self::forget) it.
@@ -180,26 +189,6 @@ impl FileSystem {
         })
     }
 
-    /// Bytes of a file: fewer than asked for only at its end, none behind it.
-    ///
-    /// # Errors
-    ///
-    /// [`Failure::IsDirectory`]; [`Failure::OtherType`] of what is no file either.
-    ///
-    /// # Cost
-    ///
-    /// Decompresses the blocks that are not kept, with [`Helpers`](crate::Helpers) all at once;
-    /// copies only what lies in several.
-    pub fn read(&self, node: NodeId, offset: u64, len_bytes: u32) -> Result<Content, Failure> {
-        let at = self.nodes.at(node).ok_or(Failure::Unknown)?;
-        let map = self.map(at).map_err(|fault| self.tell(node, fault))?;
-        let range = offset..offset.saturating_add(len_bytes.into());
-        let read = self.blocks.read(&self.image, node, &map, range);
-        let content = read.map_err(|error| self.tell(node, error.into()))?;
-        self.reads.note(content.bytes().len());
-        Ok(content)
-    }
-
     /// What the image takes.
     pub fn volume(&self) -> Volume {
         let superblock = self.image.superblock();
@@ -228,6 +217,7 @@ impl FileSystem {
             listings: self.listings.counts(),
             block_lists: self.maps.counts(),
             prefetch: self.blocks.prefetch_control.counts(),
+            start_pack: self.start_pack.as_ref().map(PackReader::counts),
         }
     }
 
@@ -250,6 +240,14 @@ impl FileSystem {
 
     pub(crate) fn push_queue(&self) -> &PushQueue {
         &self.blocks.push_queue
+    }
+
+    pub(crate) fn start_pack(&self) -> Option<&PackReader> {
+        self.start_pack.as_ref()
+    }
+
+    pub(crate) fn image(&self) -> &Image {
+        &self.image
     }
 
     pub(crate) fn offers(&self) -> &Offers {
@@ -279,7 +277,7 @@ impl FileSystem {
     }
 
     /// Where the blocks of the file lie whose inode lies there.
-    fn map(&self, at: InodeRef) -> Result<Arc<FileMap>, Fault> {
+    pub(crate) fn map(&self, at: InodeRef) -> Result<Arc<FileMap>, Fault> {
         self.maps.get(at, || match self.image.inode(at)?.body {
             Body::File(file) => Ok(FileMap::new(&self.image, file).map_err(Error::from)?),
             Body::Directory(_) => Err(Failure::IsDirectory.into()),
@@ -329,7 +327,7 @@ impl FileSystem {
         ))
     }
 
-    fn tell(&self, node: NodeId, fault: Fault) -> Failure {
+    pub(crate) fn tell(&self, node: NodeId, fault: Fault) -> Failure {
         match fault {
             Fault::Refused(failure) => failure,
             Fault::Damaged(error) => {

@@ -18,6 +18,10 @@
 //! request. Listings, block lists and decompressed blocks are kept in bounded caches, in which
 //! threads that need the same thing wait for the one that makes it.
 //!
+//! An image may have a start pack: the pages that a start touches. [`PackPrefetch`] reads it ahead
+//! and hands its pages to the kernel; what needs more than it holds is put off meanwhile
+//! ([`ReadReason`]).
+//!
 //! [`Server`] (feature `fuse`) answers a kernel that has mounted the file system; mounting is not
 //! done here. A [`Recorder`] sees the requests of a server whose kernel is told to ask for each
 //! page by itself, and so what a start accesses.
@@ -36,14 +40,17 @@ mod helpers;
 mod listing;
 mod node;
 mod pace;
+mod pack_delivery;
 mod page_cache_push;
 mod path;
 mod prefetch;
 mod prefetch_control;
 mod profile_cursor;
+mod reading;
 mod recorder;
 #[cfg(feature = "fuse")]
 mod server;
+mod start_pack;
 mod stats;
 mod xattrs;
 
@@ -56,9 +63,11 @@ pub use file_system::{FileSystem, Options};
 pub use helpers::Helpers;
 pub use listing::{Directory, Name};
 pub use node::NodeId;
+pub use pack_delivery::{PackPrefetch, PageDelivery, PageRanges};
 pub use page_cache_push::{Pusher, ReadAhead};
 pub use prefetch::{Prefetch, PrefetchLimits};
 pub use prefetch_control::{PrefetchCounts, PrefetchStage};
+pub use reading::ReadReason;
 pub use recorder::{Recorded, Recorder};
 #[cfg(feature = "fuse")]
 pub use server::{Activity, Server, ServerOptions};

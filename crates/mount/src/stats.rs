@@ -27,6 +27,8 @@ pub struct Stats {
     pub block_lists: CacheCounts,
     /// What was decompressed before it was asked for.
     pub prefetch: PrefetchCounts,
+    /// Of an image with a start pack: pages that it answered with, and reads that were put off.
+    pub start_pack: Option<(u64, u64)>,
 }
 
 /// Counts reads.

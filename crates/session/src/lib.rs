@@ -15,6 +15,7 @@ pub mod exit;
 pub mod external_tool;
 pub mod failure;
 pub mod interrupt;
+pub mod page_reader;
 pub mod privileges;
 pub mod state;
 pub mod timing;

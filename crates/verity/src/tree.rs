@@ -1,6 +1,8 @@
 //! A tree that exists.
 
-use coldpress_format::{self as squashfs, PADDING_SIZE, SUPERBLOCK_SIZE};
+use coldpress_format::{
+    self as squashfs, PADDING_SIZE, PackHeader, SUPERBLOCK_SIZE, pack_start, stated_pack_bytes,
+};
 use coldpress_image::ReadAt;
 
 use crate::block_bytes::BlockBytes;
@@ -121,7 +123,8 @@ impl Tree {
     }
 
     /// The tree that was appended to an image, if there is one: its superblock begins where its
-    /// data end, at the first data block or multiple of 4 KiB after the image.
+    /// data end, at the first data block or multiple of 4 KiB after the image, or after its start
+    /// pack.
     ///
     /// * `source`: the image, from its first byte on.
     /// * `used_bytes`: those of the image without padding.
@@ -131,10 +134,16 @@ impl Tree {
     /// As [`read`](Self::read), and if the superblock there is about other data.
     pub fn appended(source: &dyn ReadAt, used_bytes: u64) -> Result<Option<Self>, Error> {
         let padded = used_bytes.checked_next_multiple_of(PADDING_SIZE);
+        let pack_end = pack_end(source, pack_start(used_bytes))?;
         let ends = BlockBytes::all().flat_map(|block| {
             [Some(used_bytes), padded].map(|end| end?.checked_next_multiple_of(block.bytes()))
         });
         let mut starts: Vec<u64> = ends.flatten().collect();
+        let after_pack = |block: BlockBytes| {
+            let end = pack_end?;
+            end.checked_next_multiple_of(block.bytes())
+        };
+        starts.extend(BlockBytes::all().filter_map(after_pack));
         starts.sort_unstable();
         starts.dedup();
         for start in starts {
@@ -166,6 +175,20 @@ impl Tree {
         }
         Ok(None)
     }
+}
+
+/// Where the start pack ends that begins there, if one does.
+fn pack_end(source: &dyn ReadAt, start: u64) -> Result<Option<u64>, Error> {
+    let mut bytes = [0; PackHeader::SIZE];
+    let part = Part::Image;
+    let read = source.fill_at(&mut bytes, start);
+    let found = read.map_err(|source| Error::Read {
+        part,
+        start,
+        source,
+    })?;
+    let size_bytes = stated_pack_bytes(&bytes[..found]);
+    Ok(size_bytes.and_then(|size_bytes| start.checked_add(size_bytes)))
 }
 
 /// Bytes of a SquashFS image without padding; `None` if it is no image.

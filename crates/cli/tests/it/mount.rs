@@ -9,5 +9,6 @@ mod prefetch;
 mod read_only;
 mod squashfuse;
 mod stage;
+mod start_pack;
 mod tree;
 mod users;

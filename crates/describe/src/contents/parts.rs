@@ -1,5 +1,7 @@
 //! The parts of an image in the order of its bytes, and the share of each.
 
+use std::ops::Range;
+
 use coldpress_format::{Flags, MetadataHeader, SUPERBLOCK_SIZE, Superblock};
 use coldpress_image::ReadAt;
 use coldpress_verity::Tree;
@@ -21,7 +23,13 @@ pub(crate) struct Part {
 /// blocks lie before, and the first word of the index says where. For xattrs that word is the
 /// start of the names and values. A word that cannot be true is not followed: then the blocks are
 /// counted to the part before.
-pub(crate) fn of(superblock: &Superblock, bytes: &dyn ReadAt) -> Vec<Part> {
+///
+/// * `pack`: where its start pack lies, if it has one.
+pub(crate) fn of(
+    superblock: &Superblock,
+    bytes: &dyn ReadAt,
+    pack: Option<Range<u64>>,
+) -> Vec<Part> {
     let options_start = SUPERBLOCK_SIZE as u64;
     let mut starts = vec![("superblock", 0)];
     let mut data_start = options_start;
@@ -75,8 +83,11 @@ pub(crate) fn of(superblock: &Superblock, bytes: &dyn ReadAt) -> Vec<Part> {
     let file_bytes = bytes.size_bytes().unwrap_or(0);
     let appended = Tree::appended(bytes, superblock.bytes_used).ok().flatten();
     let tree_start = appended.map_or(file_bytes, |tree| tree.start);
+    let pack = pack.unwrap_or(tree_start..tree_start);
     let behind = [
-        ("padding", superblock.bytes_used, tree_start),
+        ("padding", superblock.bytes_used, pack.start),
+        ("start pack", pack.start, pack.end),
+        ("padding", pack.end, tree_start),
         ("hash tree", tree_start, file_bytes),
     ];
     parts.extend(

@@ -1,4 +1,4 @@
-//! The tables of docs/format.md state the same layout as the wire structures.
+//! The tables of docs/format.md and docs/start-pack.md state the same layout as the wire structures.
 
 use std::collections::BTreeMap;
 use std::mem::offset_of;
@@ -6,11 +6,13 @@ use std::mem::offset_of;
 use coldpress_format::{
     RawDevice, RawDirectory, RawDirectoryEntry, RawDirectoryHeader, RawExtendedDevice,
     RawExtendedDirectory, RawExtendedFile, RawExtendedIpc, RawFile, RawFragment, RawGzipOptions,
-    RawIndexEntry, RawInodeHeader, RawIpc, RawOptionPair, RawSuperblock, RawSymlink, RawXattrId,
-    RawXattrKey, RawXattrTable, RawXattrValue, RawZstdOptions,
+    RawIndexEntry, RawInodeHeader, RawIpc, RawOptionPair, RawPackFile, RawPackHeader, RawPackIndex,
+    RawPackPiece, RawPackRun, RawSuperblock, RawSymlink, RawXattrId, RawXattrKey, RawXattrTable,
+    RawXattrValue, RawZstdOptions,
 };
 
 const DOCUMENT: &str = include_str!("../../../../docs/format.md");
+const START_PACK: &str = include_str!("../../../../docs/start-pack.md");
 const TABLE_HEAD: &str = "| Byte | Size | Field | Meaning |";
 
 /// A record: its size in bytes, and offset, size and name of each field.
@@ -72,6 +74,14 @@ fn records_in_code() -> BTreeMap<String, Record> {
         RawXattrValue { value_size }
         RawXattrId { pairs, count, size }
         RawXattrTable { pairs_start, count, unused }
+        RawPackHeader {
+            magic, version, compressor, piece_count, index_piece_count, unused, size_bytes,
+            superblock_digest, table_digest, header_digest,
+        }
+        RawPackPiece { size, len_bytes, digest }
+        RawPackIndex { file_count, run_count }
+        RawPackFile { inode, size_bytes, digest, path_bytes }
+        RawPackRun { file, page_count, first_page }
     }
 }
 
@@ -132,7 +142,8 @@ fn field(record: &str, row: &str) -> (usize, usize, String) {
 
 #[test]
 fn every_table_states_the_layout_of_its_structure() {
-    let (code, document) = (records_in_code(), records_in(DOCUMENT));
+    let (code, mut document) = (records_in_code(), records_in(DOCUMENT));
+    document.extend(records_in(START_PACK));
     for (name, record) in &code {
         assert_eq!(Some(record), document.get(name), "{name}");
     }
@@ -155,7 +166,8 @@ fn every_public_wire_structure_is_compared() {
 
 #[test]
 fn fields_fill_their_record_without_a_gap() {
-    for (name, record) in records_in(DOCUMENT) {
+    let records = [DOCUMENT, START_PACK].map(records_in);
+    for (name, record) in records.into_iter().flatten() {
         let end = record.fields.iter().fold(0, |end, (offset, size, field)| {
             assert_eq!(*offset, end, "{name}: {field}");
             end + size

@@ -35,6 +35,11 @@ fn check_size(image: &Image, findings: &mut Findings) {
         let at = (Part::Padding, used);
         findings.expect_usual(at, "number of bytes that are not zero", 1, 0);
     }
+    let end = image
+        .start_pack()
+        .ok()
+        .flatten()
+        .map_or(end, |pack| pack.end());
     // A device may well be larger than the image on it.
     if size > end {
         let rule = Rule::Unreferenced {

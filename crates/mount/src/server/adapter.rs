@@ -13,6 +13,8 @@ use fuser::{
     ReplyXattr, Request,
 };
 
+use rustix::fs::OFlags;
+
 use super::activity::Activity;
 use super::answers::{FOREVER, GENERATION, blank_attr, errno, file_attr, file_type};
 use super::connection::{Agreed, agree};
@@ -20,7 +22,11 @@ use crate::failure::Failure;
 use crate::file_system::FileSystem;
 use crate::listing::{Directory, Name};
 use crate::node::NodeId;
+use crate::reading::ReadReason;
 use crate::recorder::Recorder;
+
+/// What the kernel asks for if a program needs it and it was not read ahead.
+const PAGE_BYTES: u32 = 4096;
 
 /// Puts the file system behind the protocol.
 #[derive(Debug)]
@@ -155,12 +161,24 @@ impl Filesystem for Adapter {
         _: FileHandle,
         offset: u64,
         size: u32,
-        _: OpenFlags,
+        flags: OpenFlags,
         _: Option<LockOwner>,
         reply: ReplyData,
     ) {
         self.activity.note();
-        match self.file_system.read(NodeId(node.0), offset, size) {
+        // More than a page is asked for ahead of a program, or by one that goes past the page
+        // cache.
+        let is_direct = flags.0.cast_unsigned() & OFlags::DIRECT.bits() != 0;
+        let is_around = size > PAGE_BYTES && !is_direct;
+        let reason = if is_around && self.recorder.is_none() {
+            ReadReason::Around
+        } else {
+            ReadReason::Needed
+        };
+        let read = self
+            .file_system
+            .read_for(NodeId(node.0), offset, size, reason);
+        match read {
             Ok(content) => {
                 let bytes = content.bytes();
                 self.record(node, |recorder, number| {

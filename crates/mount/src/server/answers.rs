@@ -23,7 +23,7 @@ pub(super) fn errno(failure: Failure) -> Errno {
         Failure::OtherType => Errno::EINVAL,
         Failure::NoAttribute => Errno::ENODATA,
         Failure::Unknown => Errno::ESTALE,
-        Failure::Damaged => Errno::EIO,
+        Failure::Damaged | Failure::PutOff => Errno::EIO,
     }
 }
 

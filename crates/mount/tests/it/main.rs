@@ -3,5 +3,6 @@
 mod hostile;
 mod prefetch;
 mod requests;
+mod start_pack;
 mod threads;
 mod tree;

@@ -11,6 +11,7 @@ use crate::flags::image::ImageArgs;
 use crate::flags::profile::OrderingProfileArgs;
 use crate::flags::pseudo_files::PseudoFileArgs;
 use crate::flags::source::SourceArgs;
+use crate::flags::start_pack::StartPackArgs;
 use crate::flags::tar::TarArgs;
 use crate::flags::verity::{HashTreeArgs, TreeForm};
 
@@ -142,6 +143,9 @@ pub(crate) struct BuildArgs {
         hide_short_help = true
     )]
     pub(crate) verity: Option<TreeForm>,
+
+    #[command(flatten)]
+    pub(crate) start_pack: StartPackArgs,
 
     /// Print the summary as JSON
     #[arg(long)]

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use anyhow::anyhow;
 use coldpress_container::ApptainerFiles;
 use coldpress_layout::Dialect;
+use coldpress_pack::PackSummary;
 use coldpress_report::failure::hint;
 use coldpress_report::text::plural;
 use coldpress_report::units;
@@ -46,7 +47,17 @@ struct Report {
     verified: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     hash_tree: Option<coldpress_verity::Report>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    start_pack: Option<PackSummary>,
     time_s: f64,
+}
+
+/// An image that is written, and what there is to say of it.
+struct Built {
+    summary: Summary,
+    pack: Option<PackSummary>,
+    warnings: Vec<String>,
+    notes: Vec<String>,
 }
 
 pub(super) fn run(args: &BuildArgs, ui: &Ui) -> anyhow::Result<Exit> {
@@ -107,19 +118,20 @@ pub(super) fn run(args: &BuildArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let mut sorts = sorts.into_iter();
     let sort = sorts.find_map(|(path, dialect)| Some((path.as_deref()?, dialect)));
     let ordering = Ordering::read(sort, &args.profile, args.plan.as_deref())?;
-    let (summary, warnings, notes) =
-        build(args, is_strict, &inputs, &settings, ordering, &output, ui)?;
+    let built = build(args, is_strict, &inputs, &settings, ordering, &output, ui)?;
     if let Some(sif) = &sif {
-        sif::finish(sif, &output, &summary)?;
+        sif::finish(sif, &output, &built)?;
     }
+    let summary = built.summary;
     let mut hash_tree = None;
     if let Some(files) = tree_files {
         hash_tree = Some(steps::protect(files, &args.hash_tree, &output, ui)?);
     }
     steps::commit(output, ui)?;
     let report = Report {
-        warnings,
-        notes,
+        warnings: built.warnings,
+        notes: built.notes,
+        start_pack: built.pack,
         hash_tree,
         time_s: started.elapsed().as_secs_f64(),
         ..Report::new(args, path, &summary)
@@ -146,6 +158,7 @@ impl Report {
             notes: Vec::new(),
             verified: args.verify,
             hash_tree: None,
+            start_pack: None,
             time_s: 0.0,
         }
     }
@@ -163,6 +176,9 @@ fn tell(
         ui.json(report)?;
     } else {
         ui.say(&summary_line(&report.image, args, summary, time));
+        if let Some(pack) = &report.start_pack {
+            ui.say(&steps::start_pack_line(&report.image, pack));
+        }
         if let Some(tree) = &report.hash_tree {
             steps::print_tree(tree, ui)?;
         }
@@ -186,7 +202,7 @@ fn build(
     mut ordering: Ordering,
     output: &Output,
     ui: &Ui,
-) -> anyhow::Result<(Summary, Vec<String>, Vec<String>)> {
+) -> anyhow::Result<Built> {
     let mut source = steps::put_together(inputs, settings, ui)?;
     if args.only_recorded {
         ordering.keep_recorded(&mut source, &settings.selection.include, ui)?;
@@ -197,6 +213,10 @@ fn build(
         steps::reuse(&mut source, old, &options, ui)?;
     }
     steps::find_duplicates(&mut source, settings, ui)?;
+    let limit = args.start_pack.start_pack;
+    let set = limit
+        .map(|_| ordering.working_set(&source, ui))
+        .transpose()?;
     let plan = ordering.into_plan(&source, inputs, settings, ui)?;
     let order = steps::order(&source, &plan, settings, ui);
     refuse(is_strict, source.losses().next())?;
@@ -205,11 +225,19 @@ fn build(
     if args.verify {
         steps::verify(output, &source, &summary, options.offset_bytes, ui)?;
     }
+    let add = |(limit, set)| steps::add_start_pack(output, &set, limit, settings, ui);
+    let pack = limit.zip(set).map(add);
+    let pack = pack.transpose()?;
     let warnings = source.losses().chain(summary.changed.values());
     let warnings = warnings.map(ToString::to_string).collect();
     let notes = source.warnings.iter().filter(|it| it.is_note());
     let notes = notes.map(ToString::to_string).collect();
-    Ok((summary, warnings, notes))
+    Ok(Built {
+        summary,
+        pack,
+        warnings,
+        notes,
+    })
 }
 
 /// Makes an error of a warning where that is asked for.

@@ -7,8 +7,9 @@ use coldpress_container::{ApptainerFiles, ContainerImage, Platform};
 use coldpress_image::{Image, Offset};
 use coldpress_report::failure::hint;
 use coldpress_report::text::quoted;
-use coldpress_writer::{Input, LayersInput, Output, Summary, TarDefaults};
+use coldpress_writer::{Input, LayersInput, Output, TarDefaults};
 
+use super::Built;
 use crate::containers::spool_directory;
 use crate::flags::container::TargetName;
 use crate::flags::image::{CompressorName, ImageArgs};
@@ -81,13 +82,13 @@ pub(super) fn add(
 /// # Errors
 ///
 /// If it cannot be written.
-pub(super) fn finish(
-    files: &ApptainerFiles,
-    output: &Output,
-    summary: &Summary,
-) -> anyhow::Result<()> {
+pub(super) fn finish(files: &ApptainerFiles, output: &Output, built: &Built) -> anyhow::Result<()> {
     let file = output.file();
     let cannot = || format!("cannot complete {}", quoted(output.path()));
+    let image_bytes = match built.pack {
+        Some(_) => file.metadata().with_context(cannot)?.len() - files.partition_start(),
+        None => built.summary.image_bytes,
+    };
     let image = Offset {
         inner: file.try_clone().with_context(cannot)?,
         start: files.partition_start(),
@@ -95,6 +96,6 @@ pub(super) fn finish(
     let image = Image::new(Box::new(image)).with_context(cannot)?;
     let time_s = image.superblock().modification_time_s;
     files
-        .write_head(file, summary.image_bytes, time_s)
+        .write_head(file, image_bytes, time_s)
         .with_context(cannot)
 }

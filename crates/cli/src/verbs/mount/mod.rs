@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, anyhow, bail};
 use coldpress_host::{FuseConnection, cannot_mount_fuse};
-use coldpress_mount::{FileSystem, Prefetch, Server};
+use coldpress_mount::{FileSystem, PackPrefetch, Prefetch, Server};
 use coldpress_report::failure::hint;
 use coldpress_report::text::quoted;
 use coldpress_session::exit::Exit;
@@ -24,8 +24,8 @@ use coldpress_session::ui::Ui;
 use self::log::Log;
 use self::notice::Notice;
 use self::settings::Settings;
-use crate::image_file;
 use crate::verbs::mount::args::MountArgs;
+use crate::{image_file, start_pack};
 
 pub(super) fn run(args: &MountArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let notice = Notice::of(&args.options, ui)?;
@@ -66,6 +66,7 @@ struct Mounted {
     server: Server,
     file_system: Arc<FileSystem>,
     prefetch: Option<Prefetch>,
+    _pack_prefetch: Option<PackPrefetch>,
 }
 
 /// Opens the image and mounts it; it is in use from here on, and answered once the server runs.
@@ -78,9 +79,18 @@ fn mount(
     let image = image_file::open(&args.image, &settings.place)?.image;
     let options = settings.file_system(&image)?;
     check_directory(&args.directory)?;
-    let working_set = prefetch::working_set(args, &image, ui)?;
-    let file_system = FileSystem::new(image, options, log::teller(log))
+    let pack = start_pack::of(&image, ui);
+    // Who has a pack needs no blocks ahead: they would be read beside it.
+    let working_set = match &pack {
+        Some(_) if args.profile.is_none() => None,
+        _ => prefetch::working_set(args, &image, ui)?,
+    };
+    let has_pack = pack.is_some();
+    let mut file_system = FileSystem::new(image, options, log::teller(log))
         .with_context(|| format!("cannot mount {}", quoted(&args.image)))?;
+    if let Some(pack) = pack {
+        file_system = file_system.with_start_pack(pack);
+    }
     let file_system = Arc::new(file_system);
     stats::on_signal(&file_system, log)?;
     let mounted = FuseConnection::mount(&args.directory, &settings.fuse(&args.image));
@@ -93,7 +103,12 @@ fn mount(
     .context("the kernel cannot be answered")?;
     let start = |set| Prefetch::start(&file_system, set, settings.prefetch());
     let prefetch = working_set.map(start).transpose();
+    let pack_prefetch = has_pack
+        .then(|| start_pack::prefetch(&file_system, settings.prefetch().threads, connection.root()))
+        .transpose()
+        .context("cannot start a thread")?;
     Ok(Mounted {
+        _pack_prefetch: pack_prefetch,
         connection: Arc::new(connection),
         server,
         prefetch: prefetch.context("cannot start a thread")?,

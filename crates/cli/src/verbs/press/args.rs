@@ -12,6 +12,7 @@ use crate::flags::image::ImageArgs;
 use crate::flags::profile::OrderingProfileArgs;
 use crate::flags::recorder::RecorderArgs;
 use crate::flags::source::SourceArgs;
+use crate::flags::start_pack::StartPackArgs;
 
 /// Record a cold start, build an image in that order, and measure the gain
 ///
@@ -106,6 +107,9 @@ pub(crate) struct PressArgs {
 
     #[command(flatten)]
     pub(crate) profile: OrderingProfileArgs,
+
+    #[command(flatten)]
+    pub(crate) start_pack: StartPackArgs,
 
     /// Write the plan to this file
     ///

@@ -2,6 +2,7 @@
 
 use coldpress_bench::{Standing, standings};
 use coldpress_history::{Measured, Study};
+use coldpress_pack::PackSummary;
 use coldpress_report::text::escaped_path;
 use coldpress_writer::Summary;
 use serde::Serialize;
@@ -19,6 +20,9 @@ pub(super) struct Pressed {
     recorded: bool,
     /// Names, metadata and content are those of the source: there is no image otherwise.
     verified: bool,
+    /// The pages of the start after the image, if asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    start_pack: Option<PackSummary>,
     /// Whether its starts were measured.
     proven: bool,
     standings: Vec<Standing>,
@@ -27,13 +31,19 @@ pub(super) struct Pressed {
 }
 
 impl Pressed {
-    pub(super) fn new(args: &PressArgs, built: &Summary, recorded: bool) -> Self {
+    pub(super) fn new(
+        args: &PressArgs,
+        built: &Summary,
+        start_pack: Option<PackSummary>,
+        recorded: bool,
+    ) -> Self {
         Self {
             image: escaped_path(&args.output),
             image_bytes: built.image_bytes,
             content_bytes: built.data_bytes,
             recorded,
             verified: true,
+            start_pack,
             proven: false,
             standings: Vec::new(),
             notes: Vec::new(),

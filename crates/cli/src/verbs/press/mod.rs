@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use anyhow::anyhow;
 use coldpress_host::{Command, Device, Janitor};
 use coldpress_layout::Plan;
+use coldpress_pack::PackSummary;
 use coldpress_report::failure::hint;
 use coldpress_report::text::{escaped_path, quoted};
 use coldpress_report::units::size_and_ratio;
@@ -53,6 +54,10 @@ pub(super) fn run(args: &PressArgs, ui: &Ui) -> anyhow::Result<Exit> {
         (None, None) => Some(recording::choose(asked, is_inside, &args.source, ui)?),
         _ => None,
     };
+    if args.start_pack.start_pack.is_some() && given.is_some() {
+        let error = anyhow!("a start pack needs a recording of the start, and --plan is none");
+        return Err(hint(error, "leave --plan out, or name a profile"));
+    }
     let _hold = ui.interrupt.hold();
     let janitor = Janitor::start()?;
     // A wrong place is told before the recording.
@@ -102,8 +107,8 @@ pub(super) fn run(args: &PressArgs, ui: &Ui) -> anyhow::Result<Exit> {
         plan.write(&mut text)?;
         steps::write_small(output, &text)?;
     }
-    let built = press.build(&source, &plan, outputs.image)?;
-    let pressed = Pressed::new(args, &built, recorder.is_some());
+    let (built, pack) = press.build(&source, (&plan, start.as_ref()), outputs.image)?;
+    let pressed = Pressed::new(args, &built, pack, recorder.is_some());
     if !privileged {
         return press.end_without_proof(pressed);
     }
@@ -215,7 +220,12 @@ impl Press<'_> {
     }
 
     /// The image itself, compared with its source before it takes its place.
-    fn build(&self, source: &Source, plan: &Plan, output: Output) -> anyhow::Result<Summary> {
+    fn build(
+        &self,
+        source: &Source,
+        (plan, start): (&Plan, Option<&Start>),
+        output: Output,
+    ) -> anyhow::Result<(Summary, Option<PackSummary>)> {
         let Self {
             args, settings, ui, ..
         } = self;
@@ -223,11 +233,19 @@ impl Press<'_> {
         let options = settings.build_options(&source.tree, MetadataLayout::Dense);
         let built = steps::write("pressing", source, &order, &output, &options, ui)?;
         steps::verify(&output, source, &built, 0, ui)?;
+        let pack = args.start_pack.start_pack.zip(start);
+        let add = |(limit, start): (_, &Start)| {
+            steps::add_start_pack(&output, &start.working_set(), limit, settings, ui)
+        };
+        let pack = pack.map(add).transpose()?;
         steps::commit(output, ui)?;
         let size = size_and_ratio(built.image_bytes, built.data_bytes);
         let output = escaped_path(&args.output);
         ui.say(&format!("{output}: {size}; verified"));
-        Ok(built)
+        if let Some(pack) = &pack {
+            ui.say(&steps::start_pack_line(&output, pack));
+        }
+        Ok((built, pack))
     }
 
     /// The results: standard output, and the report.

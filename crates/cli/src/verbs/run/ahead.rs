@@ -71,7 +71,7 @@ fn work(
 ) -> anyhow::Result<Work> {
     let limits = Limits::new(None, None, TIME_MAX);
     match mounted {
-        Mounted::Fuse(connection) => {
+        Mounted::Fuse { connection, .. } => {
             let root = connection.root().to_owned();
             Ok(Box::new(move || {
                 read_pages(&root, &set, limits, &stop).ok()

@@ -47,7 +47,7 @@ pub(super) fn run(args: &RunArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let stage = Stage::new(args, &janitor)?;
     // Signals that come from here on are the command's.
     let signals = job::signals()?;
-    let mounted = Mounted::new(opened, args, &stage)?;
+    let mounted = Mounted::new(opened, args, &stage, ui)?;
     let root = stage.root(args, mounted.root())?;
     furnish(args, &root)?;
     if ui.interrupt.is_pending() {

@@ -8,22 +8,24 @@ use std::thread;
 
 use anyhow::{Context as _, bail};
 use coldpress_host::{FuseConnection, FuseOptions, LoopDevice, Mount, is_root};
-use coldpress_mount::{FileSystem, Options, Server, ServerOptions};
+use coldpress_mount::{FileSystem, Options, PackPrefetch, Server, ServerOptions};
 use coldpress_report::text::quoted;
+use coldpress_session::ui::Ui;
 use rustix::process::{getegid, geteuid};
 
 use super::stage::Stage;
 use crate::image_file::Opened;
+use crate::start_pack;
 use crate::verbs::run::args::RunArgs;
 
 /// Through FUSE, answered by threads of this process, or through the kernel.
 pub(super) enum Mounted {
-    Fuse(FuseConnection),
-    /// Dropped from first to last.
-    Kernel {
-        mount: Mount,
-        _device: LoopDevice,
+    Fuse {
+        _pack_prefetch: Option<PackPrefetch>,
+        connection: FuseConnection,
     },
+    /// Dropped from first to last.
+    Kernel { mount: Mount, _device: LoopDevice },
 }
 
 impl Mounted {
@@ -32,7 +34,12 @@ impl Mounted {
     /// # Errors
     ///
     /// If the kernel refuses it.
-    pub(super) fn new(opened: Opened, args: &RunArgs, stage: &Stage<'_>) -> anyhow::Result<Self> {
+    pub(super) fn new(
+        opened: Opened,
+        args: &RunArgs,
+        stage: &Stage<'_>,
+        ui: &Ui,
+    ) -> anyhow::Result<Self> {
         let cannot = || format!("cannot mount {}", quoted(&args.image));
         if args.kernel {
             return through_kernel(opened.start, args, stage).with_context(cannot);
@@ -51,7 +58,13 @@ impl Mounted {
         let tell = Box::new(|damage: &coldpress_mount::Damage| {
             let _ = writeln!(io::stderr().lock(), "error: {damage}");
         });
-        let file_system = FileSystem::new(opened.image, options, tell).with_context(cannot)?;
+        let pack = start_pack::of(&opened.image, ui);
+        let has_pack = pack.is_some();
+        let mut file_system = FileSystem::new(opened.image, options, tell).with_context(cannot)?;
+        if let Some(pack) = pack {
+            file_system = file_system.with_start_pack(pack);
+        }
+        let file_system = Arc::new(file_system);
         // As root the command may become another user, and owners and modes count.
         let fuse = FuseOptions {
             source: args.image.clone().into_os_string(),
@@ -59,27 +72,34 @@ impl Mounted {
             checks_permissions: is_root(),
         };
         let (connection, device) = FuseConnection::mount(&stage.image(), &fuse)?;
+        let threads = thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
         let server_options = ServerOptions {
-            threads: thread::available_parallelism()
-                .unwrap_or(NonZeroUsize::MIN)
-                .max(THREADS_MIN),
+            threads: threads.max(THREADS_MIN),
             everyone: fuse.everyone,
             recorder: None,
             mounted_on: Some(connection.root().to_owned()),
         };
-        let server = Server::new(Arc::new(file_system), device, server_options)
+        let server = Server::new(Arc::clone(&file_system), device, server_options)
             .context("the kernel cannot be answered")?;
         let thread = thread::Builder::new().name("mount".to_owned());
         thread
             .spawn(move || server.run())
             .context("cannot start a thread")?;
-        Ok(Self::Fuse(connection))
+        // Ends with its last piece, or with this process.
+        let pack_prefetch = has_pack
+            .then(|| start_pack::prefetch(&file_system, threads, connection.root()))
+            .transpose()
+            .context("cannot start a thread")?;
+        Ok(Self::Fuse {
+            connection,
+            _pack_prefetch: pack_prefetch,
+        })
     }
 
     /// Where it is mounted.
     pub(super) fn root(&self) -> &Path {
         match self {
-            Self::Fuse(connection) => connection.root(),
+            Self::Fuse { connection, .. } => connection.root(),
             Self::Kernel { mount, .. } => mount.root(),
         }
     }
