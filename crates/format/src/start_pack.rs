@@ -71,6 +71,8 @@ pub struct PackHeader {
 impl PackHeader {
     /// Bytes of a header.
     pub const SIZE: usize = 128;
+    /// Of these, those of which the last 32 are the digest.
+    const DIGESTED: usize = 96;
 
     /// Reads a header.
     ///
@@ -112,7 +114,7 @@ impl PackHeader {
             let found = version;
             return Err(fail(Rule::Unsupported { field, found }));
         }
-        let digested = raw.as_bytes().split_at(Self::SIZE - size_of::<[u8; 32]>());
+        let digested = raw.as_bytes().split_at(Self::DIGESTED);
         if digest(digested.0) != raw.header_digest {
             return Err(fail(Rule::WrongDigest { of: "header" }));
         }
@@ -154,7 +156,7 @@ impl PackHeader {
             table_digest: self.table_digest,
             header_digest: [0; 32],
         };
-        let digested = raw.as_bytes().split_at(Self::SIZE - size_of::<[u8; 32]>());
+        let digested = raw.as_bytes().split_at(Self::DIGESTED);
         raw.header_digest = digest(digested.0);
         let mut bytes = [0; Self::SIZE];
         bytes.copy_from_slice(raw.as_bytes());

@@ -7,7 +7,8 @@ use coldpress_format::{PACK_PAGE_BYTES, PackFile, PackIndex, PackPiece, PackRun}
 use crate::touched_pages::TouchedPage;
 
 /// Pages of a piece.
-const PIECE_PAGES: usize = PackPiece::LEN_MAX as usize / PACK_PAGE_BYTES as usize;
+const PIECE_PAGES: usize = 256;
+const _: () = assert!(PIECE_PAGES as u64 * PACK_PAGE_BYTES == PackPiece::LEN_MAX as u64);
 
 /// Pages that are sorted by file: more make longer runs, which take fewer requests, and let a slow
 /// disk deliver the first of them later. Chromium's 33,450 pages are 15,600 runs by single pieces,

@@ -1,8 +1,8 @@
 //! The pages that a start touched, block by block of the image that has them.
 
-use std::collections::HashMap;
+use std::collections::HashSet;
 
-use coldpress_format::{Body, File, InodeRef, PACK_PAGE_BYTES, PackFile};
+use coldpress_format::{Body, File, PACK_PAGE_BYTES, PackFile};
 use coldpress_image::{Error, Image};
 use coldpress_trace::{FileAccess, PAGE_SIZE_BYTES, WorkingSet};
 
@@ -49,7 +49,7 @@ pub(crate) struct Touched {
 /// [`Error`] if the image cannot be read.
 pub(crate) fn touched_pages(image: &Image, set: &WorkingSet) -> Result<Touched, Error> {
     let mut touched = Touched::default();
-    let mut known: HashMap<InodeRef, ()> = HashMap::new();
+    let mut known = HashSet::new();
     for access in &set.files {
         let found = image.find(&access.path)?;
         let Some((inode, Body::File(file))) = found.map(|(at, inode)| (at, inode.body)) else {
@@ -57,7 +57,7 @@ pub(crate) fn touched_pages(image: &Image, set: &WorkingSet) -> Result<Touched, 
             continue;
         };
         // Of several names of one file the first counts: it was needed first.
-        if file.size_bytes == 0 || known.insert(inode, ()).is_some() {
+        if file.size_bytes == 0 || !known.insert(inode) {
             continue;
         }
         let index = u32::try_from(touched.files.len()).unwrap_or(u32::MAX);
