@@ -11,7 +11,6 @@ use coldpress_mount::{FileSystem, PackPrefetch, PageDelivery};
 use coldpress_report::failure::sentence;
 use coldpress_session::page_reader::PageReader;
 use coldpress_session::ui::Ui;
-use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
 
 /// The start pack of an image; about one that cannot be used is warned.
 pub(crate) fn of(image: &Image, ui: &Ui) -> Option<StartPack> {
@@ -37,22 +36,8 @@ pub(crate) fn prefetch(
     root: &Path,
 ) -> io::Result<PackPrefetch> {
     let delivery = PageReader::start(root).ok().map(|mut reader| {
-        let (root, mounted) = (root.to_owned(), mount_id(root));
-        let deliver: PageDelivery = Box::new(move |ranges| {
-            // The reader has a mount of its own, which would keep the file system in use.
-            if mount_id(&root) != mounted {
-                return Err(io::ErrorKind::NotFound.into());
-            }
-            reader.read(ranges)
-        });
+        let deliver: PageDelivery = Box::new(move |ranges| reader.read(ranges));
         deliver
     });
     PackPrefetch::start(file_system, threads, delivery)
-}
-
-/// What is mounted on a directory. The kernel answers it without asking who answers for the mount.
-fn mount_id(root: &Path) -> Option<u64> {
-    let flags = AtFlags::STATX_DONT_SYNC | AtFlags::SYMLINK_NOFOLLOW;
-    let found = statx(CWD, root, flags, StatxFlags::MNT_ID).ok()?;
-    Some(found.stx_mnt_id)
 }

@@ -20,8 +20,8 @@ pub const PACK_MAGIC: [u8; 8] = *b"coldpack";
 const VERSION: u64 = 1;
 /// 64 GiB of pages.
 const PIECES_MAX: u64 = 1 << 16;
-/// 64 MiB of index.
-const INDEX_PIECES_MAX: u64 = 64;
+/// 16 MiB of index: a million runs.
+const INDEX_PIECES_MAX: u64 = 16;
 
 /// The header of a pack as it lies on disk.
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]

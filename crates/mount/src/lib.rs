@@ -63,7 +63,7 @@ pub use file_system::{FileSystem, Options};
 pub use helpers::Helpers;
 pub use listing::{Directory, Name};
 pub use node::NodeId;
-pub use pack_delivery::{PackPrefetch, PageDelivery, PageRanges};
+pub use pack_delivery::{PackPrefetch, PageDelivery};
 pub use page_cache_push::{Pusher, ReadAhead};
 pub use prefetch::{Prefetch, PrefetchLimits};
 pub use prefetch_control::{PrefetchCounts, PrefetchStage};

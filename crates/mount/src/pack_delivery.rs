@@ -1,8 +1,10 @@
 //! Reading a start pack ahead of the program, and handing its pages to the kernel.
 
+use std::ffi::OsString;
 use std::io;
 use std::num::NonZeroUsize;
 use std::ops::Range;
+use std::os::unix::ffi::OsStringExt as _;
 use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
@@ -21,10 +23,10 @@ const AHEAD_PIECES: u32 = 16;
 /// as reading 1 MB.
 const READ_BYTES: u64 = 4 << 20;
 
-/// Ranges of files, by their paths from the root of the mount.
-pub type PageRanges = Vec<(PathBuf, Range<u64>)>;
-/// Makes the kernel ask for pages; returns when it has.
-pub type PageDelivery = Box<dyn FnMut(&PageRanges) -> io::Result<()> + Send>;
+/// Ranges of a file, by its path from the root of the mount.
+type PageRange = (PathBuf, Range<u64>);
+/// Makes the kernel ask for ranges of files; returns when it has.
+pub type PageDelivery = Box<dyn FnMut(&[PageRange]) -> io::Result<()> + Send>;
 
 /// Threads that read a start pack from its first piece to its last; they end on drop.
 #[derive(Debug)]
@@ -197,17 +199,16 @@ impl Shared {
     }
 
     /// The pages of each piece.
-    fn ranges(&self) -> impl Iterator<Item = PageRanges> {
+    fn ranges(&self) -> impl Iterator<Item = Vec<PageRange>> {
         let reader = self.file_system.start_pack();
-        let mut pieces: Vec<PageRanges> = Vec::new();
+        let mut pieces: Vec<Vec<PageRange>> = Vec::new();
         for (run, (piece, _)) in reader.iter().flat_map(|reader| reader.pack().runs()) {
             let index = usize::try_from(piece).unwrap_or(usize::MAX);
             pieces.resize_with(pieces.len().max(index + 1), Vec::new);
             let files = reader.map_or(&[][..], |reader| reader.pack().files());
             let file = usize::try_from(run.file).ok();
             if let Some(file) = file.and_then(|file| files.get(file)) {
-                let path = std::os::unix::ffi::OsStringExt::from_vec(file.path.clone());
-                let path: std::ffi::OsString = path;
+                let path = OsString::from_vec(file.path.clone());
                 let start = run.first_page.saturating_mul(PACK_PAGE_BYTES);
                 let len = u64::from(run.page_count).saturating_mul(PACK_PAGE_BYTES);
                 pieces[index].push((path.into(), start..start.saturating_add(len)));

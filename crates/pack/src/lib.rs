@@ -11,11 +11,15 @@
 //! The image stays as it is, byte for byte. Format: docs/start-pack.md.
 #![forbid(unsafe_code)]
 
+mod append;
 mod choose;
 mod error;
 mod lay_out;
+mod limit;
 mod touched_pages;
 mod write;
 
+pub use append::{AppendOptions, append_pack};
 pub use error::Error;
+pub use limit::PackLimit;
 pub use write::{PackOptions, PackSummary, Progress, write_pack};

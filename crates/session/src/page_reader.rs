@@ -17,7 +17,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitCode, Stdio};
 
 use coldpress_host::enter_own_namespaces;
-use rustix::fs::{Advice, Mode, OFlags, ResolveFlags, fadvise, openat2};
+use rustix::fs::{
+    Advice, AtFlags, CWD, Mode, OFlags, ResolveFlags, StatxFlags, fadvise, openat2, statx,
+};
 
 /// This program, also when its file was replaced meanwhile.
 const ITSELF: &str = "/proc/self/exe";
@@ -33,6 +35,9 @@ const PATH_BYTES_MAX: u32 = 4096;
 /// The process that reads, as its parent sees it; it ends on drop.
 #[derive(Debug)]
 pub struct PageReader {
+    root: PathBuf,
+    /// What was mounted there at first.
+    mounted: Option<u64>,
     child: Child,
     ranges: Option<BufWriter<ChildStdin>>,
     answers: ChildStdout,
@@ -57,21 +62,26 @@ impl PageReader {
         let pipes = child.stdin.take().zip(child.stdout.take());
         let (ranges, answers) = pipes.ok_or(io::ErrorKind::BrokenPipe)?;
         Ok(Self {
+            mounted: mount_id(root),
+            root: root.to_owned(),
             child,
             ranges: Some(BufWriter::new(ranges)),
             answers,
         })
     }
 
-    /// Lets the kernel read ranges of files; returns when it was asked for all. What is not there is
-    /// passed over.
-    ///
-    /// * paths: from the root of the mount.
+    /// Lets the kernel read ranges of files, by their paths from the root of the mount; returns when
+    /// it was asked for all. What is not there is passed over.
     ///
     /// # Errors
     ///
-    /// If the process has ended, as it does where it may have no mount namespace.
+    /// If the process has ended, as it does where it may have no mount namespace, or the mount is
+    /// gone from where it was: the process has one of its own, which would keep the file system in
+    /// use.
     pub fn read(&mut self, ranges: &[(PathBuf, Range<u64>)]) -> io::Result<()> {
+        if mount_id(&self.root) != self.mounted {
+            return Err(io::ErrorKind::NotFound.into());
+        }
         let Some(out) = &mut self.ranges else {
             return Err(io::ErrorKind::BrokenPipe.into());
         };
@@ -96,6 +106,13 @@ impl Drop for PageReader {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// What is mounted on a directory. The kernel answers it without asking who answers for the mount.
+fn mount_id(root: &Path) -> Option<u64> {
+    let flags = AtFlags::STATX_DONT_SYNC | AtFlags::SYMLINK_NOFOLLOW;
+    let found = statx(CWD, root, flags, StatxFlags::MNT_ID).ok()?;
+    Some(found.stx_mnt_id)
 }
 
 /// Does the work if this process was started for it; to be asked before any thread is started.

@@ -3,7 +3,8 @@
 use std::ops::ControlFlow;
 
 use coldpress_format::{
-    BlockSize, IndexEntry, Inode, Superblock, XattrId, XattrTable, parse_listing, write_listing,
+    BlockSize, IndexEntry, Inode, PackHeader, PackIndex, PackPiece, Superblock, XattrId,
+    XattrTable, parse_listing, write_listing,
 };
 use coldpress_image::{Error, FileBlock, Image, MetadataMap, check, walk};
 
@@ -90,4 +91,36 @@ pub(crate) fn listing(data: &[u8]) {
         let again = write_listing(&entries, 0);
         assert_eq!(parse_listing(&again.bytes, 0).as_ref(), Ok(&entries));
     }
+}
+
+/// Parses bytes as each record of a start pack; digests are taken for right. An index that is read
+/// is written and read again.
+pub(crate) fn start_pack(data: &[u8]) {
+    let stated = data.get(96..).and_then(|rest| rest.first_chunk().copied());
+    let header = PackHeader::parse(data, |_| stated.unwrap_or_default(), 0);
+    if let Ok(header) = header {
+        assert!(header.pieces_offset() <= header.size_bytes, "{header:?}");
+    }
+    let entries = data.chunks(PackPiece::SIZE);
+    let entries = entries.map_while(|bytes| PackPiece::parse(bytes, 0).ok());
+    let pieces: Vec<PackPiece> = entries.collect();
+    let Ok(index) = PackIndex::parse(data, 0) else {
+        return;
+    };
+    assert_eq!(PackIndex::parse(&index.write(), 0).as_ref(), Ok(&index));
+    let _ = index.places(&pieces, 0);
+    let len = index.runs.iter().map(|run| index.run_bytes(run));
+    let len = len.fold(0_u64, u64::saturating_add);
+    // All in one piece, if they have room there.
+    if let Some(piece) = u32::try_from(len).ok().and_then(whole) {
+        let places = index.places(&[piece], 0).expect("the runs fill the piece");
+        assert_eq!(places.len(), index.runs.len());
+    }
+}
+
+fn whole(len_bytes: u32) -> Option<PackPiece> {
+    let mut bytes = [0; PackPiece::SIZE];
+    bytes[0] = 1;
+    bytes[4..8].copy_from_slice(&len_bytes.to_le_bytes());
+    PackPiece::parse(&bytes, 0).ok()
 }

@@ -23,9 +23,10 @@ mod words;
 pub type Target = fn(&[u8]);
 
 /// Every target and its name.
-pub const TARGETS: [(&str, Target); 21] = [
+pub const TARGETS: [(&str, Target); 22] = [
     ("image", images::image),
     ("listing", images::listing),
+    ("start-pack", images::start_pack),
     ("extraction", trees::extraction),
     ("rebuild", trees::rebuild),
     ("archive", trees::archive),

@@ -1,20 +1,13 @@
 //! The start pack of an image that is not in place yet.
 
-use std::io::{Seek as _, SeekFrom};
-use std::os::unix::fs::FileExt as _;
-
 use anyhow::Context as _;
-use coldpress_codec::Settings;
-use coldpress_format::{Compressor, SUPERBLOCK_SIZE, pack_start};
-use coldpress_image::{Image, Offset};
-use coldpress_pack::{PackOptions, PackSummary, write_pack};
+use coldpress_pack::{AppendOptions, PackLimit, PackSummary, append_pack};
 use coldpress_report::text::{plural, quoted};
 use coldpress_report::units::{self, count};
 use coldpress_session::ui::Ui;
 use coldpress_trace::WorkingSet;
 use coldpress_writer::Output;
 
-use crate::flags::start_pack::PackLimit;
 use crate::resolve::ImageSettings;
 
 /// Writes the start pack of an image after it.
@@ -29,35 +22,20 @@ pub(crate) fn add_start_pack(
     settings: &ImageSettings,
     ui: &Ui,
 ) -> anyhow::Result<PackSummary> {
-    let cannot = || format!("cannot add a start pack to {}", quoted(output.path()));
-    let file = output.file();
-    let offset_bytes = settings.offset_bytes;
-    let inner = file.try_clone().with_context(cannot)?;
-    let start = offset_bytes;
-    let image = Image::new(Box::new(Offset { inner, start })).with_context(cannot)?;
-    let mut superblock = [0; SUPERBLOCK_SIZE];
-    file.read_exact_at(&mut superblock, offset_bytes)
-        .with_context(cannot)?;
-    let used_bytes = image.superblock().bytes_used;
-    let mut out = file;
-    let place = SeekFrom::Start(offset_bytes + pack_start(used_bytes));
-    out.seek(place).with_context(cannot)?;
-    let options = PackOptions {
-        settings: compression(settings, image.superblock().compressor)?,
-        limit_bytes: limit.bytes(used_bytes),
+    let options = AppendOptions {
+        offset_bytes: settings.offset_bytes,
+        limit,
+        level: settings.compression.map(|compression| compression.level),
         threads: settings.threads,
     };
     let mut step = ui.step("packing", 0).about("pages of the start");
-    let advance = &mut |done, total| {
+    let summary = append_pack(output.file(), set, &options, &mut |done, total| {
         step.set_total(total);
         step.set(done);
         ui.interrupt.poll()
-    };
-    let summary = write_pack(&image, &superblock, set, &options, &mut out, advance);
+    });
+    let cannot = || format!("cannot add a start pack to {}", quoted(output.path()));
     let summary = summary.with_context(cannot)?;
-    let end = out.stream_position().with_context(cannot)?;
-    // Of an earlier try, which was larger.
-    file.set_len(end).with_context(cannot)?;
     step.finish("");
     Ok(summary)
 }
@@ -71,15 +49,4 @@ pub(crate) fn start_pack_line(image: &str, pack: &PackSummary) -> String {
         plural(pack.touched_pages, "page", "pages"),
         plural(pack.files, "file", "files"),
     )
-}
-
-/// The kernel never reads a pack, so it need not be slow to decompress because the image is.
-fn compression(settings: &ImageSettings, of_image: Compressor) -> anyhow::Result<Settings> {
-    let level = settings.compression.map(|compression| compression.level);
-    Ok(match of_image {
-        Compressor::Zstd | Compressor::Xz | Compressor::Lz4 => Settings::new(of_image, level)?,
-        Compressor::Gzip | Compressor::Lzo | Compressor::Lzma => {
-            Settings::new(Compressor::Zstd, None)?
-        }
-    })
 }

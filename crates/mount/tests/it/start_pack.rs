@@ -1,6 +1,6 @@
 //! Pages of a start pack, and what is put off while it is on its way.
 
-use std::io::Cursor;
+use std::io::{self, Cursor};
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, mpsc};
@@ -104,46 +104,52 @@ fn a_damaged_pack_is_told_once_and_the_blocks_are_used() {
 
 #[test]
 fn what_is_not_needed_is_put_off_once_while_the_pack_is_on_its_way() {
+    let around = ReadReason::Around;
     let (file_system, _, file) = with_pack(&packed());
-    let read = |start, len, reason| file_system.read_for(file, start, len, reason).map(|_| ());
+    let read = |start, len, reason| {
+        let read = file_system.read_for(file, start, len, reason);
+        read.map(|content| content.bytes().len())
+    };
     let (tell, told) = mpsc::channel();
     let (go_on, wait) = mpsc::channel::<()>();
     let delivery: PageDelivery = Box::new(move |ranges| {
-        tell.send(ranges.clone()).unwrap();
+        tell.send(ranges.to_vec()).unwrap();
         // An error is the end of the test.
         let _ = wait.recv();
         Ok(())
     });
-    let around = ReadReason::Around;
-    assert_eq!(read(0, 8192, around), Ok(()));
-    let (file_system_2, _, other) = with_pack(&packed());
-    let prefetch = PackPrefetch::start(&file_system_2, NonZeroUsize::MIN, Some(delivery)).unwrap();
-    assert_eq!(
-        told.recv().unwrap(),
-        [("/dir/file".into(), PAGE_BYTES..2 * PAGE_BYTES)]
-    );
-    let read = |start, len, reason| {
-        file_system_2
-            .read_for(other, start, len, reason)
-            .map(|_| ())
-    };
-    // All of it is packed; a part is not; the same again; a part of what was put off.
-    assert_eq!(read(PAGE_BYTES, 4096, around), Ok(()));
+    let prefetch = PackPrefetch::start(&file_system, NonZeroUsize::MIN, Some(delivery)).unwrap();
+    let expected = ("/dir/file".into(), PAGE_BYTES..2 * PAGE_BYTES);
+    assert_eq!(told.recv().unwrap(), [expected]);
+    // All of it is packed; a part is not; the same again.
+    assert_eq!(read(PAGE_BYTES, 4096, around), Ok(4096));
     assert_eq!(read(0, 8192, around), Err(Failure::PutOff));
-    assert_eq!(read(0, 8192, around), Ok(()));
-    // Decompressed by now.
-    assert_eq!(read(0, 4096, around), Ok(()));
-    // Needed; then what follows it.
-    let (file_system_3, _, third) = with_pack(&packed());
-    assert!(file_system_3.read(third, 8192, 4096).is_ok());
+    assert_eq!(read(0, 8192, around), Ok(8192));
+    // Its blocks are decompressed by now.
+    assert_eq!(read(0, 4096, around), Ok(4096));
     assert_eq!(
-        file_system_2.stats().start_pack.map(|(_, put_off)| put_off),
+        file_system.stats().start_pack.map(|(_, count)| count),
         Some(1)
     );
     go_on.send(()).unwrap();
     drop((go_on, prefetch));
-    let (file_system_4, _, fourth) = with_pack(&packed());
-    let prefetch = PackPrefetch::start(&file_system_4, NonZeroUsize::MIN, None).unwrap();
-    drop(prefetch);
-    assert!(file_system_4.read_for(fourth, 0, 8192, around).is_ok());
+}
+
+#[test]
+fn nothing_is_put_off_when_somebody_needs_it_or_the_pack_has_come() {
+    for (reason, has_come) in [(ReadReason::Needed, false), (ReadReason::Around, true)] {
+        let (file_system, _, file) = with_pack(&packed());
+        let (go_on, wait) = mpsc::channel::<()>();
+        let delivery: PageDelivery = Box::new(move |_| wait.recv().map_err(io::Error::other));
+        let threads = NonZeroUsize::MIN;
+        let prefetch = PackPrefetch::start(&file_system, threads, Some(delivery)).unwrap();
+        if has_come {
+            drop(go_on);
+            drop(prefetch);
+            assert!(file_system.read_for(file, 0, 8192, reason).is_ok());
+        } else {
+            assert!(file_system.read_for(file, 0, 8192, reason).is_ok());
+            go_on.send(()).unwrap();
+        }
+    }
 }

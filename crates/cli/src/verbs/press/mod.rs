@@ -54,10 +54,6 @@ pub(super) fn run(args: &PressArgs, ui: &Ui) -> anyhow::Result<Exit> {
         (None, None) => Some(recording::choose(asked, is_inside, &args.source, ui)?),
         _ => None,
     };
-    if args.start_pack.start_pack.is_some() && given.is_some() {
-        let error = anyhow!("a start pack needs a recording of the start, and --plan is none");
-        return Err(hint(error, "leave --plan out, or name a profile"));
-    }
     let _hold = ui.interrupt.hold();
     let janitor = Janitor::start()?;
     // A wrong place is told before the recording.

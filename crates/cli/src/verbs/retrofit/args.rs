@@ -11,6 +11,7 @@ use crate::flags::command::CommandArgs;
 use crate::flags::image::ImageArgs;
 use crate::flags::profile::OrderingProfileArgs;
 use crate::flags::recorder::RecorderArgs;
+use crate::flags::start_pack::StartPackArgs;
 
 /// Replace the image in an AppImage, SIF container, live ISO or snap by a faster one
 ///
@@ -118,6 +119,9 @@ pub(crate) struct RetrofitArgs {
 
     #[command(flatten)]
     pub(crate) profile: OrderingProfileArgs,
+
+    #[command(flatten)]
+    pub(crate) start_pack: StartPackArgs,
 
     /// Print the summary as JSON
     #[arg(long)]

@@ -8,7 +8,7 @@ use coldpress_history::{Kind, Study};
 use coldpress_host::{Command, Device, Janitor, Scratch};
 use coldpress_layout::Plan;
 use coldpress_report::failure::hint;
-use coldpress_report::text::{printable, quoted};
+use coldpress_report::text::{escaped_path, printable, quoted};
 use coldpress_retrofit::{Account, Container, Original, STANDING, probe, sign, stand};
 use coldpress_session::ui::Ui;
 use coldpress_session::work_dir::WorkDir;
@@ -62,7 +62,7 @@ impl Job<'_> {
         &self,
         settings: &mut ImageSettings,
         source: &Source,
-        plan: &Plan,
+        (plan, start): (&Plan, Option<&Start>),
         output: &Output,
     ) -> anyhow::Result<Account> {
         let Self { original, ui, .. } = self;
@@ -84,7 +84,16 @@ impl Job<'_> {
         let order = steps::order(source, plan, settings, ui);
         let built = steps::write("pressing", source, &order, output, &options, ui)?;
         steps::verify(output, source, &built, original.start, ui)?;
-        let (bytes, takes_place) = (built.image_bytes, self.args.in_place);
+        let (mut bytes, takes_place) = (built.image_bytes, self.args.in_place);
+        if let Some((limit, start)) = self.args.start_pack.start_pack.zip(start) {
+            let set = start.working_set();
+            let pack = steps::add_start_pack(output, &set, limit, settings, ui)?;
+            ui.say(&steps::start_pack_line(
+                &escaped_path(self.args.target()),
+                &pack,
+            ));
+            bytes = output.file().metadata()?.len() - original.start;
+        }
         let mut stop = || ui.interrupt.is_pending();
         let directory = self.scratch.path();
         let completed = original.complete(output.file(), bytes, takes_place, directory, &mut stop);

@@ -83,7 +83,7 @@ pub(super) fn run(args: &RetrofitArgs, ui: &Ui) -> anyhow::Result<Exit> {
         (None, Some(start)) => start.plan(&source, settings.block_size),
         (None, None) => Plan::default(),
     };
-    let account = job.build(&mut settings, &source, &plan, &output)?;
+    let account = job.build(&mut settings, &source, (&plan, start.as_ref()), &output)?;
     let new_bytes = output.file().metadata().map_or(0, |it| it.len());
     let mut report = Report::new(original, account, escaped_path(args.target()), new_bytes);
     report.recorded = recorder.is_some();

@@ -96,6 +96,29 @@ fn a_hash_tree_covers_the_pack_and_is_found_after_it() {
 }
 
 #[test]
+fn a_container_of_apptainer_has_the_pack_in_its_partition() {
+    let stage = packed();
+    let profile = ["--profile", "trace", "--start-pack", "1M"];
+    let ran = stage
+        .session
+        .run(["build", "image", "app.sif"].iter().chain(&profile));
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let ran = stage.session.run(
+        ["retrofit", "app.sif", "-o", "new.sif"]
+            .iter()
+            .chain(&profile),
+    );
+    // No command: nothing is measured.
+    assert_eq!(ran.code, Some(1), "{}", ran.stderr);
+    for name in ["app.sif", "new.sif"] {
+        let sif = [name, "--offset", "auto"];
+        stage.session.done(["check"].iter().chain(&sif));
+        let info = stage.session.done(["info"].iter().chain(&sif)).text();
+        assert!(info.contains("\nstart pack "), "{info}");
+    }
+}
+
+#[test]
 fn a_pack_needs_a_recording_with_pages_of_the_image() {
     let stage = MountStage::new();
     fs::write(stage.at("other"), "coldpress-trace 1\n10 1 R 0-0 /none\n").unwrap();
