@@ -14,6 +14,7 @@ use std::ops::ControlFlow;
 use crate::error::Error;
 use crate::findings::{Findings, Problem};
 use crate::image::Image;
+use crate::start_pack::StartPack;
 use crate::survey::{Survey, survey};
 
 /// Checks an image: superblock, options and tables as strictly as the kernel; every inode and
@@ -41,26 +42,31 @@ pub fn check(
     progress: &mut dyn FnMut(u64) -> ControlFlow<()>,
 ) -> Result<Vec<Problem>, Error> {
     let mut findings = Findings::default();
-    let survey = check_metadata(image, &mut findings, &mut || progress(0))?;
+    let pack = image.start_pack();
+    let pack_end = pack.iter().flatten().next().map(StartPack::end);
+    let survey = check_metadata(image, pack_end, &mut findings, &mut || progress(0))?;
     data::check(image, &survey, &mut findings, progress)?;
     let area = image.data_area();
-    start_pack::check(image, &mut findings, &mut || {
+    start_pack::check(image, pack, &mut findings, &mut || {
         progress(area.end - area.start)
     })?;
     Ok(findings.into_problems())
 }
 
-/// Checks everything but data and fragment blocks.
+/// Checks everything but data and fragment blocks, and what a start pack holds.
+///
+/// * `pack_end`: the image byte after the start pack, if there is one that can be read.
 ///
 /// # Errors
 ///
 /// [`Error::Interrupted`] only, if `poll` breaks.
 pub(crate) fn check_metadata(
     image: &Image,
+    pack_end: Option<u64>,
     findings: &mut Findings,
     poll: &mut dyn FnMut() -> ControlFlow<()>,
 ) -> Result<Survey, Error> {
-    superblock::check(image, findings);
+    superblock::check(image, pack_end, findings);
     options::check(image, findings);
     let survey = survey(image, findings, poll)?;
     tables::check(image, &survey, findings);

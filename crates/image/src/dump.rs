@@ -249,7 +249,8 @@ pub fn dump(
         Err(error) => return Err(error),
     };
     let mut findings = Findings::default();
-    let survey = check_metadata(&image, &mut findings, poll)?;
+    let pack_end = image.start_pack().ok().flatten().map(|pack| pack.end());
+    let survey = check_metadata(&image, pack_end, &mut findings, poll)?;
     let selection = Selection::new(&image, &survey, &options.paths)?;
     let mut emitter = Emitter::new(&image, options, size_bytes, visit);
     superblock::emit(&mut emitter, bytes)?;

@@ -124,7 +124,7 @@ pub use path_budget::PathBudget;
 pub use place::MetadataPlace;
 pub use reader_requirements::ReaderRequirements;
 pub use source::{Offset, Prefix, ReadAdvice, ReadAt, open_file};
-pub use start_pack::StartPack;
+pub use start_pack::{StartPack, pack_digest, pack_piece_digest};
 pub use stored::StoredBlock;
 pub use tar::{
     Archived, LeftOut, PlainEntry, TarOptions, write_tar, write_tar_end, write_tar_entry,

@@ -46,15 +46,13 @@ impl Image {
         if !first.starts_with(&PACK_MAGIC) {
             return Ok(None);
         }
-        let header = PackHeader::parse(&first, digest, start)?;
+        let header = PackHeader::parse(&first, pack_digest, start)?;
         let fail = |rule| Error::from(Corrupt::new(Part::StartPack, start, rule));
         if header.size_bytes > left_bytes {
             let (needed, found) = (header.size_bytes, left_bytes);
             return Err(fail(Rule::Truncated { needed, found }));
         }
-        let mut superblock = [0; SUPERBLOCK_SIZE];
-        self.store.read_exact(&mut superblock, 0)?;
-        if digest(&superblock) != header.superblock_digest {
+        if self.superblock_digest()? != header.superblock_digest {
             let of = "superblock of the image to which the start pack belongs";
             return Err(fail(Rule::WrongDigest { of }));
         }
@@ -78,6 +76,17 @@ impl Image {
             index,
             decoders,
         }))
+    }
+
+    /// What says which image it is, as a start pack notes it: BLAKE3 of the superblock's bytes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Read`].
+    pub fn superblock_digest(&self) -> Result<[u8; 32], Error> {
+        let mut superblock = [0; SUPERBLOCK_SIZE];
+        self.store.read_exact(&mut superblock, 0)?;
+        Ok(pack_digest(&superblock))
     }
 
     /// What says where the content of a file lies, as a start pack notes it.
@@ -109,7 +118,7 @@ impl Image {
             self.store.read_exact(&mut table, table_start)?;
             table
         };
-        if digest(&table) != header.table_digest {
+        if pack_digest(&table) != header.table_digest {
             let of = "piece table";
             let rule = Rule::WrongDigest { of };
             return Err(Corrupt::new(Part::StartPack, table_start, rule).into());
@@ -127,7 +136,7 @@ impl Image {
         let fail = |rule| Error::from(Corrupt::new(Part::StartPack, at, rule));
         stored.resize(usize_of(piece.size.size_bytes().into()), 0);
         self.store.read_exact(stored, at)?;
-        if half(digest(stored)) != piece.digest {
+        if pack_piece_digest(stored) != piece.digest {
             let of = "piece";
             return Err(fail(Rule::WrongDigest { of }));
         }
@@ -191,8 +200,8 @@ impl StartPack {
     }
 
     /// Lets the source read the tables of the image and the first bytes of the pack, as one piece:
-    /// that is what a start reads first.
-    pub fn expect_start(&self, image: &Image, read_bytes: u64) {
+    /// that is what a start reads first. Returns the image byte up to which it reads.
+    pub fn expect_start(&self, image: &Image, read_bytes: u64) -> u64 {
         let tables = image.superblock().inode_table_start;
         let first = if self.start.saturating_sub(tables) <= read_bytes {
             tables
@@ -201,6 +210,7 @@ impl StartPack {
         };
         let end = self.end().min(self.start.saturating_add(read_bytes));
         image.advise(ReadAdvice::WillNeed(first..end));
+        end
     }
 
     /// Reads a piece of pages: what lies on disk into `stored`, what that holds into `content`.
@@ -268,8 +278,14 @@ fn pieces(header: &PackHeader, table: &[u8], start: u64) -> Result<Vec<(PackPiec
     Err(Corrupt::new(Part::StartPack, start, rule).into())
 }
 
-fn digest(bytes: &[u8]) -> [u8; 32] {
+/// BLAKE3, as the header of a start pack holds it.
+pub fn pack_digest(bytes: &[u8]) -> [u8; 32] {
     *blake3::hash(bytes).as_bytes()
+}
+
+/// The first half of BLAKE3, as the entry of a piece holds it.
+pub fn pack_piece_digest(stored: &[u8]) -> [u8; 16] {
+    half(pack_digest(stored))
 }
 
 fn half(digest: [u8; 32]) -> [u8; 16] {

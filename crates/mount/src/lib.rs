@@ -71,4 +71,4 @@ pub use reading::ReadReason;
 pub use recorder::{Recorded, Recorder};
 #[cfg(feature = "fuse")]
 pub use server::{Activity, Server, ServerOptions};
-pub use stats::Stats;
+pub use stats::{PackCounts, Stats};

@@ -46,7 +46,7 @@ struct Shared {
 struct State {
     /// The next piece to be read.
     next: u32,
-    /// Pieces before this one are read.
+    /// The kernel was handed the pieces before this one.
     delivered: u32,
     count: u32,
     /// Image byte up to which it is read ahead.
@@ -96,7 +96,8 @@ impl PackPrefetch {
             reader.set_arriving(true);
             // Whoever needs a block meanwhile needs no more than that.
             file_system.image().advise(ReadAdvice::Random);
-            reader.pack().expect_start(file_system.image(), READ_BYTES);
+            let advised = reader.pack().expect_start(file_system.image(), READ_BYTES);
+            lock(&prefetch.shared.state).advised = advised;
         }
         for _ in 0..threads.get() {
             let shared = Arc::clone(&prefetch.shared);
@@ -163,8 +164,8 @@ impl Shared {
         let end = reader.pack().end();
         // The next part before the one before it is used up.
         while *advised < end && *advised < start.saturating_add(READ_BYTES) {
-            let next = (*advised).max(start).saturating_add(READ_BYTES).min(end);
-            let range = (*advised).max(start)..next;
+            let next = advised.saturating_add(READ_BYTES).min(end);
+            let range = *advised..next;
             self.file_system.image().advise(ReadAdvice::WillNeed(range));
             *advised = next;
         }

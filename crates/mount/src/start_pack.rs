@@ -10,11 +10,12 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
-use coldpress_format::{File, InodeRef, PACK_PAGE_BYTES};
+use coldpress_format::{File, InodeRef, PACK_PAGE_BYTES, PackPiece};
 use coldpress_image::{Error, Image, StartPack};
 
 use crate::cache::{Cache, Weight, lock};
 use crate::content::Content;
+use crate::stats::PackCounts;
 
 /// Memory for decompressed pieces of at most 1 MiB.
 const PIECES_BYTES: u64 = 32 << 20;
@@ -102,7 +103,7 @@ impl PackReader {
         Self {
             pack,
             files,
-            pieces: Cache::new(PIECES_BYTES, 1 << 20),
+            pieces: Cache::new(PIECES_BYTES, PackPiece::LEN_MAX.into()),
             is_arriving: AtomicBool::new(false),
             is_damaged: AtomicBool::new(false),
             pages: AtomicU64::new(0),
@@ -119,11 +120,11 @@ impl PackReader {
         self.is_arriving.store(is_arriving, Ordering::Relaxed);
     }
 
-    /// Pages that it answered with, and reads that were put off.
-    pub(crate) fn counts(&self) -> (u64, u64) {
-        let [pages, put_off] =
-            [&self.pages, &self.put_off].map(|count| count.load(Ordering::Relaxed));
-        (pages, put_off)
+    pub(crate) fn counts(&self) -> PackCounts {
+        PackCounts {
+            pages: self.pages.load(Ordering::Relaxed),
+            put_off: self.put_off.load(Ordering::Relaxed),
+        }
     }
 
     /// Answers a read of a file that is not empty and within the file.

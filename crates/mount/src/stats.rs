@@ -27,8 +27,17 @@ pub struct Stats {
     pub block_lists: CacheCounts,
     /// What was decompressed before it was asked for.
     pub prefetch: PrefetchCounts,
-    /// Of an image with a start pack: pages that it answered with, and reads that were put off.
-    pub start_pack: Option<(u64, u64)>,
+    /// Of an image with a start pack, how that was used.
+    pub start_pack: Option<PackCounts>,
+}
+
+/// How a start pack was used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PackCounts {
+    /// Pages of 4 KiB that it answered with.
+    pub pages: u64,
+    /// Reads around what a program needed that were put off.
+    pub put_off: u64,
 }
 
 /// Counts reads.

@@ -3,10 +3,9 @@
 use std::fs::File;
 use std::io::{Seek as _, SeekFrom};
 use std::num::NonZeroUsize;
-use std::os::unix::fs::FileExt as _;
 
 use coldpress_codec::Settings;
-use coldpress_format::{Compressor, SUPERBLOCK_SIZE, pack_start};
+use coldpress_format::{Compressor, pack_start};
 use coldpress_image::{Image, Offset};
 use coldpress_trace::WorkingSet;
 
@@ -41,9 +40,6 @@ pub fn append_pack(
     let start = options.offset_bytes;
     let inner = file.try_clone().map_err(Error::Write)?;
     let image = Image::new(Box::new(Offset { inner, start }))?;
-    let mut superblock = [0; SUPERBLOCK_SIZE];
-    let read = file.read_exact_at(&mut superblock, start);
-    read.map_err(|source| coldpress_image::Error::Read { start: 0, source })?;
     let used_bytes = image.superblock().bytes_used;
     let pack_options = PackOptions {
         settings: settings(image.superblock().compressor, options.level)?,
@@ -53,7 +49,7 @@ pub fn append_pack(
     let mut out = file;
     let place = SeekFrom::Start(start + pack_start(used_bytes));
     out.seek(place).map_err(Error::Write)?;
-    let summary = write_pack(&image, &superblock, set, &pack_options, &mut out, progress)?;
+    let summary = write_pack(&image, set, &pack_options, &mut out, progress)?;
     let end = out.stream_position().map_err(Error::Write)?;
     // What an earlier try wrote after that.
     file.set_len(end).map_err(Error::Write)?;

@@ -5,10 +5,8 @@ use std::num::NonZeroUsize;
 use std::ops::{ControlFlow, Range};
 
 use coldpress_codec::{Encoder, Settings, Workers, ordered};
-use coldpress_format::{
-    BlockSize, BlockWord, File, PACK_PAGE_BYTES, PackHeader, PackPiece, SUPERBLOCK_SIZE,
-};
-use coldpress_image::Image;
+use coldpress_format::{BlockSize, BlockWord, File, PACK_PAGE_BYTES, PackHeader, PackPiece};
+use coldpress_image::{Image, pack_digest, pack_piece_digest};
 use coldpress_trace::WorkingSet;
 
 use crate::choose::choose;
@@ -54,7 +52,6 @@ pub type Progress<'a> = &'a mut dyn FnMut(u64, u64) -> ControlFlow<()>;
 
 /// Writes the pack of an image, from where `out` stands.
 ///
-/// * `superblock`: the first bytes of the image, as they lie there.
 /// * `set`: what a start touched, by paths of the image.
 ///
 /// # Errors
@@ -67,7 +64,6 @@ pub type Progress<'a> = &'a mut dyn FnMut(u64, u64) -> ControlFlow<()>;
 /// have no room. Holds some pieces of 1 MiB, and 24 bytes for each page.
 pub fn write_pack<W: Write + Seek>(
     image: &Image,
-    superblock: &[u8; SUPERBLOCK_SIZE],
     set: &WorkingSet,
     options: &PackOptions,
     out: &mut W,
@@ -94,7 +90,7 @@ pub fn write_pack<W: Write + Seek>(
             options,
         };
         out.seek(SeekFrom::Start(start)).map_err(Error::Write)?;
-        match draft.write(superblock, out, &mut *progress)? {
+        match draft.write(out, &mut *progress)? {
             Written::Whole { size_bytes } => {
                 return Ok(PackSummary {
                     size_bytes,
@@ -141,12 +137,7 @@ struct Compressed {
 }
 
 impl Draft<'_> {
-    fn write<W: Write + Seek>(
-        &self,
-        superblock: &[u8; SUPERBLOCK_SIZE],
-        out: &mut W,
-        progress: Progress,
-    ) -> Result<Written, Error> {
+    fn write<W: Write + Seek>(&self, out: &mut W, progress: Progress) -> Result<Written, Error> {
         let start = out.stream_position().map_err(Error::Write)?;
         let index_bytes = self.layout.index.write();
         let index_pieces = index_bytes.len().div_ceil(PackPiece::LEN_MAX as usize);
@@ -156,7 +147,7 @@ impl Draft<'_> {
             piece_count: u32::try_from(count).map_err(|_| Error::TooLarge)?,
             index_piece_count: u32::try_from(index_pieces).map_err(|_| Error::TooLarge)?,
             size_bytes: 0,
-            superblock_digest: digest(superblock),
+            superblock_digest: self.image.superblock_digest()?,
             table_digest: [0; 32],
         };
         let mut table = Vec::new();
@@ -201,9 +192,10 @@ impl Draft<'_> {
         }
         written?;
         header.size_bytes = size_bytes;
-        header.table_digest = digest(&table);
+        header.table_digest = pack_digest(&table);
         out.seek(SeekFrom::Start(start)).map_err(Error::Write)?;
-        out.write_all(&header.write(digest)).map_err(Error::Write)?;
+        out.write_all(&header.write(pack_digest))
+            .map_err(Error::Write)?;
         out.write_all(&table).map_err(Error::Write)?;
         let end = SeekFrom::Start(start + size_bytes);
         out.seek(end).map_err(Error::Write)?;
@@ -235,12 +227,10 @@ fn compressed(encoder: &mut Encoder, content: &[u8], pages: u64) -> Result<Compr
         stored = content.to_vec();
     }
     let size = |len: usize| u32::try_from(len).map_err(|_| Error::TooLarge);
-    let mut half = [0; 16];
-    half.copy_from_slice(&digest(&stored)[..16]);
     let entry = PackPiece {
         size: BlockWord::new(size(stored.len())?, shrank),
         len_bytes: size(content.len())?,
-        digest: half,
+        digest: pack_piece_digest(&stored),
     };
     Ok(Compressed {
         entry,
@@ -252,10 +242,6 @@ fn compressed(encoder: &mut Encoder, content: &[u8], pages: u64) -> Result<Compr
 fn workers(threads: NonZeroUsize) -> Workers {
     let window = threads.saturating_mul(NonZeroUsize::new(WINDOW_PER_THREAD).unwrap_or(threads));
     Workers { threads, window }
-}
-
-fn digest(bytes: &[u8]) -> [u8; 32] {
-    *blake3::hash(bytes).as_bytes()
 }
 
 fn ratio(part: u64, whole: u64) -> f64 {

@@ -12,17 +12,15 @@ use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::num::NonZeroU64;
 use std::ops::Range;
-use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitCode, Stdio};
 
-use coldpress_host::enter_own_namespaces;
-use rustix::fs::{
-    Advice, AtFlags, CWD, Mode, OFlags, ResolveFlags, StatxFlags, fadvise, openat2, statx,
-};
+use coldpress_host::{MountRoot, enter_own_namespaces};
+use rustix::fs::{Advice, AtFlags, CWD, StatxFlags, fadvise, statx};
 
 /// This program, also when its file was replaced meanwhile.
-const ITSELF: &str = "/proc/self/exe";
+pub const ITSELF: &str = "/proc/self/exe";
 /// Names the directory in the environment of the process that reads.
 const MARK: &str = "_COLDPRESS_READ_PAGES_IN";
 /// The answer when everything up to a mark was asked for.
@@ -39,7 +37,7 @@ pub struct PageReader {
     /// What was mounted there at first.
     mounted: Option<u64>,
     child: Child,
-    ranges: Option<BufWriter<ChildStdin>>,
+    ranges: BufWriter<ChildStdin>,
     answers: ChildStdout,
 }
 
@@ -65,7 +63,7 @@ impl PageReader {
             mounted: mount_id(root),
             root: root.to_owned(),
             child,
-            ranges: Some(BufWriter::new(ranges)),
+            ranges: BufWriter::new(ranges),
             answers,
         })
     }
@@ -82,9 +80,7 @@ impl PageReader {
         if mount_id(&self.root) != self.mounted {
             return Err(io::ErrorKind::NotFound.into());
         }
-        let Some(out) = &mut self.ranges else {
-            return Err(io::ErrorKind::BrokenPipe.into());
-        };
+        let out = &mut self.ranges;
         for (path, range) in ranges {
             let path = path.as_os_str().as_bytes();
             let len = u32::try_from(path.len()).map_err(io::Error::other)?;
@@ -101,8 +97,7 @@ impl PageReader {
 
 impl Drop for PageReader {
     fn drop(&mut self) {
-        // The end of what it reads is its end.
-        self.ranges = None;
+        // What it was not told of yet it need not know.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -126,8 +121,7 @@ pub fn run_if_asked() -> Option<ExitCode> {
 
 fn work(root: &Path) -> io::Result<()> {
     enter_own_namespaces().map_err(io::Error::other)?;
-    let directory = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let root = rustix::fs::open(root, directory, Mode::empty())?;
+    let root = MountRoot::open(root)?;
     let mut input = BufReader::new(io::stdin().lock());
     let mut open: Option<(Vec<u8>, Option<File>)> = None;
     while let Some(len) = next_len(&mut input)? {
@@ -142,12 +136,8 @@ fn work(root: &Path) -> io::Result<()> {
         input.read_exact(&mut path)?;
         let [start, end] = [number(&mut input)?, number(&mut input)?];
         if open.as_ref().is_none_or(|(opened, _)| *opened != path) {
-            let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
-            let resolve =
-                ResolveFlags::IN_ROOT | ResolveFlags::NO_MAGICLINKS | ResolveFlags::NO_XDEV;
-            let name = std::ffi::OsString::from_vec(path.clone());
-            let file = openat2(&root, name, flags, Mode::empty(), resolve);
-            open = Some((path, file.ok().map(File::from)));
+            let file = root.open_file(&path).ok();
+            open = Some((path, file));
         }
         if let Some((_, Some(file))) = &open {
             ask(file, start..end);

@@ -11,15 +11,18 @@ use crate::start_pack::StartPack;
 
 /// Compares every page of the start pack, if there is one, with the file.
 ///
+/// * `pack`: as [`Image::start_pack`] gave it.
+///
 /// # Errors
 ///
 /// [`Error::Interrupted`] only, if `poll` breaks.
 pub(super) fn check(
     image: &Image,
+    pack: Result<Option<StartPack>, Error>,
     findings: &mut Findings,
     poll: &mut dyn FnMut() -> ControlFlow<()>,
 ) -> Result<(), Error> {
-    let pack = match image.start_pack() {
+    let pack = match pack {
         Ok(Some(pack)) => pack,
         Ok(None) => return Ok(()),
         Err(error) => {

@@ -13,13 +13,13 @@ const SECTOR_BYTES: u64 = 512;
 const FLAGS: u16 = 0x0ffb;
 
 /// Checks what the superblock says about the image as a whole.
-pub(super) fn check(image: &Image, findings: &mut Findings) {
-    check_size(image, findings);
+pub(super) fn check(image: &Image, pack_end: Option<u64>, findings: &mut Findings) {
+    check_size(image, pack_end, findings);
     check_counts_and_flags(image, findings);
     check_index_ends(image, findings);
 }
 
-fn check_size(image: &Image, findings: &mut Findings) {
+fn check_size(image: &Image, pack_end: Option<u64>, findings: &mut Findings) {
     let used = image.superblock().bytes_used;
     let size = match image.store.size_bytes() {
         Ok(size) => size,
@@ -35,11 +35,7 @@ fn check_size(image: &Image, findings: &mut Findings) {
         let at = (Part::Padding, used);
         findings.expect_usual(at, "number of bytes that are not zero", 1, 0);
     }
-    let end = image
-        .start_pack()
-        .ok()
-        .flatten()
-        .map_or(end, |pack| pack.end());
+    let end = pack_end.unwrap_or(end);
     // A device may well be larger than the image on it.
     if size > end {
         let rule = Rule::Unreferenced {

@@ -42,8 +42,7 @@ fn packed() -> Vec<u8> {
     let mut out = Cursor::new(bytes.clone());
     out.set_position(pack_start(image.superblock().bytes_used));
     let go_on = &mut |_, _| ControlFlow::Continue(());
-    let superblock = bytes.first_chunk().unwrap();
-    let summary = write_pack(&image, superblock, &set, &options, &mut out, go_on).unwrap();
+    let summary = write_pack(&image, &set, &options, &mut out, go_on).unwrap();
     assert_eq!((summary.pages, summary.files), (1, 1));
     out.into_inner()
 }
@@ -60,7 +59,7 @@ fn with_pack(bytes: &[u8]) -> (Arc<FileSystem>, Arc<Mutex<Vec<String>>>, NodeId)
 }
 
 fn pages(file_system: &FileSystem) -> u64 {
-    file_system.stats().start_pack.expect("a pack").0
+    file_system.stats().start_pack.expect("a pack").pages
 }
 
 #[test]
@@ -128,7 +127,7 @@ fn what_is_not_needed_is_put_off_once_while_the_pack_is_on_its_way() {
     // Its blocks are decompressed by now.
     assert_eq!(read(0, 4096, around), Ok(4096));
     assert_eq!(
-        file_system.stats().start_pack.map(|(_, count)| count),
+        file_system.stats().start_pack.map(|counts| counts.put_off),
         Some(1)
     );
     go_on.send(()).unwrap();

@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 
 use coldpress_codec::Settings;
-use coldpress_format::{Body, Compressor, PACK_PAGE_BYTES, SUPERBLOCK_SIZE, pack_start};
+use coldpress_format::{Body, Compressor, PACK_PAGE_BYTES, pack_start};
 use coldpress_image::{Image, StartPack, walk};
 use coldpress_pack::{Error, PackOptions, PackSummary, write_pack};
 use coldpress_trace::{FileAccess, PageRun, WorkingSet};
@@ -51,13 +51,12 @@ fn options(limit_bytes: u64, threads: usize) -> PackOptions {
 /// An image with a pack.
 fn packed(bytes: &[u8], options: &PackOptions) -> Result<(Vec<u8>, PackSummary), Error> {
     let image = open(bytes);
-    let superblock: &[u8; SUPERBLOCK_SIZE] = bytes.first_chunk().unwrap();
     let mut out = Cursor::new(bytes.to_vec());
     let start = pack_start(image.superblock().bytes_used);
     out.seek(SeekFrom::Start(start)).unwrap();
     let set = working_set(&image);
     let go_on = &mut |_, _| ControlFlow::Continue(());
-    let summary = write_pack(&image, superblock, &set, options, &mut out, go_on)?;
+    let summary = write_pack(&image, &set, options, &mut out, go_on)?;
     Ok((out.into_inner(), summary))
 }
 
@@ -136,12 +135,11 @@ fn nothing_touched_is_no_pack() {
     let set = WorkingSet::default();
     let mut out = Cursor::new(Vec::new());
     let go_on = &mut |_, _| ControlFlow::Continue(());
-    let superblock = bytes.first_chunk().unwrap();
-    let written = write_pack(&image, superblock, &set, &options(99, 1), &mut out, go_on);
+    let written = write_pack(&image, &set, &options(99, 1), &mut out, go_on);
     assert!(matches!(written, Err(Error::NothingTouched)));
     let stop = &mut |_, _| ControlFlow::Break(());
     let set = working_set(&image);
-    let written = write_pack(&image, superblock, &set, &options(9999, 1), &mut out, stop);
+    let written = write_pack(&image, &set, &options(9999, 1), &mut out, stop);
     assert!(matches!(written, Err(Error::Interrupted)), "{written:?}");
 }
 

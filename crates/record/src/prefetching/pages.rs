@@ -1,18 +1,14 @@
 //! Pages of files, read through the mount of an image.
 
-use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsRawFd as _, OwnedFd};
-use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
+use coldpress_host::MountRoot;
 use coldpress_trace::{FileAccess, PAGE_SIZE_BYTES, PageRun, WorkingSet};
-use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, fstat, openat, openat2};
-use rustix::io::Errno;
 
 use super::{Clock, Fetched, Limits};
 
@@ -35,16 +31,14 @@ pub fn read_pages(
     limits: Limits,
     stop: &AtomicBool,
 ) -> io::Result<Fetched> {
-    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let root = openat(CWD, mount, flags, Mode::empty())?;
+    let root = MountRoot::open(mount)?;
     let runs = runs(set);
     let sizes = runs.iter().map(|(_, run)| bytes_of(run));
     let wanted_bytes = sizes.fold(0, u64::saturating_add);
     let mut clock = Clock::new(limits, wanted_bytes, 0, stop);
     for path in &set.lookups {
         let begun = Instant::now();
-        // Being opened as a place, it is looked up and nothing else happens to it.
-        if find(&root, path).is_err() {
+        if root.find(path).is_err() {
             clock.fetched.missing += 1;
         }
         if !clock.goes_on(0, begun.elapsed()) {
@@ -57,7 +51,7 @@ pub fn read_pages(
     for (path, run) in runs {
         let file = match last.take() {
             Some((last_path, file)) if last_path == path => file,
-            _ => open(&root, path).ok(),
+            _ => root.open_file(path).ok(),
         };
         let goes_on = match &file {
             Some(file) => read(file, run, &mut buffer, &mut clock),
@@ -113,29 +107,4 @@ fn read(file: &File, run: &PageRun, buffer: &mut [u8], clock: &mut Clock<'_>) ->
         offset = offset.saturating_add(got);
     }
     true
-}
-
-/// Opens what a path names as a place. No link is followed, and nothing that is mounted below is
-/// entered.
-fn find(root: &OwnedFd, path: &[u8]) -> Result<OwnedFd, Errno> {
-    let relative = path.strip_prefix(b"/").unwrap_or(path);
-    let relative = if relative.is_empty() { b"." } else { relative };
-    let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let resolve = ResolveFlags::IN_ROOT | ResolveFlags::NO_XDEV | ResolveFlags::NO_MAGICLINKS;
-    openat2(
-        root,
-        OsStr::from_bytes(relative),
-        flags,
-        Mode::empty(),
-        resolve,
-    )
-}
-
-/// Opens a regular file: opening anything else might do something.
-fn open(root: &OwnedFd, path: &[u8]) -> io::Result<File> {
-    let place = find(root, path)?;
-    if FileType::from_raw_mode(fstat(&place)?.st_mode) != FileType::RegularFile {
-        return Err(io::ErrorKind::InvalidInput.into());
-    }
-    File::open(format!("/proc/self/fd/{}", place.as_raw_fd()))
 }

@@ -12,10 +12,9 @@ use std::process::{Command, Stdio};
 
 use anyhow::Context as _;
 use coldpress_session::exit::{CANNOT_RUN, Exit};
+use coldpress_session::page_reader::ITSELF;
 use rustix::stdio::{dup2_stderr, dup2_stdout};
 
-/// This program, also when its file was replaced meanwhile.
-const ITSELF: &str = "/proc/self/exe";
 /// Set in the environment of the one that stays; no word of the command line, where it would have
 /// to be put among those of the user.
 const MARK: &str = "_COLDPRESS_MOUNT_IN_BACKGROUND";

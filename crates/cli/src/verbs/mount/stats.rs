@@ -54,8 +54,8 @@ fn lines(stats: &Stats) -> Vec<String> {
         format!("listings: {}", cache(stats.listings)),
         format!("block lists: {}", cache(stats.block_lists)),
     ];
-    let pack = stats.start_pack.map(|(pages, put_off)| {
-        let (pages, put_off) = (count(pages), count(put_off));
+    let pack = stats.start_pack.map(|counts| {
+        let (pages, put_off) = (count(counts.pages), count(counts.put_off));
         format!("start pack: {pages} pages read from it; {put_off} reads put off")
     });
     lines.extend(pack);

@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::os::unix::fs::FileExt as _;
-use std::process::Child;
 
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -32,11 +31,6 @@ fn packed() -> MountStage {
     let line = format!("{PAGES} of {PAGES} pages of 2 files");
     assert!(ran.stderr.contains(&line), "{}", ran.stderr);
     stage
-}
-
-fn signal(child: &Child, signal: Signal) {
-    let pid = Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
-    kill_process(pid, signal).unwrap();
 }
 
 /// Pages that were read from the pack, by what a mount tells at its end.
@@ -159,7 +153,7 @@ fn pages_of_the_pack_are_handed_over_and_are_those_of_the_files() {
     assert!(fs::read(stage.mounted("large")).unwrap() == large());
     let content = fs::read(stage.mounted("directory/file")).unwrap();
     assert_eq!(content, b"content\n");
-    signal(&child, Signal::TERM);
+    kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
     let ran = Session::end(child);
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     assert!(pages(&ran.stderr).unwrap() > 0, "{}", ran.stderr);
@@ -182,7 +176,7 @@ fn a_mount_with_a_pack_ends_at_any_time() {
             // With the one who answers, the mount ends.
             move || drop(fs::read(path))
         });
-        signal(&child, Signal::KILL);
+        kill_process(Pid::from_child(&child), Signal::KILL).unwrap();
         Session::end(child);
         // Who waits for a page is let go.
         reader.join().unwrap();
