@@ -5,14 +5,14 @@
 //! survey      how large, fragmented and sound it is        survey.rs
 //! connection  opened, so that nothing of it changes        connection.rs
 //! compare     whether two hold the same                    compare.rs
+//! rewrite     vacuumed, compared, put in place             rewrite.rs
 //! ```
 
 mod compare;
 mod connection;
 mod header;
+mod rewrite;
 mod survey;
 
-pub use compare::difference;
-pub use connection::{findings, open};
-pub use header::is_page_size;
-pub use survey::{Beside, Integrity, Survey, beside, integrity};
+pub use rewrite::{Settings, rewrite};
+pub use survey::{Integrity, Survey};

@@ -21,7 +21,7 @@ const SETTINGS: [&str; 4] = ["user_version", "application_id", "encoding", "auto
 /// # Errors
 ///
 /// If one of them cannot be read.
-pub fn difference(old: &Connection, new: &Connection) -> rusqlite::Result<Option<String>> {
+pub(super) fn difference(old: &Connection, new: &Connection) -> rusqlite::Result<Option<String>> {
     for setting in SETTINGS {
         if !is_same(old, new, &format!("PRAGMA {setting}"))? {
             return Ok(Some(setting.replace('_', " ")));

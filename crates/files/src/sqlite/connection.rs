@@ -22,7 +22,7 @@ const FINDINGS_MAX: u32 = 10;
 /// # Errors
 ///
 /// If SQLite cannot open it.
-pub fn open(path: &Path) -> rusqlite::Result<Connection> {
+pub(super) fn open(path: &Path) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     opened(Connection::open_with_flags(path, flags)?)
 }
@@ -57,7 +57,7 @@ fn opened(connection: Connection) -> rusqlite::Result<Connection> {
 /// # Errors
 ///
 /// If SQLite cannot read the database.
-pub fn findings(connection: &Connection, pragma: &str) -> rusqlite::Result<Vec<String>> {
+pub(super) fn findings(connection: &Connection, pragma: &str) -> rusqlite::Result<Vec<String>> {
     let mut statement = connection.prepare(&format!("PRAGMA {pragma}({FINDINGS_MAX})"))?;
     let mut rows = statement.query([])?;
     let mut findings = Vec::new();

@@ -78,7 +78,7 @@ impl Header {
 }
 
 /// Whether pages may have so many bytes.
-pub fn is_page_size(bytes: u64) -> bool {
+pub(super) fn is_page_size(bytes: u64) -> bool {
     (512..=65_536).contains(&bytes) && bytes.is_power_of_two()
 }
 

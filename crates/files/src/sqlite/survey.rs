@@ -200,7 +200,7 @@ impl Survey {
 }
 
 /// What a check means: that a database is locked is no damage.
-pub fn integrity(found: rusqlite::Result<Vec<String>>) -> Integrity {
+pub(super) fn integrity(found: rusqlite::Result<Vec<String>>) -> Integrity {
     match found {
         Ok(findings) if findings.is_empty() => Integrity::Sound,
         Ok(findings) => Integrity::Damaged(findings),
@@ -215,7 +215,7 @@ pub fn integrity(found: rusqlite::Result<Vec<String>>) -> Integrity {
 
 /// The files that SQLite keeps beside a database.
 #[derive(Clone, Copy, Debug)]
-pub struct Beside {
+pub(super) struct Beside {
     /// Bytes of the write-ahead log.
     pub wal_bytes: u64,
     /// Whether a journal waits to be rolled back.
@@ -224,7 +224,7 @@ pub struct Beside {
 
 impl Beside {
     /// What lies beside the database at `path`.
-    pub fn of(path: &Path) -> Self {
+    pub(super) fn of(path: &Path) -> Self {
         let wal = fs::metadata(beside(path, "-wal"));
         Self {
             wal_bytes: wal.map_or(0, |metadata| metadata.len()),
@@ -233,7 +233,7 @@ impl Beside {
     }
 
     /// Whether all that was written is in the database itself.
-    pub fn is_settled(self) -> bool {
+    pub(super) fn is_settled(self) -> bool {
         self.wal_bytes == 0 && !self.has_hot_journal
     }
 }
@@ -246,7 +246,7 @@ fn is_hot(journal: &Path) -> bool {
 }
 
 /// A name with an ending behind it.
-pub fn beside(path: &Path, ending: &str) -> PathBuf {
+pub(super) fn beside(path: &Path, ending: &str) -> PathBuf {
     let mut name = OsString::from(path);
     name.push(ending);
     PathBuf::from(name)

@@ -2,14 +2,10 @@
 
 pub(crate) mod args;
 
-use std::io::ErrorKind;
-
-use anyhow::anyhow;
+use coldpress_files::explained;
 use coldpress_host::{
-    Defragmented, Error, Janitor, NamedFile, Refusal, complete_names, defragment, named_files,
-    relink,
+    Defragmented, Error, Janitor, NamedFile, complete_names, defragment, named_files, relink,
 };
-use coldpress_report::failure::hint;
 use coldpress_report::text::{escaped_path, plural, quoted};
 use coldpress_report::units::count;
 use coldpress_session::exit::Exit;
@@ -143,25 +139,5 @@ fn sentence(file: &NamedFile, done: &Defragmented) -> String {
             in_extents(before.count),
             count(copy.count)
         ),
-    }
-}
-
-/// Names as this program writes them, and what to do.
-pub(super) fn explained(error: Error) -> anyhow::Error {
-    match error {
-        Error::Refused { path, why } => {
-            let error = anyhow!("{} is left as it was: {why}", quoted(&path));
-            match why {
-                Refusal::OtherNames { .. } => {
-                    hint(error, "`--links-in DIR` searches them below DIR")
-                }
-                Refusal::Shared => hint(error, "`--unshare` rewrites it nevertheless"),
-                _ => error,
-            }
-        }
-        Error::Io { ref source, .. } if source.kind() == ErrorKind::StorageFull => {
-            hint(error, "a copy needs as much free space as the file takes")
-        }
-        error => error.into(),
     }
 }

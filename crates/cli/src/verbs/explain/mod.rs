@@ -3,7 +3,6 @@
 pub(crate) mod args;
 mod charts;
 mod page;
-mod rate;
 mod recorded;
 mod summary;
 mod symbols;
@@ -14,7 +13,8 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use coldpress_bench::report_html;
 use coldpress_explain::{
-    Account, Findings, FindingsJson, ImageMap, Origin, Start, explain_programs,
+    Account, Findings, FindingsJson, ImageMap, Origin, Start, decompression_bytes_per_s,
+    explain_programs,
 };
 use coldpress_host::machine;
 use coldpress_image::Image;
@@ -89,7 +89,7 @@ fn account<'a>(
 ) -> anyhow::Result<Account<'a>> {
     let events = &recorded.events;
     let rate = match recorded.origin {
-        Origin::Start { .. } => rate::decompression_bytes_per_s(image, map, events)?,
+        Origin::Start { .. } => decompression_bytes_per_s(image, map, events)?,
         Origin::Trace { .. } => None,
     };
     let start = Start {

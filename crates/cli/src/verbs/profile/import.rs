@@ -7,7 +7,7 @@ use std::path::{self, Path, PathBuf};
 
 use anyhow::{Context as _, anyhow};
 use coldpress_image::{Image, MetadataMap};
-use coldpress_layout::{Dialect, SortFile, SortFlag, Tree};
+use coldpress_layout::{Dialect, SortFile, SortFlag, Tree, settle};
 use coldpress_report::failure::hint;
 use coldpress_report::text::{escaped_path, plural, quoted};
 use coldpress_session::exit::Exit;
@@ -17,7 +17,6 @@ use coldpress_trace::{Header, PAGE_SIZE_BYTES, Trace};
 use coldpress_writer::Output;
 
 use super::recording::{Recorder, Recording};
-use super::settle::settle;
 use crate::image_file::open_image;
 use crate::resolve;
 use crate::steps;

@@ -8,7 +8,6 @@ mod import;
 mod merge;
 mod plan;
 mod recording;
-mod settle;
 mod show;
 
 use coldpress_session::exit::Exit;

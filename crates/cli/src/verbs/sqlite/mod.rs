@@ -1,11 +1,10 @@
 //! `coldpress sqlite`: databases looked at, and rewritten.
 
 pub(crate) mod args;
-mod fix;
 
 use std::io::Write as _;
 
-use coldpress_files::sqlite::{Integrity, Survey};
+use coldpress_files::sqlite::{Integrity, Settings, Survey, rewrite};
 use coldpress_host::Janitor;
 use coldpress_report::text::{fields, plural, quoted};
 use coldpress_report::units::{bytes, count};
@@ -28,7 +27,7 @@ struct Row {
 }
 
 pub(super) fn run(args: &SqliteArgs, ui: &Ui) -> anyhow::Result<Exit> {
-    let settings = fix::Settings::resolve(args)?;
+    let settings = Settings::new(args.page_size, args.chunk, args.keep)?;
     if let [alone] = args.files.as_slice() {
         Survey::without_check(alone)?;
     }
@@ -37,7 +36,7 @@ pub(super) fn run(args: &SqliteArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let mut rows = Vec::new();
     for path in &args.files {
         let looked = match &janitor {
-            Some(janitor) => fix::fix(path, &settings, janitor, ui),
+            Some(janitor) => rewrite(path, &settings, janitor, ui).map(Row::rewritten),
             None => Survey::of(path, ui).map(Row::from),
         };
         match looked {
@@ -59,6 +58,15 @@ pub(super) fn run(args: &SqliteArgs, ui: &Ui) -> anyhow::Result<Exit> {
     };
     unless_stdout_closed(printed)?;
     Ok(Exit::partial_if(is_wrong))
+}
+
+impl Row {
+    fn rewritten((before, survey): (Survey, Survey)) -> Self {
+        Self {
+            survey,
+            before: Some(before),
+        }
+    }
 }
 
 impl From<Survey> for Row {

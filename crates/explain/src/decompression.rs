@@ -1,11 +1,12 @@
-//! How fast this machine decompresses what the start read.
+//! How fast this machine decompresses what a start read.
 
 use std::time::Instant;
 
-use coldpress_explain::{Block, BlockKind, ImageMap};
 use coldpress_format::Body;
 use coldpress_host::{RawEvent, RawKind};
-use coldpress_image::Image;
+use coldpress_image::{Error, Image};
+
+use crate::{Block, BlockKind, ImageMap};
 
 /// Blocks that are decompressed for it, a few milliseconds of work.
 const SAMPLES: usize = 48;
@@ -17,11 +18,11 @@ const SAMPLES: usize = 48;
 /// # Errors
 ///
 /// If a block is damaged.
-pub(super) fn decompression_bytes_per_s(
+pub fn decompression_bytes_per_s(
     image: &Image,
     map: &ImageMap,
     events: &[RawEvent],
-) -> anyhow::Result<Option<u64>> {
+) -> Result<Option<u64>, Error> {
     let (mut len_bytes, mut time_ns) = (0_u64, 0_u128);
     for (path, offset, len) in samples(map, events) {
         let Some((_, inode)) = image.find(path)? else {
@@ -30,7 +31,7 @@ pub(super) fn decompression_bytes_per_s(
         let Body::File(file) = inode.body else {
             continue;
         };
-        let mut buf = vec![0; usize::try_from(len)?];
+        let mut buf = vec![0; usize::try_from(len).unwrap_or(0)];
         image.read_at(&file, offset, &mut buf)?;
         let began = Instant::now();
         image.read_at(&file, offset, &mut buf)?;

@@ -1,14 +1,16 @@
 //! Where a path leads in a tree.
 
-use coldpress_layout::{Kind, NodeId, Tree};
 use coldpress_trace::import::Settled;
+
+use crate::tree::{Kind, NodeId, Tree};
 
 /// The kernel follows 40 links in one path (`MAXSYMLINKS`).
 const LINKS_MAX: usize = 40;
 
 /// Follows an absolute path as the kernel does; a link at its end only if `follows`. Where the tree
 /// ends, or links lead in circles, the rest of the path stays as it is.
-pub(super) fn settle(tree: &Tree, path: &[u8], follows: bool) -> Settled {
+#[must_use]
+pub fn settle(tree: &Tree, path: &[u8], follows: bool) -> Settled {
     let mut settled = Settled::default();
     let mut pending = Vec::new();
     push(&mut pending, path);
@@ -86,7 +88,7 @@ fn unsettled(mut settled: Settled, pending: &[&[u8]]) -> Settled {
 mod tests {
     use std::sync::Arc;
 
-    use coldpress_layout::Node;
+    use crate::tree::Node;
 
     use super::*;
 

@@ -11,9 +11,6 @@ use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow, bail};
-use coldpress_files::sqlite::{
-    Beside, Integrity, Survey, beside, difference, findings, integrity, is_page_size, open,
-};
 use coldpress_host::{Janitor, LeasedFile, Scratch};
 use coldpress_report::failure::hint;
 use coldpress_report::text::quoted;
@@ -21,9 +18,11 @@ use coldpress_session::ui::Ui;
 use rusqlite::Connection;
 use rustix::fs::{CWD, FallocateFlags, Mode, OFlags, fallocate, openat};
 
-use super::Row;
-use crate::verbs::defrag::explained;
-use crate::verbs::sqlite::args::SqliteArgs;
+use super::compare::difference;
+use super::connection::{findings, open};
+use super::header::is_page_size;
+use super::survey::{Beside, Integrity, Survey, beside, integrity};
+use crate::explained;
 
 /// Space is reserved up to the next multiple of this unless something else is asked for.
 const CHUNK_BYTES: u64 = 1 << 20;
@@ -33,18 +32,28 @@ const COPY_BYTES: usize = 1 << 20;
 
 /// How the new file is to be.
 #[derive(Debug)]
-pub(super) struct Settings {
+pub struct Settings {
     page_size_bytes: Option<u32>,
     chunk_bytes: u64,
     keeps_old: bool,
 }
 
 impl Settings {
-    pub(super) fn resolve(args: &SqliteArgs) -> anyhow::Result<Self> {
+    /// `None` stands for the page size of the old file, and for 1 MiB of which whole multiples are
+    /// reserved.
+    ///
+    /// # Errors
+    ///
+    /// If SQLite has no pages of this size.
+    pub fn new(
+        page_size_bytes: Option<u64>,
+        chunk_bytes: Option<u64>,
+        keeps_old: bool,
+    ) -> anyhow::Result<Self> {
         Ok(Self {
-            page_size_bytes: args.page_size.map(page_size).transpose()?,
-            chunk_bytes: args.chunk.unwrap_or(CHUNK_BYTES),
-            keeps_old: args.keep,
+            page_size_bytes: page_size_bytes.map(page_size).transpose()?,
+            chunk_bytes: chunk_bytes.unwrap_or(CHUNK_BYTES),
+            keeps_old,
         })
     }
 }
@@ -60,13 +69,17 @@ fn page_size(bytes: u64) -> anyhow::Result<u32> {
         })
 }
 
-/// Rewrites a database; what was wrong is told by the error, and then the old file is in its place.
-pub(super) fn fix(
+/// Rewrites a database; returns what it was and what it is.
+///
+/// # Errors
+///
+/// What was wrong; then the old file is in its place.
+pub fn rewrite(
     path: &Path,
     settings: &Settings,
     janitor: &Janitor,
     ui: &Ui,
-) -> anyhow::Result<Row> {
+) -> anyhow::Result<(Survey, Survey)> {
     let step = ui.step("rewriting", 0);
     let path = &only_name(path)?;
     Survey::without_check(path)?;
@@ -92,10 +105,7 @@ pub(super) fn fix(
     put_in_place(&held, &new, kept.as_deref(), janitor, ui)?;
     drop((held, workshop));
     step.finish("");
-    Ok(Row {
-        survey: Survey::without_check(path)?.sound(),
-        before: Some(before.sound()),
-    })
+    Ok((before.sound(), Survey::without_check(path)?.sound()))
 }
 
 /// Lets SQLite end what a program that was killed left beside a database, as the next one who opens
