@@ -44,8 +44,6 @@ alone=(bench_build::ended:: bench_launch:: calibrate:: container_start:: explain
 tests --tests -- "${alone[@]}" >"$scratch/alone" 2>&1 &
 failed=
 RUSTDOCFLAGS="-D warnings" cargo doc --quiet --workspace --no-deps || failed=yes
-# The file system of the mount without FUSE: if it compiles, it is the one that is tested.
-cargo check --quiet -p coldpress-mount --no-default-features || failed=yes
 tests -- "${alone[@]/#/--skip=}" || failed=yes
 wait $! || failed=yes
 cat "$scratch/alone"

@@ -22,9 +22,9 @@
 //! and hands its pages to the kernel; what needs more than it holds is put off meanwhile
 //! ([`ReadReason`]).
 //!
-//! [`Server`] (feature `fuse`) answers a kernel that has mounted the file system; mounting is not
-//! done here. A [`Recorder`] sees the requests of a server whose kernel is told to ask for each
-//! page by itself, and so what a start accesses.
+//! The server of crate `fuse` answers a kernel that has mounted the file system. A [`Recorder`] sees
+//! the requests of a server whose kernel is told to ask for each page by itself, and so what a start
+//! accesses.
 
 mod attributes;
 mod block;
@@ -48,8 +48,6 @@ mod prefetch_control;
 mod profile_cursor;
 mod reading;
 mod recorder;
-#[cfg(feature = "fuse")]
-mod server;
 mod start_pack;
 mod stats;
 mod xattrs;
@@ -69,6 +67,4 @@ pub use prefetch::{Prefetch, PrefetchLimits};
 pub use prefetch_control::{PrefetchCounts, PrefetchStage};
 pub use reading::ReadReason;
 pub use recorder::{Recorded, Recorder};
-#[cfg(feature = "fuse")]
-pub use server::{Activity, Server, ServerOptions};
 pub use stats::{PackCounts, Stats};

@@ -10,9 +10,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use anyhow::{Context as _, anyhow};
+use coldpress_fuse::{Server, ServerOptions};
 use coldpress_host::{FuseConnection, FuseOptions, cannot_mount_fuse, is_root, start};
 use coldpress_image::Image;
-use coldpress_mount::{FileSystem, Options, Recorder, Server, ServerOptions};
+use coldpress_mount::{FileSystem, Options, Recorder};
 use coldpress_report::failure::hint;
 use coldpress_report::text::plural;
 use coldpress_trace::Trace;

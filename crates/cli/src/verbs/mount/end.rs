@@ -6,8 +6,8 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::Context as _;
+use coldpress_fuse::Activity;
 use coldpress_host::FuseConnection;
-use coldpress_mount::Activity;
 use coldpress_session::exit::INTERRUPTED;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;

@@ -13,8 +13,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context as _, anyhow, bail};
+use coldpress_fuse::Server;
 use coldpress_host::{FuseConnection, cannot_mount_fuse};
-use coldpress_mount::{FileSystem, PackPrefetch, Prefetch, Server};
+use coldpress_mount::{FileSystem, PackPrefetch, Prefetch};
 use coldpress_report::failure::hint;
 use coldpress_report::text::quoted;
 use coldpress_session::exit::Exit;

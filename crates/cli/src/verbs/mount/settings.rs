@@ -9,9 +9,10 @@ use std::time::Duration;
 use anyhow::{Context as _, anyhow, bail};
 use coldpress_dialects::squashfuse::MountOption;
 use coldpress_format::Body;
+use coldpress_fuse::ServerOptions;
 use coldpress_host::{FuseOptions, is_root};
 use coldpress_image::{Image, image_path};
-use coldpress_mount::{Options, PrefetchLimits, ServerOptions};
+use coldpress_mount::{Options, PrefetchLimits};
 use coldpress_report::text::{image_path as absolute, quoted_bytes};
 
 use crate::flags::place::PlaceArgs;

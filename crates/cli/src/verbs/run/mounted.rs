@@ -7,8 +7,9 @@ use std::sync::Arc;
 use std::thread;
 
 use anyhow::{Context as _, bail};
+use coldpress_fuse::{Server, ServerOptions};
 use coldpress_host::{FuseConnection, FuseOptions, LoopDevice, Mount, is_root};
-use coldpress_mount::{FileSystem, Options, PackPrefetch, Server, ServerOptions};
+use coldpress_mount::{FileSystem, Options, PackPrefetch};
 use coldpress_report::text::quoted;
 use coldpress_session::ui::Ui;
 use rustix::process::{getegid, geteuid};

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use coldpress_format::{InodeKind, NAME_MAX_BYTES};
+use coldpress_mount::{Directory, Failure, FileSystem, Name, NodeId, ReadReason, Recorder};
 use fuser::{
     Errno, FileHandle, Filesystem, FopenFlags, INodeNo, KernelConfig, LockOwner, OpenFlags,
     ReplyAttr, ReplyData, ReplyDirectory, ReplyDirectoryPlus, ReplyEntry, ReplyOpen, ReplyStatfs,
@@ -15,15 +16,9 @@ use fuser::{
 
 use rustix::fs::OFlags;
 
-use super::activity::Activity;
-use super::answers::{FOREVER, GENERATION, blank_attr, errno, file_attr, file_type};
-use super::connection::{Agreed, agree};
-use crate::failure::Failure;
-use crate::file_system::FileSystem;
-use crate::listing::{Directory, Name};
-use crate::node::NodeId;
-use crate::reading::ReadReason;
-use crate::recorder::Recorder;
+use crate::activity::Activity;
+use crate::answers::{FOREVER, GENERATION, blank_attr, errno, file_attr, file_type};
+use crate::connection::{Agreed, agree};
 
 /// What the kernel asks for if a program needs it and it was not read ahead.
 const PAGE_BYTES: u32 = 4096;

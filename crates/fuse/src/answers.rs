@@ -3,11 +3,8 @@
 use std::time::{Duration, UNIX_EPOCH};
 
 use coldpress_format::InodeKind;
+use coldpress_mount::{Attributes, Failure, NodeId};
 use fuser::{Errno, FileAttr, FileType, Generation, INodeNo};
-
-use crate::attributes::Attributes;
-use crate::failure::Failure;
-use crate::node::NodeId;
 
 /// How long the kernel may keep names and metadata: an image does not change.
 pub(super) const FOREVER: Duration = Duration::from_hours(365 * 24);

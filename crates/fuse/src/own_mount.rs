@@ -5,9 +5,8 @@ use std::num::NonZeroU64;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use coldpress_mount::ReadAhead;
 use rustix::fs::{Advice, CWD, Mode, OFlags, ResolveFlags, fadvise, openat2};
-
-use crate::page_cache_push::ReadAhead;
 
 /// Lets the kernel read ranges of files below the directory on which it is mounted.
 ///

@@ -1,11 +1,5 @@
 //! Answering the kernel.
 
-mod activity;
-mod adapter;
-mod answers;
-mod connection;
-mod own_mount;
-
 use std::fs::File;
 use std::io;
 use std::num::NonZeroUsize;
@@ -13,15 +7,12 @@ use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use coldpress_mount::{FileSystem, Helpers, Pusher, Recorder};
 use fuser::{Config, Session, SessionACL};
 
-pub use activity::Activity;
-use adapter::Adapter;
-
-use crate::file_system::FileSystem;
-use crate::helpers::Helpers;
-use crate::page_cache_push::Pusher;
-use crate::recorder::Recorder;
+use crate::activity::Activity;
+use crate::adapter::Adapter;
+use crate::own_mount;
 
 /// Where a connection to the kernel is opened, and cloned for each thread.
 const DEVICE: &str = "/dev/fuse";
