@@ -15,7 +15,7 @@ fn each_page_of_a_recording_image_names_one_inode_or_listing() {
             format!("file {n}"),
             Entry::File {
                 seed: 2,
-                len: n * 3000,
+                len: n * 300,
             },
         )
     };

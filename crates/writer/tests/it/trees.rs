@@ -69,19 +69,19 @@ pub(crate) fn make(directory: &Path, entries: &[(String, Entry)]) {
 
 /// Compressible for even seeds, not for odd ones, zeros for 0.
 pub(crate) fn content(seed: u8, len: usize) -> Vec<u8> {
-    let mut state = u64::from(seed);
-    let next = |_| {
-        state = state
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(u64::from(seed));
-        let byte = state.to_le_bytes()[7];
-        if seed.is_multiple_of(2) {
-            byte & 3
-        } else {
-            byte
+    let mut bytes = vec![0; len];
+    if seed > 0 {
+        blake3::Hasher::new()
+            .update(&[seed])
+            .finalize_xof()
+            .fill(&mut bytes);
+    }
+    if seed.is_multiple_of(2) {
+        for byte in &mut bytes {
+            *byte &= 3;
         }
-    };
-    (0..len).map(next).collect()
+    }
+    bytes
 }
 
 pub(crate) fn options(compressor: Option<Compressor>, block_bytes: u32) -> Options {
