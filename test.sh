@@ -37,14 +37,22 @@ if [ $# -gt 0 ]; then
     exit
 fi
 
-# Tests that need the caches of the machine for themselves wait for each other and for the disk. They
-# run beside the others. A module that is missing here makes the tests take longer, nothing else.
+# Three queues beside each other, so that no processor waits. Each is cargo's, with names of modules; a
+# module that is missing here makes the tests take longer, nothing else.
+# Tests that need the caches of the machine for themselves wait for each other and for the disk.
 alone=(bench_build::ended:: bench_launch:: calibrate:: container_start:: explain:: image_run:: mount::
     only_recorded:: predict:: prefetch:: press:: real:: record:: record_fuse:: recorders:: tune::)
+# Tests that run programs most of their time.
+long=(boot:: determinism:: fuse:: hostile:: identify:: interop:: interrupt:: limits::)
 tests --tests -- "${alone[@]}" >"$scratch/alone" 2>&1 &
+queues=($!)
+tests --tests -- "${long[@]}" "${alone[@]/#/--skip=}" >"$scratch/long" 2>&1 &
+queues+=($!)
 failed=
 RUSTDOCFLAGS="-D warnings" cargo doc --quiet --workspace --no-deps || failed=yes
-tests -- "${alone[@]/#/--skip=}" || failed=yes
-wait $! || failed=yes
-cat "$scratch/alone"
+tests -- "${alone[@]/#/--skip=}" "${long[@]/#/--skip=}" || failed=yes
+for queue in "${queues[@]}"; do
+    wait "$queue" || failed=yes
+done
+cat "$scratch/alone" "$scratch/long"
 [ -z "$failed" ]
