@@ -57,6 +57,7 @@ pub(crate) fn runs(contestants: usize, turns: u32) -> Vec<Run> {
             mount_reads: Some(12),
             mount_read_bytes: Some(98_304),
             page_cache_bytes: (turn == 0).then_some(390_000_000 + u64::from(place) * 30_000_000),
+            readahead_bytes: Some(512 << 10),
             coldness: Coldness {
                 image_resident_pages: 0,
                 attempts: 1,

@@ -8,7 +8,7 @@ use coldpress_history::{Unit, stem};
 use coldpress_report::units::{bytes, count, ratio, seconds, whole};
 
 /// Titles, in the order of the columns of tables.
-const TITLES: [(&str, &str); 21] = [
+const TITLES: [(&str, &str); 22] = [
     ("size_bytes", "size"),
     ("size_percent", "size, of the content"),
     ("cold_s", "cold start"),
@@ -26,6 +26,7 @@ const TITLES: [(&str, &str); 21] = [
     ("read_bytes", "bytes read"),
     ("predicted_read_bytes", "predicted bytes read"),
     ("page_cache_bytes", "page cache"),
+    ("readahead_bytes", "readahead"),
     ("cpu_s", "processor time"),
     ("resident_pages", "resident pages before"),
     ("mount_reads", "reads of the mount"),
@@ -33,7 +34,7 @@ const TITLES: [(&str, &str); 21] = [
 ];
 
 /// Figures that say what a contestant is; all others are measured.
-const SETTINGS: [&str; 1] = ["block_size_bytes"];
+const SETTINGS: [&str; 2] = ["block_size_bytes", "readahead_bytes"];
 
 /// Whether a figure was chosen and not measured.
 pub(crate) fn is_setting(name: &str) -> bool {

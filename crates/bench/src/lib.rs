@@ -67,5 +67,5 @@ pub use report::{
 pub use rows::{Row, Versus, rows};
 pub use run::{Excluded, Exit};
 pub use runner::{Progress, Step};
-pub use scenario::{Contestant, MountBy, READ_AHEAD_KIB, Scenario, What};
+pub use scenario::{Contestant, MountBy, Scenario, What};
 pub use standing::{Standing, standings};

@@ -9,8 +9,8 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use coldpress_host::{
-    Cgroup, Device, Janitor, Leftover, drop_caches, evict, hidden_name, resident_pages, start,
-    write_back_all,
+    Cgroup, Device, Janitor, Leftover, MountReadahead, drop_caches, evict, hidden_name,
+    resident_pages, start, write_back_all,
 };
 use coldpress_report::text::printable;
 
@@ -153,6 +153,11 @@ impl Backend for Real<'_> {
             timed_out: outcome.timed_out,
             stderr_tail: printable(&outcome.stderr_tail),
         }))
+    }
+
+    fn readahead_bytes(&mut self, mounted: &Mounted) -> Option<u64> {
+        let setting = MountReadahead::of(mounted.contestant.root());
+        setting.and_then(|it| it.kib()).ok().map(|kib| kib * 1024)
     }
 
     fn page_cache_bytes(&mut self, mounted: &Mounted) -> Result<u64, Error> {

@@ -36,6 +36,8 @@ pub(crate) struct Run {
     /// Memory that the files of the mount occupy after both starts: the sum of cachestat(2) over
     /// its regular files. Taken once for each contestant, in its first counted run.
     pub page_cache_bytes: Option<u64>,
+    /// How far the kernel read ahead in the files of the mount; `None` if it does not say.
+    pub readahead_bytes: Option<u64>,
     /// What was checked before the cold start.
     pub coldness: Coldness,
     /// Why this run does not count; `None` if it does.

@@ -84,6 +84,8 @@ pub(crate) trait Backend {
         mounted: &Self::Mounted,
         stop: &mut dyn FnMut() -> bool,
     ) -> Result<Option<Start>, Error>;
+    /// How far the kernel reads ahead in the files of the mount, in bytes, if it says.
+    fn readahead_bytes(&mut self, mounted: &Self::Mounted) -> Option<u64>;
     /// Page cache of all files of the mount.
     fn page_cache_bytes(&mut self, mounted: &Self::Mounted) -> Result<u64, Error>;
     /// Reads every file; `None` if `stop` ended it.
@@ -219,6 +221,7 @@ impl<L: Backend> Runner<'_, L> {
         run: &mut Run,
     ) -> Result<Option<Excluded>, Halt> {
         let (contestant, turn) = (run.contestant, run.turn);
+        run.readahead_bytes = self.backend.readahead_bytes(mounted);
         let before = self.backend.counters(mounted)?;
         (run.mount_reads, run.mount_read_bytes) = before.unzip();
         self.report(contestant, turn, Step::ColdStart)?;

@@ -4,15 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use coldpress_history::{Facts, Figures, Kind};
-
-/// Readahead of every loop device before it is mounted, in KiB: the default of the kernel. A loop
-/// device whose limits were set anew can have 4096, which moved 19 % more bytes for the same start;
-/// so it is set, and to the same value for all.
-///
-/// `SquashFS` raises it to four blocks when it mounts (Linux 6.18: 512 KiB with blocks of 128 KiB,
-/// 4 MiB with those of 1 MiB). That is so for everyone who mounts the image, and a part of what a
-/// block size costs: it is not undone.
-pub const READ_AHEAD_KIB: u32 = 128;
+use coldpress_host::Readahead;
 
 /// One of those that are compared.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,7 +26,7 @@ impl Contestant {
             name: name.to_owned(),
             what: What::Image {
                 path: path.to_owned(),
-                mount: MountBy::Kernel,
+                mount: MountBy::Kernel(Readahead::Disk),
             },
             facts: Facts::new(),
             figures: Figures::new(),
@@ -68,8 +60,9 @@ impl What {
 /// Who mounts an image.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MountBy {
-    /// The kernel, from a loop device.
-    Kernel,
+    /// The kernel, from a loop device, which reads ahead so far. A loop device whose limits were set
+    /// anew can have 4096 KiB by itself, which moved 19 % more bytes for the same start.
+    Kernel(Readahead),
     /// A program, called as `PROGRAM... IMAGE DIRECTORY`, through FUSE.
     Program(Vec<OsString>),
 }

@@ -13,7 +13,7 @@ use coldpress_report::units::{as_f64, bytes_per_s, count};
 use crate::error::Error;
 use crate::machine_facts::machine_facts;
 use crate::run::Run;
-use crate::scenario::{Contestant, READ_AHEAD_KIB, Scenario, What};
+use crate::scenario::{Contestant, MountBy, Scenario, What};
 use crate::tree;
 
 /// The fact of a contestant that was read whole: digests of the trees found, one as a rule.
@@ -69,11 +69,19 @@ fn described(contestant: &Contestant) -> Result<StudyContestant, Error> {
         }
         What::Directory(directory) => tree::size_bytes(directory)?,
     };
+    let mut facts = contestant.facts.clone();
+    if let What::Image {
+        mount: MountBy::Kernel(readahead),
+        ..
+    } = contestant.what
+    {
+        facts.insert("readahead".to_owned(), readahead.to_string());
+    }
     let mut figures = contestant.figures.clone();
     figures.insert("size_bytes".to_owned(), as_f64(size_bytes));
     Ok(StudyContestant {
         name: contestant.name.clone(),
-        facts: contestant.facts.clone(),
+        facts,
         figures,
     })
 }
@@ -94,7 +102,6 @@ fn conditions(scenario: &Scenario) -> Facts {
         ("turns", scenario.runs.to_string()),
         ("seed", scenario.seed.to_string()),
         ("device", device(&scenario.device)),
-        ("read_ahead_kib", READ_AHEAD_KIB.to_string()),
     ];
     let facts = facts.into_iter();
     facts
@@ -161,6 +168,7 @@ impl From<&Run> for StudyRun {
             ("mount_reads", run.mount_reads.map(as_f64)),
             ("mount_read_bytes", run.mount_read_bytes.map(as_f64)),
             ("page_cache_bytes", run.page_cache_bytes.map(as_f64)),
+            ("readahead_bytes", run.readahead_bytes.map(as_f64)),
             (
                 "resident_pages",
                 Some(as_f64(run.coldness.image_resident_pages)),

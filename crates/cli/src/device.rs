@@ -9,7 +9,7 @@ mod speeds;
 
 use anyhow::anyhow;
 use coldpress_cost::{Decompressors, Machine, Medium, Reader};
-use coldpress_host::{Calibration, Device, MediumFigures, ReaderFigures, Via, machine};
+use coldpress_host::{Calibration, Device, MediumFigures, Readahead, ReaderFigures, Via, machine};
 use coldpress_report::failure::hint;
 use coldpress_report::text::quoted;
 use coldpress_session::ui::Ui;
@@ -67,6 +67,21 @@ impl Target {
         target.machine.cores = this.cores;
         target.kernel = kernel(&this, kept.as_ref());
         Ok(target)
+    }
+
+    /// The same, if the kernel reads ahead so far in the mount.
+    pub(crate) fn with_readahead(mut self, readahead: Readahead) -> Self {
+        let bytes = |kib: u64| kib.saturating_mul(1024);
+        match readahead {
+            Readahead::Disk => {}
+            Readahead::Kib(kib) => self.medium.mounted_readahead_bytes = Some(bytes(kib)),
+            Readahead::Kernel => {
+                if let Some(kib) = machine().read_ahead_kib {
+                    self.medium.readahead_bytes = bytes(kib);
+                }
+            }
+        }
+        self
     }
 
     /// The same with a given calibration and nothing else of this machine; with none, all figures

@@ -10,6 +10,7 @@ pub(crate) mod image;
 pub(crate) mod place;
 pub(crate) mod profile;
 pub(crate) mod pseudo_files;
+pub(crate) mod readahead;
 pub(crate) mod reading;
 pub(crate) mod recorder;
 pub(crate) mod source;

@@ -42,6 +42,7 @@ mod profile;
 mod push;
 #[cfg(feature = "http")]
 mod pyxis_importer;
+mod readahead;
 mod record;
 mod renamed;
 mod report;
@@ -107,6 +108,7 @@ use profile::args::ProfileArgs;
 use push::args::PushArgs;
 #[cfg(feature = "http")]
 use pyxis_importer::args::PyxisImporterArgs;
+use readahead::args::ReadaheadVerbArgs;
 use record::args::RecordArgs;
 use report::args::ReportArgs;
 use resquash::args::ResquashArgs;
@@ -194,6 +196,7 @@ pub(crate) enum Verb {
     Mount(MountArgs),
     Run(RunArgs),
     Prefetch(PrefetchArgs),
+    Readahead(ReadaheadVerbArgs),
     Check(CheckArgs),
     Verity(VerityArgs),
     Doctor(DoctorArgs),
@@ -272,6 +275,7 @@ fn act(verb: &Verb, ui: &Ui) -> anyhow::Result<Exit> {
         Verb::Mount(args) => mount::run(args, ui),
         Verb::Run(args) => run::run(args, ui),
         Verb::Prefetch(args) => prefetch::run(args, ui),
+        Verb::Readahead(args) => readahead::run(args, ui),
         Verb::Check(args) => check::run(args, ui),
         Verb::Verity(args) => verity::run(args, ui),
         Verb::Doctor(args) => doctor::run(args, ui),

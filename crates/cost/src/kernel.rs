@@ -82,7 +82,11 @@ impl<'a> Kernel<'a> {
             starts: None,
             machine,
             rules,
-            readahead_pages: (medium.readahead_bytes / PAGE_BYTES).max(least),
+            readahead_pages: medium
+                .mounted_readahead_bytes
+                .map_or((medium.readahead_bytes / PAGE_BYTES).max(least), |bytes| {
+                    bytes / PAGE_BYTES
+                }),
             device: Device::new(*medium),
             pages: Pages::new(block_pages),
             metadata: Slots::new(rules.metadata_slots),

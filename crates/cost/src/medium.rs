@@ -15,6 +15,8 @@ pub struct Medium {
     /// `read_ahead_kb` of the device before it is mounted, in bytes. The kernel's `SquashFS` raises
     /// it to four blocks.
     pub readahead_bytes: u64,
+    /// `read_ahead_kb` that is set after the mount, in bytes, and holds then.
+    pub mounted_readahead_bytes: Option<u64>,
     /// Whether the image is a file of another file system and what is read of it stays in that
     /// file's page cache, rather than a partition of its own.
     pub via_file: bool,
@@ -30,6 +32,7 @@ impl Medium {
         limit_bytes_per_s: None,
         reads_per_s: None,
         readahead_bytes: 128 << 10,
+        mounted_readahead_bytes: None,
         via_file: false,
         sector_bytes: 1024,
     };

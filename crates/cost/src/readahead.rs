@@ -61,6 +61,15 @@ impl OpenFile {
         max: u64,
         present_before: (u64, bool),
     ) -> Window {
+        if max == 0 {
+            // Without readahead one page is asked for (`force_page_cache_ra`).
+            return Window {
+                start: page,
+                pages: 1,
+                ahead: 0,
+                is_remembered: false,
+            };
+        }
         let max = most(count, max);
         if page == 0 || count > max || page.wrapping_sub(self.before) <= 1 {
             let size = first_size(count, max);
@@ -112,7 +121,7 @@ impl OpenFile {
     /// * `executable`: the last page of the mapping, if it is one of code.
     pub(crate) fn fault(&mut self, page: u64, max: u64, executable: Option<u64>) -> Option<Window> {
         self.misses = (self.misses + 1).min(MISSES_COUNTED);
-        if self.misses > MISSES_MAX {
+        if max == 0 || self.misses > MISSES_MAX {
             return None;
         }
         Some(match executable {
@@ -217,6 +226,15 @@ mod tests {
             Some((10, 128, 0))
         );
         assert_eq!(file.fault(10, 128, Some(20)).map(parts), Some((10, 11, 0)));
+    }
+
+    #[test]
+    fn without_readahead_a_read_asks_for_a_page_and_a_fault_for_its_block() {
+        let mut file = OpenFile::new();
+        assert_eq!(parts(file.miss(0, 3, 0, (0, true))), (0, 1, 0));
+        assert_eq!(parts(file.miss(1, 3, 0, (1, true))), (1, 1, 0));
+        assert_eq!(file.fault(200, 0, None), None);
+        assert_eq!(file.fault(200, 0, Some(500)), None);
     }
 
     #[test]

@@ -52,8 +52,10 @@ mod overlay;
 mod privileges;
 mod process;
 mod qemu;
+mod readahead;
 mod recorder;
 mod scratch;
+mod squashfs_mount;
 mod syscall;
 mod tracefs;
 mod trial;
@@ -93,6 +95,8 @@ pub use process::ProcessId;
 pub use qemu::{
     Accelerator, Console, DiskBus, Emulator, Guest, GuestKernel, Heard, VirtualMachine,
 };
+pub use readahead::{MountReadahead, Readahead};
 pub use recorder::{FIRST_ACCESSES_MAX, Keep, RawEvent, RawKind, Recorder, Recording};
 pub use scratch::{Scratch, hidden_name, remove_tree};
+pub use squashfs_mount::SquashfsMount;
 pub use trial::{Trial, has_squashfs, try_image};

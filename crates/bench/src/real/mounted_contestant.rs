@@ -5,12 +5,13 @@ use std::fs;
 use std::path::Path;
 
 use coldpress_host::{
-    Cgroup, Counters, Device, FileSystem, FuseMount, LoopDevice, Mount, Via, backing_disk,
+    Cgroup, Counters, Device, FileSystem, FuseMount, LoopDevice, Mount, Readahead, Via,
+    backing_disk,
 };
 
 use super::Real;
 use crate::error::Error;
-use crate::scenario::{MountBy, READ_AHEAD_KIB, What};
+use crate::scenario::{MountBy, What};
 
 /// Fields of each are dropped in their order: what is above goes first.
 pub(super) enum MountedContestant {
@@ -46,8 +47,8 @@ impl Real<'_> {
         match what {
             What::Image {
                 path,
-                mount: MountBy::Kernel,
-            } => self.mounted_by_kernel(path),
+                mount: MountBy::Kernel(readahead),
+            } => self.mounted_by_kernel(path, *readahead),
             What::Image {
                 path,
                 mount: MountBy::Program(program),
@@ -61,7 +62,11 @@ impl Real<'_> {
         }
     }
 
-    fn mounted_by_kernel(&self, image: &Path) -> Result<Option<MountedContestant>, Error> {
+    fn mounted_by_kernel(
+        &self,
+        image: &Path,
+        readahead: Readahead,
+    ) -> Result<Option<MountedContestant>, Error> {
         let device = self.device();
         let file_system = FileSystem::of(image)?.ok_or_else(|| Error::UnknownFileSystem {
             image: image.to_owned(),
@@ -77,8 +82,9 @@ impl Real<'_> {
             return Ok(None);
         }
         let attached = loop_device.counters()?;
-        loop_device.set_read_ahead_kib(u64::from(READ_AHEAD_KIB))?;
+        readahead.before_mount(&loop_device)?;
         let mount = Mount::image(&loop_device, file_system, &self.directory)?;
+        readahead.after_mount(&loop_device)?;
         let throttled = match device.via {
             _ if !device.is_throttled() => None,
             Via::Partition => Some(loop_device.device_number()),

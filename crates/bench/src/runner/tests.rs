@@ -37,6 +37,10 @@ impl Backend for &mut Mock {
         Ok(self.resident_pages.pop_front().unwrap_or(0))
     }
 
+    fn readahead_bytes(&mut self, _: &String) -> Option<u64> {
+        Some(512 << 10)
+    }
+
     fn mount(&mut self, what: &What, _: &mut dyn FnMut() -> bool) -> Result<Option<String>, Error> {
         self.log.push(format!("mount {}", what.path().display()));
         self.reads = 7;

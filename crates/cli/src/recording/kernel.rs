@@ -8,12 +8,11 @@ use std::fs::File;
 use std::path::PathBuf;
 
 use anyhow::anyhow;
-use coldpress_bench::READ_AHEAD_KIB;
 use coldpress_codec::Settings;
 use coldpress_format::Compressor;
 use coldpress_host::{
-    Keep, LoopDevice, Mount, Recorder, drop_caches, evict, missing_privileges, resident_pages,
-    start,
+    Keep, LoopDevice, Mount, Readahead, Recorder, drop_caches, evict, missing_privileges,
+    resident_pages, start,
 };
 use coldpress_image::MetadataMap;
 use coldpress_layout::Plan;
@@ -127,7 +126,7 @@ fn mount_cold(stage: &Stage<'_>) -> anyhow::Result<(LoopDevice, Mount)> {
     drop_caches()?;
     let loop_device = LoopDevice::attach(&image, true)?;
     // As in the comparison: less readahead caches less that was never asked for.
-    loop_device.set_read_ahead_kib(READ_AHEAD_KIB.into())?;
+    Readahead::Disk.before_mount(&loop_device)?;
     let resident = resident_pages(&File::open(&image)?)?;
     if resident > 0 {
         let pages = plural(resident, "page", "pages");

@@ -9,6 +9,7 @@ use clap::{ArgMatches, Args, Command, FromArgMatches, ValueEnum};
 
 use crate::flags::command::CommandArgs;
 use crate::flags::place::PlaceArgs;
+use crate::flags::readahead::ReadaheadArgs;
 
 /// Explain what a cold start of COMMAND reads from IMAGE and waits for
 ///
@@ -37,6 +38,9 @@ pub(crate) struct ExplainArgs {
         hide_default_value = true
     )]
     pub(crate) device: String,
+
+    #[command(flatten)]
+    pub(crate) readahead: ReadaheadArgs,
 
     /// Write the report to this file, as HTML
     ///

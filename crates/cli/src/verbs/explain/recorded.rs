@@ -5,12 +5,11 @@ use std::fs::File;
 use std::path::Path;
 
 use anyhow::{Context as _, anyhow};
-use coldpress_bench::READ_AHEAD_KIB;
 use coldpress_cost::predict_in_detail;
 use coldpress_explain::{CacheSizes, Origin, recorded_events};
 use coldpress_host::{
-    Cgroup, Command, Counters, Device, Janitor, LoopDevice, Mount, Outcome, RawEvent, Recorder,
-    Recording, Via, backing_disk, drop_caches, evict, machine, resident_pages, start,
+    Cgroup, Command, Counters, Device, Janitor, LoopDevice, Mount, Outcome, RawEvent, Readahead,
+    Recorder, Recording, Via, backing_disk, drop_caches, evict, machine, resident_pages, start,
 };
 use coldpress_report::failure::hint;
 use coldpress_report::text::{escaped, plural, quoted};
@@ -32,6 +31,7 @@ pub(super) enum Source {
     Start {
         command: Command,
         device: Device,
+        readahead: Readahead,
     },
     Trace {
         name: String,
@@ -54,16 +54,18 @@ impl Source {
     ///
     /// If the device or the readiness is none, or the trace cannot be read.
     pub(super) fn resolve(args: &ExplainArgs, ui: &Ui) -> anyhow::Result<Self> {
+        let readahead = args.readahead.one()?;
         let Some(path) = &args.trace else {
             return Ok(Self::Start {
                 device: Device::parse(&args.device)?,
+                readahead,
                 command: program::of_image(&args.command.0)?,
             });
         };
         Ok(Self::Trace {
             name: quoted(path),
             start: Start::read_trace(path)?,
-            target: Box::new(Target::resolve(&args.device, ui)?),
+            target: Box::new(Target::resolve(&args.device, ui)?.with_readahead(readahead)),
         })
     }
 
@@ -85,11 +87,16 @@ impl Source {
     /// events were lost.
     pub(super) fn record(self, path: &Path, opened: &Opened, ui: &Ui) -> anyhow::Result<Recorded> {
         match self {
-            Self::Start { command, device } => {
+            Self::Start {
+                command,
+                device,
+                readahead,
+            } => {
                 let janitor = Janitor::start()?;
                 let work_dir = WorkDir::create(Path::new(WORK_PARENT), &[], Some(&janitor))?;
                 let place = (path, opened.start);
-                record(place, &command, &device, &work_dir, &janitor, ui)
+                let device = (&device, readahead);
+                record(place, &command, device, &work_dir, &janitor, ui)
             }
             Self::Trace {
                 name,
@@ -154,15 +161,16 @@ fn predicted(
 fn record(
     (image, start_byte): (&Path, u64),
     command: &Command,
-    device: &Device,
+    (device, readahead): (&Device, Readahead),
     work_dir: &WorkDir,
     janitor: &Janitor,
     ui: &Ui,
 ) -> anyhow::Result<Recorded> {
     let step = ui.step("recording", 0).about("a cold start");
-    let loop_device = attach(image, start_byte, device)?;
+    let loop_device = attach(image, start_byte, device, readahead)?;
     let mount = Mount::squashfs(&loop_device, &work_dir.mount_point())
         .with_context(|| format!("cannot mount {}", quoted(image)))?;
+    readahead.after_mount(&loop_device)?;
     // Whatever the command leaves running would hold the mount.
     let cgroup = Cgroup::create("explain")?;
     janitor.watch(cgroup.leftover());
@@ -205,7 +213,12 @@ fn record(
 }
 
 /// The image on a loop device of its own, with nothing of it in memory.
-fn attach(image: &Path, start_byte: u64, device: &Device) -> anyhow::Result<LoopDevice> {
+fn attach(
+    image: &Path,
+    start_byte: u64,
+    device: &Device,
+    readahead: Readahead,
+) -> anyhow::Result<LoopDevice> {
     evict(image)?;
     drop_caches()?;
     let direct_io = device.via == Via::Partition;
@@ -222,7 +235,7 @@ fn attach(image: &Path, start_byte: u64, device: &Device) -> anyhow::Result<Loop
             "put the image on a disk, or say `--device host,via=file`",
         ));
     }
-    loop_device.set_read_ahead_kib(READ_AHEAD_KIB.into())?;
+    readahead.before_mount(&loop_device)?;
     let file = File::open(image).with_context(|| format!("cannot open {}", quoted(image)))?;
     let resident = resident_pages(&file)?;
     if resident > 0 {

@@ -6,6 +6,7 @@ use clap::{ArgGroup, Args, ValueEnum};
 use coldpress_report::typed::parse_share;
 
 use crate::flags::place::PlaceArgs;
+use crate::flags::readahead::ReadaheadArgs;
 
 /// Predict how long a cold start from IMAGE takes, without starting anything
 ///
@@ -56,6 +57,9 @@ pub(crate) struct PredictArgs {
         hide_default_value = true
     )]
     pub(crate) device: String,
+
+    #[command(flatten)]
+    pub(crate) readahead: ReadaheadArgs,
 
     /// The reader of the image: kernel, fuse, erofs or unpacked [default: kernel]
     ///

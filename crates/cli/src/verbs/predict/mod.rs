@@ -7,6 +7,7 @@ use std::path::Path;
 
 use anyhow::Context as _;
 use coldpress_cost::{AccessSequence, Prediction, Reader, predict};
+use coldpress_host::Readahead;
 use coldpress_report::text::quoted;
 use coldpress_session::exit::Exit;
 use coldpress_session::failure::unless_stdout_closed;
@@ -26,7 +27,9 @@ struct Predicted<'a> {
     sequence: &'a AccessSequence,
     /// Where the time of the program itself is known from.
     warm: Warm,
-    prediction: Prediction,
+    /// The first of those by readahead.
+    prediction: &'a Prediction,
+    by_readahead: &'a [(Readahead, Prediction)],
 }
 
 /// Where the time of the program itself is known from.
@@ -49,13 +52,20 @@ pub(super) fn run(args: &PredictArgs, ui: &Ui) -> anyhow::Result<Exit> {
         })
         .with_context(|| format!("cannot read {}", quoted(&args.image)))?;
     let reader = reader(args.reader, &target);
-    let prediction = predict(
-        &geometry,
-        &sequence,
-        &target.medium,
-        &target.machine,
-        &reader,
-    );
+    let predictions: Vec<(Readahead, Prediction)> = args
+        .readahead
+        .list
+        .iter()
+        .map(|readahead| {
+            let medium = target.clone().with_readahead(*readahead).medium;
+            let machine = &target.machine;
+            let prediction = predict(&geometry, &sequence, &medium, machine, &reader);
+            (*readahead, prediction)
+        })
+        .collect();
+    let Some((_, prediction)) = predictions.first() else {
+        return Ok(Exit::Done);
+    };
     warn_of_missing(&prediction.missing, ui);
     let predicted = Predicted {
         args,
@@ -64,6 +74,7 @@ pub(super) fn run(args: &PredictArgs, ui: &Ui) -> anyhow::Result<Exit> {
         sequence: &sequence,
         warm,
         prediction,
+        by_readahead: &predictions,
     };
     unless_stdout_closed(tell(&predicted, ui))?;
     Ok(Exit::Done)

@@ -3,6 +3,7 @@
 use std::io::Write as _;
 
 use coldpress_cost::{Causes, Prediction, Reader};
+use coldpress_host::Readahead;
 use coldpress_report::text::{escaped, escaped_path, fields, plural};
 use coldpress_report::units::{bytes, seconds};
 use coldpress_session::ui::Ui;
@@ -28,12 +29,22 @@ pub(super) fn print(predicted: &Predicted, ui: &Ui) -> anyhow::Result<()> {
         let takes = seconds(time_s);
         writeln!(out, "{cause:<24}{takes:>10}  {:>3.0} %", share(time_s))?;
     }
+    if predicted.by_readahead.len() > 1 {
+        writeln!(out)?;
+        for (readahead, prediction) in predicted.by_readahead {
+            let name = format!("readahead {readahead}");
+            let takes = seconds(prediction.time_s);
+            let reads = plural(prediction.reads, "read", "reads");
+            let read = bytes(prediction.read_bytes);
+            writeln!(out, "{name:<24}{takes:>10}  {reads}, {read}")?;
+        }
+    }
     out.flush()?;
     Ok(())
 }
 
 fn sums(predicted: &Predicted) -> Vec<(&'static str, String)> {
-    let prediction = &predicted.prediction;
+    let prediction = predicted.prediction;
     let Prediction {
         reads,
         read_bytes,
@@ -129,7 +140,29 @@ pub(super) struct Document<'a> {
     limit: &'static str,
     #[serde(flatten)]
     prediction: &'a Prediction,
+    /// For each readahead that was asked for.
+    by_readahead: Vec<ByReadahead>,
     missing: Vec<String>,
+}
+
+/// What a readahead makes of the start.
+#[derive(Serialize)]
+struct ByReadahead {
+    readahead: String,
+    time_s: f64,
+    reads: u64,
+    read_bytes: u64,
+}
+
+impl ByReadahead {
+    fn new((readahead, prediction): &(Readahead, Prediction)) -> Self {
+        Self {
+            readahead: readahead.to_string(),
+            time_s: prediction.time_s,
+            reads: prediction.reads,
+            read_bytes: prediction.read_bytes,
+        }
+    }
 }
 
 impl<'a> Document<'a> {
@@ -141,6 +174,7 @@ impl<'a> Document<'a> {
             sequence,
             warm,
             prediction,
+            by_readahead,
         } = predicted;
         Self {
             image: escaped_path(&args.image),
@@ -152,6 +186,7 @@ impl<'a> Document<'a> {
             warm_s: (*warm != Warm::Unknown).then_some(sequence.compute_s),
             limit: prediction.limit(&target.medium).name(),
             prediction,
+            by_readahead: by_readahead.iter().map(ByReadahead::new).collect(),
             missing: prediction
                 .missing
                 .iter()

@@ -12,6 +12,7 @@ use coldpress_bench::build_study::{Compressor, Level, Maker};
 use coldpress_report::typed::{parse_positive, parse_size_bytes};
 
 use crate::flags::command::CommandArgs;
+use crate::flags::readahead::ReadaheadArgs;
 use crate::flags::study::StudyArgs;
 
 /// Compare how fast a program starts from different images
@@ -91,6 +92,9 @@ pub(crate) struct BenchLaunchArgs {
     /// installed.
     #[arg(long, value_name = "HOW")]
     pub(crate) mount: Vec<MountName>,
+
+    #[command(flatten)]
+    pub(crate) readahead: ReadaheadArgs,
 
     /// Cold starts of each contestant [default: 10]
     ///

@@ -8,7 +8,7 @@ use anyhow::{Context as _, anyhow};
 use coldpress_bench::build_study::{Compressor, Lists, Maker, Matrix};
 use coldpress_bench::{Contestant, MountBy, What};
 use coldpress_history::{Facts, Figures};
-use coldpress_host::{FileSystem, Janitor, Scratch};
+use coldpress_host::{FileSystem, Janitor, Readahead, Scratch};
 use coldpress_report::failure::hint;
 use coldpress_report::text::{escaped, quoted};
 use coldpress_session::external_tool;
@@ -73,7 +73,7 @@ pub(super) fn wishes(args: &BenchLaunchArgs) -> anyhow::Result<Wishes> {
             unpackers: Vec::new(),
             unpack_threads: Vec::new(),
         },
-        mounts: mounts(&args.mount)?,
+        mounts: mounts(&args.mount, &args.readahead.list)?,
         others: others(args)?,
     })
 }
@@ -134,16 +134,17 @@ impl Contestants {
     }
 }
 
-fn mounts(asked: &[MountName]) -> anyhow::Result<Vec<MountBy>> {
+fn mounts(asked: &[MountName], readahead: &[Readahead]) -> anyhow::Result<Vec<MountBy>> {
+    let by_kernel = || readahead.iter().copied().map(MountBy::Kernel).collect();
     if asked.is_empty() {
-        return Ok(vec![MountBy::Kernel]);
+        return Ok(by_kernel());
     }
     let mount = |name: &MountName| match name {
-        MountName::Kernel => Ok(MountBy::Kernel),
+        MountName::Kernel => Ok(by_kernel()),
         MountName::Command(words) if words.is_empty() => {
             Err(anyhow!("`--mount` is kernel, fuse or a command, not empty"))
         }
-        MountName::Command(words) => Ok(MountBy::Program(words.clone())),
+        MountName::Command(words) => Ok(vec![MountBy::Program(words.clone())]),
         MountName::Fuse => {
             let program = FUSE_PROGRAMS
                 .iter()
@@ -152,10 +153,11 @@ fn mounts(asked: &[MountName]) -> anyhow::Result<Vec<MountBy>> {
                 let error = anyhow!("neither of {} is in PATH", FUSE_PROGRAMS.join(", "));
                 hint(error, "give the mounting command to `--mount`")
             })?;
-            Ok(MountBy::Program(vec![OsString::from(program)]))
+            Ok(vec![MountBy::Program(vec![OsString::from(program)])])
         }
     };
-    asked.iter().map(mount).collect()
+    let mounts: Vec<Vec<MountBy>> = asked.iter().map(mount).collect::<anyhow::Result<_>>()?;
+    Ok(mounts.concat())
 }
 
 /// The images of `--image`; loop devices need whole paths, and mistakes are told before anything is
@@ -186,7 +188,7 @@ fn objection(file_system: Option<FileSystem>, mount: &MountBy) -> Option<&'stati
             .is_some_and(|word| known.any(|name| word == name))
     };
     match mount {
-        MountBy::Kernel if file_system.is_none() => {
+        MountBy::Kernel(_) if file_system.is_none() => {
             Some("it holds no file system that the kernel could mount: SquashFS, EROFS or ext4")
         }
         MountBy::Program(words)
@@ -204,7 +206,11 @@ fn contestant(image: &Image, file_system: Option<FileSystem>, mount: &MountBy) -
         facts.insert("file_system".to_owned(), file_system.name().to_owned());
     }
     let (name, by) = match mount {
-        MountBy::Kernel => (image.name.clone(), "kernel".to_owned()),
+        MountBy::Kernel(Readahead::Disk) => (image.name.clone(), "kernel".to_owned()),
+        MountBy::Kernel(readahead) => (
+            format!("{} (readahead {readahead})", image.name),
+            "kernel".to_owned(),
+        ),
         MountBy::Program(words) => {
             let first = words.first().map(OsString::as_os_str).unwrap_or_default();
             let program = Path::new(first).file_name().unwrap_or_default();

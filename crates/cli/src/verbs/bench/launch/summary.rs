@@ -12,7 +12,7 @@ use coldpress_session::ui::Ui;
 use crate::verbs::history::show::table;
 
 /// The figures that are shown, in this order; the study has more.
-const FIGURES: [&str; 8] = [
+const FIGURES: [&str; 9] = [
     "size_bytes",
     "build_s",
     "cold_s",
@@ -21,6 +21,7 @@ const FIGURES: [&str; 8] = [
     "reads",
     "read_bytes",
     "page_cache_bytes",
+    "readahead_bytes",
 ];
 
 /// Times of which outliers are named.

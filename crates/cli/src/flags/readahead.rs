@@ -1,0 +1,78 @@
+//! How far the kernel reads ahead in the files of a mount.
+
+use anyhow::bail;
+use clap::Args;
+use coldpress_host::Readahead;
+use coldpress_report::typed::parse_size_bytes;
+
+/// One readahead, or several to compare.
+#[derive(Debug, Args)]
+pub(crate) struct ReadaheadArgs {
+    /// How far the kernel reads ahead in the mount: a size, kernel or disk [default: disk]
+    ///
+    /// A size, for example 0 or 16K, is set after the mount. disk is what a stick or an ordinary
+    /// disk has: 128K before the mount, which SquashFS raises to four blocks. kernel is what a loop
+    /// device has by itself, up to 4M, also raised to four blocks. Several, separated by commas, are
+    /// compared. docs/readahead.md has more.
+    #[arg(
+        long = "readahead",
+        value_name = "LIST",
+        value_delimiter = ',',
+        value_parser = parse_readahead,
+        default_value = "disk",
+        hide_default_value = true,
+        hide_short_help = true
+    )]
+    pub(crate) list: Vec<Readahead>,
+}
+
+impl ReadaheadArgs {
+    /// The only one.
+    ///
+    /// # Errors
+    ///
+    /// If there are several.
+    pub(crate) fn one(&self) -> anyhow::Result<Readahead> {
+        match self.list.as_slice() {
+            [one] => Ok(*one),
+            several => bail!(
+                "`--readahead` has {} values, must have one here",
+                several.len()
+            ),
+        }
+    }
+}
+
+/// Reads `kernel`, `disk` or a size: `0`, `16K`.
+///
+/// # Errors
+///
+/// A clause with the rule that is broken.
+fn parse_readahead(text: &str) -> Result<Readahead, String> {
+    match text {
+        "kernel" => Ok(Readahead::Kernel),
+        "disk" => Ok(Readahead::Disk),
+        size => Readahead::of_bytes(parse_size_bytes(size)?),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_readahead_is_a_word_or_whole_pages() {
+        for (text, expected) in [
+            ("kernel", Some(Readahead::Kernel)),
+            ("disk", Some(Readahead::Disk)),
+            ("0", Some(Readahead::Kib(0))),
+            ("16K", Some(Readahead::Kib(16))),
+            ("1M", Some(Readahead::Kib(1024))),
+            ("5K", None),
+            ("-4K", None),
+            ("", None),
+        ] {
+            assert_eq!(parse_readahead(text).ok(), expected, "{text}");
+        }
+    }
+}
