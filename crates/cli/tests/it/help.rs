@@ -24,6 +24,7 @@ pub(crate) const VERBS: &[&str] = &[
     "mount",
     "run",
     "prefetch",
+    "readahead",
     "check",
     "verity",
     "doctor",
@@ -48,7 +49,7 @@ pub(crate) const VERBS: &[&str] = &[
 /// Lines and columns of a terminal that is not the smallest.
 const SCREEN: (usize, usize) = (40, 100);
 /// The overview has a line for each verb.
-const OVERVIEW_LINES: usize = 55;
+const OVERVIEW_LINES: usize = 56;
 
 #[test]
 fn short_help_of_every_verb_is_as_reviewed_and_fits_a_screen() {

@@ -49,6 +49,7 @@ mod press;
 mod profile;
 mod profile_import;
 mod pseudo;
+mod readahead;
 mod rebuild;
 mod record;
 mod record_fuse;

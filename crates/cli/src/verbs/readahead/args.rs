@@ -16,8 +16,7 @@ use coldpress_report::typed::parse_size_bytes;
 /// must be set after the mount, each time. --systemd and --initramfs print what does so.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-Examples:
-  coldpress readahead
+Example:
   coldpress readahead /snap/foo/current --set 16K
   coldpress readahead /srv/app.sqfs --set 1M --udev >/etc/udev/rules.d/90-readahead.rules")]
 pub(crate) struct ReadaheadVerbArgs {
@@ -47,7 +46,7 @@ pub(crate) struct OnBootArgs {
     #[arg(long, requires = "set", requires = "target")]
     pub(crate) udev: bool,
 
-    /// Print a unit of systemd that sets it once TARGET, a mount point, is mounted
+    /// Print a systemd unit that sets it once TARGET, a mount point, is mounted
     #[arg(long, requires = "set", requires = "target")]
     pub(crate) systemd: bool,
 
