@@ -22,11 +22,16 @@ pub struct Contestant {
 impl Contestant {
     /// An image that the kernel mounts, and of which no more is told.
     pub fn image(name: &str, path: &Path) -> Contestant {
+        Contestant::image_with(name, path, Readahead::Disk)
+    }
+
+    /// The same, if the kernel reads ahead so far in its mount.
+    pub fn image_with(name: &str, path: &Path, readahead: Readahead) -> Contestant {
         Contestant {
             name: name.to_owned(),
             what: What::Image {
                 path: path.to_owned(),
-                mount: MountBy::Kernel(Readahead::Disk),
+                mount: MountBy::Kernel(readahead),
             },
             facts: Facts::new(),
             figures: Figures::new(),
@@ -53,6 +58,17 @@ impl What {
     pub fn path(&self) -> &Path {
         match self {
             What::Image { path, .. } | What::Directory(path) => path,
+        }
+    }
+
+    /// How far the kernel reads ahead in it; the default where that is not said.
+    pub fn readahead(&self) -> Readahead {
+        match self {
+            What::Image {
+                mount: MountBy::Kernel(readahead),
+                ..
+            } => *readahead,
+            What::Image { .. } | What::Directory(_) => Readahead::default(),
         }
     }
 }

@@ -289,13 +289,20 @@ fn other_images_and_a_slow_device_take_part() {
     }
     let session = session();
     session.done("-q build -c gzip -l 1 source other.sqfs".split(' '));
-    let options = "-q -o image --runs 1 --json --against other.sqfs --device bw=60M,iops=4000";
+    let options = "-q -o image --runs 1 --json --against other.sqfs --device bw=60M,iops=4000 \
+                   --readahead 0";
     let ran = session.done(press_args(options));
     assert_eq!(ran.stderr, "");
     let study = study(&ran.stdout);
     let device = &study.facts["device"];
     assert!(device.contains(": 60.0 MB/s, 4,000 reads/s; "), "{device}");
     assert_eq!(reads(&study, "other.sqfs").len(), 1);
+    let ahead = |name: &str| {
+        let index = study.contestants.iter().position(|one| one.name == name);
+        study.values(index.unwrap(), "readahead_bytes")
+    };
+    assert_eq!(ahead("readahead 0K"), vec![0.0]);
+    assert_eq!(ahead("pressed"), vec![524_288.0]);
     demand_gain(&study);
 }
 

@@ -10,6 +10,7 @@ use crate::flags::command::CommandArgs;
 use crate::flags::container::ContainerArgs;
 use crate::flags::image::ImageArgs;
 use crate::flags::profile::OrderingProfileArgs;
+use crate::flags::readahead::ReadaheadArgs;
 use crate::flags::recorder::RecorderArgs;
 use crate::flags::source::SourceArgs;
 use crate::flags::start_pack::StartPackArgs;
@@ -58,6 +59,9 @@ pub(crate) struct PressArgs {
         hide_default_value = true
     )]
     pub(crate) device: String,
+
+    #[command(flatten)]
+    pub(crate) readahead: ReadaheadArgs,
 
     /// Cold starts to measure for each image [default: 7]
     ///

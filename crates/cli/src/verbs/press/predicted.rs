@@ -32,8 +32,10 @@ impl Press<'_> {
             let path = contestant.what.path();
             match self.geometry(path, &sequence) {
                 Ok(geometry) => {
-                    let (medium, machine) = (&target.medium, &target.machine);
-                    let prediction = predict(&geometry, &sequence, medium, machine, &target.kernel);
+                    let readahead = contestant.what.readahead();
+                    let medium = target.clone().with_readahead(readahead).medium;
+                    let (machine, reader) = (&target.machine, &target.kernel);
+                    let prediction = predict(&geometry, &sequence, &medium, machine, reader);
                     contestant.figures.extend(figures(&prediction));
                 }
                 Err(error) => self.ui.warn(&format!(

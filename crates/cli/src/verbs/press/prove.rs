@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use coldpress_bench::{Contestant, Report, Scenario};
 use coldpress_history::{Kind, Study};
+use coldpress_host::Readahead;
 use coldpress_layout::{Plan, PlanItem};
 use coldpress_report::failure::hint;
 use coldpress_report::text::plural;
@@ -64,6 +65,12 @@ impl Press<'_> {
         self.build_unplanned(source, &mut notes)?;
         contestants.push(Contestant::image("unplanned", &image));
         contestants.push(Contestant::image("pressed", &self.args.output));
+        let others = self.args.readahead.list.iter();
+        let others = others.filter(|readahead| **readahead != Readahead::Disk);
+        contestants.extend(others.map(|readahead| {
+            let name = format!("readahead {readahead}");
+            Contestant::image_with(&name, &self.args.output, *readahead)
+        }));
         if let Some(start) = start {
             self.predict(start, source, &mut contestants);
         }
