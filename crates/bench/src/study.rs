@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use coldpress_history::{
     Contestant as StudyContestant, Facts, Origin, Run as StudyRun, State, Study,
 };
-use coldpress_host::{Command, Device, Via};
+use coldpress_host::{Command, Device, Readahead, Via};
 use coldpress_report::text::printable;
 use coldpress_report::units::{as_f64, bytes_per_s, count};
 
@@ -102,6 +102,8 @@ fn conditions(scenario: &Scenario) -> Facts {
         ("turns", scenario.runs.to_string()),
         ("seed", scenario.seed.to_string()),
         ("device", device(&scenario.device)),
+        // Before the mount, unless the fact `readahead` of a contestant says otherwise.
+        ("read_ahead_kib", Readahead::DISK_KIB.to_string()),
     ];
     let facts = facts.into_iter();
     facts

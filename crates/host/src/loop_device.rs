@@ -15,8 +15,8 @@ use std::time::Duration;
 
 use rustix::io::Errno;
 
-use crate::Error;
 use crate::syscall::{self, LO_FLAGS_AUTOCLEAR, LO_FLAGS_DIRECT_IO, LO_FLAGS_READ_ONLY};
+use crate::{Error, MountReadahead};
 
 /// Unit of a loop device's size, and of the kernel's counters.
 const SECTOR_BYTES: u64 = 512;
@@ -33,8 +33,8 @@ pub struct LoopDevice {
     file: File,
     device_number: (u32, u32),
     direct_io: bool,
-    /// What `read_ahead_kb` was before it was first set.
-    former_read_ahead_kib: OnceLock<u64>,
+    /// What the readahead was before it was first set.
+    former_readahead_kib: OnceLock<u64>,
 }
 
 /// What a block device has read since it exists.
@@ -112,7 +112,7 @@ impl LoopDevice {
             file,
             device_number: (major, minor),
             direct_io: got & LO_FLAGS_DIRECT_IO != 0,
-            former_read_ahead_kib: OnceLock::new(),
+            former_readahead_kib: OnceLock::new(),
         })
     }
 
@@ -156,47 +156,36 @@ impl LoopDevice {
     /// # Errors
     ///
     /// [`Error::Io`] or [`Error::Malformed`] if the kernel's setting cannot be read.
-    pub fn read_ahead_kib(&self) -> Result<u64, Error> {
-        let path = self.read_ahead_path();
-        let text = fs::read_to_string(&path).map_err(Error::io("read", &path))?;
-        text.trim_end().parse().map_err(|_| Error::Malformed {
-            path,
-            start_byte: 0,
-            rule: "the read-ahead is one decimal number",
-        })
+    pub fn readahead_kib(&self) -> Result<u64, Error> {
+        self.readahead()?.kib()
     }
 
     /// Sets how far the kernel reads ahead in it, in KiB, until it is dropped.
     ///
     /// A fresh loop device has 128, one whose limits were set anew up to 4096, which made the
-    /// same start read 144 instead of 121 MB: runs that are compared need the same value. A mount
-    /// of `SquashFS` raises it to four blocks, if it is less (Linux 6.18).
+    /// same start read 144 instead of 121 MB: runs that are compared need the same value.
     ///
     /// # Errors
     ///
     /// [`Error::Io`] without root.
-    pub fn set_read_ahead_kib(&self, read_ahead_kib: u64) -> Result<(), Error> {
-        let former = self.read_ahead_kib()?;
-        self.write_read_ahead(read_ahead_kib)?;
-        self.former_read_ahead_kib.get_or_init(|| former);
+    pub fn set_readahead_kib(&self, readahead_kib: u64) -> Result<(), Error> {
+        let setting = self.readahead()?;
+        let former_kib = setting.kib()?;
+        setting.set_kib(readahead_kib)?;
+        self.former_readahead_kib.get_or_init(|| former_kib);
         Ok(())
     }
 
-    fn write_read_ahead(&self, read_ahead_kib: u64) -> Result<(), Error> {
-        let path = self.read_ahead_path();
-        fs::write(&path, read_ahead_kib.to_string()).map_err(Error::io("write to", &path))
-    }
-
-    fn read_ahead_path(&self) -> PathBuf {
-        self.sysfs.join("queue/read_ahead_kb")
+    fn readahead(&self) -> Result<MountReadahead, Error> {
+        MountReadahead::of_device(self.device_number.0, self.device_number.1)
     }
 }
 
 impl Drop for LoopDevice {
     fn drop(&mut self) {
         // A drop cannot report, and the kernel detaches the device with its last user anyway.
-        if let Some(&former) = self.former_read_ahead_kib.get() {
-            let _ = self.write_read_ahead(former);
+        if let Some(&former_kib) = self.former_readahead_kib.get() {
+            let _ = self.set_readahead_kib(former_kib);
         }
         let _ = syscall::loop_detach(self.file.as_fd());
     }

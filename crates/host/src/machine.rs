@@ -30,7 +30,7 @@ pub struct Machine {
     /// (`CONFIG_SQUASHFS_FILE_DIRECT`) or through a buffer.
     pub squashfs_file_direct: Option<bool>,
     /// Read-ahead of the first loop device at the moment. What a run used is said by
-    /// [`crate::LoopDevice::read_ahead_kib`].
+    /// [`crate::LoopDevice::readahead_kib`].
     pub read_ahead_kib: Option<u64>,
     /// Whether a hypervisor shows itself.
     pub virtual_machine: bool,

@@ -35,7 +35,7 @@ pub enum Readahead {
 
 impl Readahead {
     /// What [`Readahead::Disk`] has before the mount, in KiB.
-    const DISK_KIB: u64 = 128;
+    pub const DISK_KIB: u64 = 128;
 
     /// A size in bytes.
     ///
@@ -59,10 +59,10 @@ impl Readahead {
     ///
     /// [`Error::Io`] without root.
     pub fn before_mount(self, device: &LoopDevice) -> Result<(), Error> {
-        device.set_read_ahead_kib(match self {
+        device.set_readahead_kib(match self {
             Self::Disk => Self::DISK_KIB,
             // Also of a device that is left as it is, because `SquashFS` raises it and leaves it so.
-            Self::Kernel | Self::Kib(_) => device.read_ahead_kib()?,
+            Self::Kernel | Self::Kib(_) => device.readahead_kib()?,
         })
     }
 
@@ -73,7 +73,7 @@ impl Readahead {
     /// [`Error::Io`] without root.
     pub fn after_mount(self, device: &LoopDevice) -> Result<(), Error> {
         match self {
-            Self::Kib(kib) => device.set_read_ahead_kib(kib),
+            Self::Kib(kib) => device.set_readahead_kib(kib),
             Self::Disk | Self::Kernel => Ok(()),
         }
     }

@@ -57,7 +57,7 @@ pub(super) fn record(stage: &Stage<'_>) -> anyhow::Result<Trace> {
         |cgroup| start(stage.command, mount.root(), cgroup),
         || recorder.finish(),
     )?;
-    let read_ahead_kib = loop_device.read_ahead_kib()?;
+    let read_ahead_kib = loop_device.readahead_kib()?;
     mount.unmount()?;
     step.finish("");
     if recording.lost_events > 0 {

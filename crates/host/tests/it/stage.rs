@@ -168,10 +168,10 @@ fn the_read_ahead_is_set_until_the_device_is_dropped() {
         return;
     }
     let stage = Stage::new(true, |source| fs::write(source.join("a"), "a").unwrap());
-    let former = stage.loop_device.read_ahead_kib().unwrap();
-    stage.loop_device.set_read_ahead_kib(64).unwrap();
-    stage.loop_device.set_read_ahead_kib(256).unwrap();
-    assert_eq!(stage.loop_device.read_ahead_kib().unwrap(), 256);
+    let former = stage.loop_device.readahead_kib().unwrap();
+    stage.loop_device.set_readahead_kib(64).unwrap();
+    stage.loop_device.set_readahead_kib(256).unwrap();
+    assert_eq!(stage.loop_device.readahead_kib().unwrap(), 256);
     let (major, minor) = stage.loop_device.device_number();
     let setting = format!("/sys/dev/block/{major}:{minor}/queue/read_ahead_kb");
     // The mount keeps the device from being taken by another test meanwhile.

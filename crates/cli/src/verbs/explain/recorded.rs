@@ -190,7 +190,7 @@ fn record(
     let after = loop_device.counters()?;
     let recording = recorder.finish()?;
     let outcome = running.finish(&mut interrupted)?;
-    let read_ahead_kib = loop_device.read_ahead_kib()?;
+    let read_ahead_kib = loop_device.readahead_kib()?;
     let leftover = cgroup.leftover();
     drop(cgroup);
     janitor.forget(&leftover);
