@@ -158,9 +158,14 @@ impl Blocks {
             return Ok(());
         }
         if let Some((ticket, _fetching)) = self.prefetch_control.take(block)? {
-            let make = || self.decompressed(image, block, Some(ticket));
+            let mut ticket = Some(ticket);
+            let make = || self.decompressed(image, block, ticket.take());
             // Damage is told when a request meets it.
             let _ = self.cache.prepare(key(block), make);
+            // A helper made it while this thread waited for its turn.
+            if let Some(ticket) = ticket {
+                ticket.give_back(block);
+            }
         }
         Ok(())
     }

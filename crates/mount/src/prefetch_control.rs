@@ -157,6 +157,13 @@ pub(crate) struct Ticket {
     key: BlockKey,
 }
 
+impl Ticket {
+    /// The block was there before this thread came to it.
+    pub(crate) fn give_back(self, block: &StoredBlock) {
+        lock(&self.prefetch_control.state).give_back(block);
+    }
+}
+
 impl Drop for Ticket {
     fn drop(&mut self) {
         lock(&self.prefetch_control.state).dropped(self.key);

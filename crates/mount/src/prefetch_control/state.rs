@@ -167,6 +167,19 @@ impl PrefetchState {
         true
     }
 
+    /// A block that was taken is there, and others made it. If a request needed it meanwhile, it
+    /// counts as prefetched and used.
+    pub(super) fn give_back(&mut self, block: &StoredBlock) {
+        if let Entry::Occupied(known) = self.block_states.entry(key(block))
+            && let BlockState::Held(bytes) = *known.get()
+        {
+            known.remove();
+            self.held_bytes = self.held_bytes.saturating_sub(bytes.into());
+            self.counts.prefetched -= 1;
+            self.counts.read_bytes -= u64::from(block.word.size_bytes());
+        }
+    }
+
     /// A prefetched block is no longer kept.
     pub(super) fn dropped(&mut self, key: BlockKey) {
         if let Some(block_state) = self.block_states.get_mut(&key)
@@ -279,6 +292,30 @@ mod tests {
         assert!(asked(&mut state, 2));
         state.dropped(key(&block(2)));
         assert_eq!(turn(&state, 2), Turn::Never);
+        let counts = PrefetchCounts {
+            asked: 2,
+            prefetched: 1,
+            read_bytes: 100,
+            used: 1,
+            stage: PrefetchStage::Running,
+            ..PrefetchCounts::default()
+        };
+        assert_eq!(state.counts, counts);
+    }
+
+    #[test]
+    fn what_others_made_was_neither_prefetched_nor_wasted() {
+        let mut state = opened(2, 100, 100);
+        for number in [1, 2] {
+            state.take(&block(number));
+            state.fetching -= 1;
+        }
+        assert!(asked(&mut state, 2));
+        for number in [1, 2] {
+            state.give_back(&block(number));
+            state.dropped(key(&block(number)));
+        }
+        assert!(asked(&mut state, 1));
         let counts = PrefetchCounts {
             asked: 2,
             prefetched: 1,
