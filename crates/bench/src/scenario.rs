@@ -61,14 +61,14 @@ impl What {
         }
     }
 
-    /// How far the kernel reads ahead in it; the default where that is not said.
-    pub fn readahead(&self) -> Readahead {
+    /// How far the kernel is to read ahead in it, if the kernel mounts it.
+    pub fn readahead(&self) -> Option<Readahead> {
         match self {
             What::Image {
                 mount: MountBy::Kernel(readahead),
                 ..
-            } => *readahead,
-            What::Image { .. } | What::Directory(_) => Readahead::default(),
+            } => Some(*readahead),
+            What::Image { .. } | What::Directory(_) => None,
         }
     }
 }

@@ -13,7 +13,7 @@ use coldpress_report::units::{as_f64, bytes_per_s, count};
 use crate::error::Error;
 use crate::machine_facts::machine_facts;
 use crate::run::Run;
-use crate::scenario::{Contestant, MountBy, Scenario, What};
+use crate::scenario::{Contestant, Scenario, What};
 use crate::tree;
 
 /// The fact of a contestant that was read whole: digests of the trees found, one as a rule.
@@ -70,11 +70,7 @@ fn described(contestant: &Contestant) -> Result<StudyContestant, Error> {
         What::Directory(directory) => tree::size_bytes(directory)?,
     };
     let mut facts = contestant.facts.clone();
-    if let What::Image {
-        mount: MountBy::Kernel(readahead),
-        ..
-    } = contestant.what
-    {
+    if let Some(readahead) = contestant.what.readahead() {
         facts.insert("readahead".to_owned(), readahead.to_string());
     }
     let mut figures = contestant.figures.clone();

@@ -6,6 +6,7 @@
 //! connection  opened, so that nothing of it changes        connection.rs
 //! compare     whether two hold the same                    compare.rs
 //! rewrite     vacuumed, compared, put in place             rewrite.rs
+//! workshop    the private directory of a rewrite           workshop.rs
 //! ```
 
 mod compare;
@@ -13,6 +14,7 @@ mod connection;
 mod header;
 mod rewrite;
 mod survey;
+mod workshop;
 
 pub use rewrite::{Settings, rewrite};
 pub use survey::{Integrity, Survey};

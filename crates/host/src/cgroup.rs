@@ -11,6 +11,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use crate::janitor::Leftover;
+use crate::mountinfo::unescaped;
 use crate::tracefs::{NAME_PREFIX, names_of_ours};
 use crate::{Device, Error};
 pub use inside::Inside;
@@ -244,7 +245,7 @@ fn parse_hierarchy(mounts: &str, own: &str, is_dir: impl Fn(&Path) -> bool) -> O
         let mut right = right.split(' ');
         let kind = right.next()?;
         let options = right.nth(1).unwrap_or("");
-        let at = PathBuf::from(unescape(at));
+        let at = unescaped(at.as_bytes());
         if kind == "cgroup2" && unified.is_none() {
             unified = Some(Hierarchy {
                 parent: at,
@@ -272,14 +273,6 @@ fn own_group<'a>(own: &'a str, controller: &str) -> Option<&'a str> {
         let found = controllers.split(',').any(|name| name == controller);
         found.then_some(group)
     })
-}
-
-/// The kernel writes blank, tab, newline and backslash in mount paths as three octal digits.
-fn unescape(path: &str) -> String {
-    path.replace("\\040", " ")
-        .replace("\\011", "\t")
-        .replace("\\012", "\n")
-        .replace("\\134", "\\")
 }
 
 #[cfg(test)]

@@ -45,6 +45,7 @@ pub mod memory;
 mod memory_file;
 mod mount;
 mod mounted_file;
+mod mountinfo;
 pub mod names;
 mod namespace;
 mod opens;

@@ -37,12 +37,12 @@ impl Readahead {
     /// What [`Readahead::Disk`] has before the mount, in KiB.
     pub const DISK_KIB: u64 = 128;
 
-    /// A size in bytes.
+    /// A size in bytes, as KiB.
     ///
     /// # Errors
     ///
     /// A clause with the rule that it breaks.
-    pub fn of_bytes(bytes: u64) -> Result<Self, String> {
+    pub fn kib_of_bytes(bytes: u64) -> Result<u64, String> {
         let kib = bytes / 1024;
         if !bytes.is_multiple_of(PAGE_KIB * 1024) {
             return Err(format!("{bytes} bytes are not whole pages of 4K"));
@@ -50,7 +50,7 @@ impl Readahead {
         if kib > MAX_KIB {
             return Err(format!("{bytes} bytes are more than 1G"));
         }
-        Ok(Self::Kib(kib))
+        Ok(kib)
     }
 
     /// Prepares a loop device that is to be mounted. When it is dropped, it has its own value again.
@@ -173,7 +173,7 @@ mod tests {
             (100, Err("100 bytes are not whole pages of 4K")),
             ((1 << 30) + 4096, Err("1073745920 bytes are more than 1G")),
         ] {
-            let found = Readahead::of_bytes(bytes).map(|it| it.to_string());
+            let found = Readahead::kib_of_bytes(bytes).map(|kib| Readahead::Kib(kib).to_string());
             let expected = expected.map(str::to_owned).map_err(str::to_owned);
             assert_eq!(found, expected, "{bytes}");
         }

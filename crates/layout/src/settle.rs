@@ -86,22 +86,9 @@ fn unsettled(mut settled: Settled, pending: &[&[u8]]) -> Settled {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
-    use crate::tree::Node;
-
     use super::*;
-
-    fn node(kind: Kind) -> Node {
-        Node {
-            kind,
-            mode: 0o755,
-            uid: 0,
-            gid: 0,
-            mtime_s: 0,
-            xattrs: Arc::default(),
-        }
-    }
+    use crate::tree::Node;
+    use crate::tree::tests::node;
 
     fn directory(entries: &[(&str, u32)]) -> Node {
         let entries = entries.iter();

@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
 use coldpress_format::{BlockSize, Compressor};
-use coldpress_host::{BlockTime, Decompression, MemoryFigures};
+use coldpress_host::{BlockTime, Decompression, MemoryFigures, Readahead};
 
 use super::*;
 
@@ -194,4 +194,9 @@ fn wrong_descriptions_are_told() {
         let error = Target::of(text, None).unwrap_err();
         assert!(error.to_string().contains(told), "{text}: {error}");
     }
+}
+
+#[test]
+fn what_is_predicted_and_what_is_measured_begin_with_the_same_readahead() {
+    assert_eq!(Medium::HOST.readahead_bytes, Readahead::DISK_KIB * 1024);
 }

@@ -52,7 +52,7 @@ fn parse_readahead(text: &str) -> Result<Readahead, String> {
     match text {
         "kernel" => Ok(Readahead::Kernel),
         "disk" => Ok(Readahead::Disk),
-        size => Readahead::of_bytes(parse_size_bytes(size)?),
+        size => Readahead::kib_of_bytes(parse_size_bytes(size)?).map(Readahead::Kib),
     }
 }
 

@@ -63,9 +63,8 @@ pub(super) fn run(args: &PredictArgs, ui: &Ui) -> anyhow::Result<Exit> {
             (*readahead, prediction)
         })
         .collect();
-    let Some((_, prediction)) = predictions.first() else {
-        return Ok(Exit::Done);
-    };
+    // A flag with a default has a value at least.
+    let prediction = &predictions[0].1;
     warn_of_missing(&prediction.missing, ui);
     let predicted = Predicted {
         args,

@@ -32,7 +32,7 @@ impl Press<'_> {
             let path = contestant.what.path();
             match self.geometry(path, &sequence) {
                 Ok(geometry) => {
-                    let readahead = contestant.what.readahead();
+                    let readahead = contestant.what.readahead().unwrap_or_default();
                     let medium = target.clone().with_readahead(readahead).medium;
                     let (machine, reader) = (&target.machine, &target.kernel);
                     let prediction = predict(&geometry, &sequence, &medium, machine, reader);

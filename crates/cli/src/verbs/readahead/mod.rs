@@ -39,7 +39,8 @@ struct Target {
 }
 
 pub(super) fn run(args: &ReadaheadVerbArgs, ui: &Ui) -> anyhow::Result<Exit> {
-    let kib = args.set.map(size_kib).transpose()?;
+    let kib = args.set.map(Readahead::kib_of_bytes).transpose();
+    let kib = kib.map_err(|why| anyhow!("`--set`: {why}"))?;
     if let Some(text) = on_boot::text(args, kib)? {
         let mut out = ui.out();
         out.write_all(text.as_bytes())?;
@@ -74,14 +75,6 @@ pub(super) fn run(args: &ReadaheadVerbArgs, ui: &Ui) -> anyhow::Result<Exit> {
     };
     unless_stdout_closed(printed)?;
     Ok(Exit::Done)
-}
-
-fn size_kib(size_bytes: u64) -> anyhow::Result<u64> {
-    match Readahead::of_bytes(size_bytes) {
-        Ok(Readahead::Kib(kib)) => Ok(kib),
-        Ok(_) => Ok(0),
-        Err(why) => Err(anyhow!("`--set`: {why}")),
-    }
 }
 
 fn print(rows: &[Row], ui: &Ui) -> anyhow::Result<()> {

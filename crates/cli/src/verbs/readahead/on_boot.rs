@@ -16,25 +16,13 @@ use crate::verbs::readahead::args::ReadaheadVerbArgs;
 ///
 /// If the path of the target cannot be written in a rule.
 pub(super) fn text(args: &ReadaheadVerbArgs, kib: Option<u64>) -> anyhow::Result<Option<String>> {
-    let Some(kib) = kib else { return Ok(None) };
     let wanted = &args.on_boot;
-    if wanted.initramfs {
-        return Ok(Some(initramfs(kib)));
+    match (kib, &args.target) {
+        (Some(kib), _) if wanted.initramfs => Ok(Some(initramfs(kib))),
+        (Some(kib), Some(target)) if wanted.udev => udev(&absolute(target)?, kib).map(Some),
+        (Some(kib), Some(target)) if wanted.systemd => systemd(&absolute(target)?, kib).map(Some),
+        _ => Ok(None),
     }
-    let Some(target) = args
-        .target
-        .as_deref()
-        .filter(|_| wanted.udev || wanted.systemd)
-    else {
-        return Ok(None);
-    };
-    let target = absolute(target)?;
-    if wanted.udev {
-        udev(&target, kib)
-    } else {
-        systemd(&target, kib)
-    }
-    .map(Some)
 }
 
 /// A loop device changes when it gets its file. Characters that udev reads as a pattern, and those
