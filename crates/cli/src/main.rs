@@ -13,10 +13,10 @@
 
 mod calibration;
 mod containers;
-mod device;
 mod flags;
 mod image_file;
 mod inputs;
+mod losses;
 mod ordering;
 mod profiles;
 mod program;

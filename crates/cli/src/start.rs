@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Context as _;
+use coldpress_calibration::Target;
 use coldpress_cost::{AccessSequence, Geometry, Medium, Reader, predict};
 use coldpress_explain::{executable_pages, note_executables};
 use coldpress_format::BlockSize;
@@ -14,7 +15,6 @@ use coldpress_trace::{Access, Header, PAGE_SIZE_BYTES, Profile, Trace, WorkingSe
 use coldpress_tune::FileCode;
 use coldpress_writer::Source;
 
-use crate::device::Target;
 use crate::image_file::Opened;
 
 /// Program headers stand right behind the header of a file.

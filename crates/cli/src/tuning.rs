@@ -1,20 +1,21 @@
 //! The image to build for a start: samples, predictions, and the choice between them.
 
 use anyhow::{Context as _, anyhow};
+use coldpress_calibration::Population;
 use coldpress_format::{BlockSize, Compressor};
-use coldpress_host::on_processor_s;
+use coldpress_host::{Readahead, on_processor_s};
 use coldpress_layout::{Plan, Tails};
 use coldpress_report::failure::hint;
 use coldpress_report::text::plural;
 use coldpress_report::units::{bytes, seconds};
 use coldpress_session::ui::Ui;
 use coldpress_tune::{
-    Budget, Candidate, FieldOptions, Limits, Outcome, Rivals, Row, Sampled, Search, Unmet,
-    defaults_today, field, front, recommend,
+    Budget, Candidate, Device, Devices, FieldOptions, Goal, Limits, Outcome, Rivals, Row, Sampled,
+    Search, Unmet, defaults_today, field, front, recommend,
 };
 use coldpress_writer::{MetadataLayout, Source};
 
-use crate::device::Target;
+use crate::losses;
 use crate::resolve::ImageSettings;
 use crate::start::{Start, code};
 use crate::steps::{self, advance};
@@ -32,9 +33,13 @@ pub(crate) struct Question<'a> {
     /// What the program takes when it waits for nothing, in s; `None` is what the recording tells
     /// of it.
     pub(crate) warm_s: Option<f64>,
-    pub(crate) target: &'a Target,
+    /// Where the image will be read.
+    pub(crate) population: &'a Population,
+    /// The readaheads of the mount to choose from, at least one.
+    pub(crate) readaheads: &'a [Readahead],
     pub(crate) field: &'a FieldOptions,
     pub(crate) limits: &'a Limits,
+    pub(crate) goal: Goal,
     /// What may be spent on blocks that are stored, if [`FieldOptions::has_budget`].
     pub(crate) budget: Budget,
 }
@@ -61,6 +66,7 @@ impl Tuned {
 }
 
 /// Chooses how the image of a start is written, among some compressors or all, and says so.
+/// Returns what each device loses by it, if there are several, as facts of a report.
 ///
 /// # Errors
 ///
@@ -69,15 +75,16 @@ pub(crate) fn take_best(
     settings: &mut ImageSettings,
     source: &mut Source,
     start: Option<&Start>,
-    (target, compressors): (&Target, Vec<Option<Compressor>>),
+    (population, compressors): (&Population, Vec<Option<Compressor>>),
     ui: &Ui,
-) -> anyhow::Result<()> {
+) -> anyhow::Result<Vec<(String, String)>> {
     let tuned = Question {
         source,
         settings,
         start,
         warm_s: None,
-        target,
+        population,
+        readaheads: &[Readahead::Disk],
         field: &FieldOptions {
             compressors,
             has_plan: true,
@@ -85,6 +92,7 @@ pub(crate) fn take_best(
             ..FieldOptions::default()
         },
         limits: &Limits::default(),
+        goal: Goal::ExpectedStart,
         budget: Budget::Bytes(0),
     }
     .answer(ui)?;
@@ -96,11 +104,18 @@ pub(crate) fn take_best(
         ));
         settings.take_over(&chosen.candidate);
     }
+    let (rows, limits) = (&tuned.rows, Limits::default());
+    let losses = losses::losses(rows, tuned.chosen, population, &limits);
+    let notes = losses::notes(&losses);
+    for (name, text) in &notes {
+        ui.say(&format!("{name}: {text}"));
+    }
     // Which tail ends there are, and which are the same, depends on the block size.
     if settings.tails == Tails::All {
         steps::compare(source, settings, ui)?;
     }
-    steps::sketch(source, settings, ui)
+    steps::sketch(source, settings, ui)?;
+    Ok(notes)
 }
 
 impl Question<'_> {
@@ -113,9 +128,10 @@ impl Question<'_> {
         let Self {
             source,
             start,
-            target,
+            population,
             ..
         } = self;
+        let target = population.main();
         let options = self
             .settings
             .build_options(&source.tree, MetadataLayout::Dense);
@@ -133,9 +149,7 @@ impl Question<'_> {
             plan: &plan,
             sequence: sequence.as_ref(),
             code: code.as_deref().unwrap_or_default(),
-            medium: &target.medium,
-            machine: &target.machine,
-            reader: &target.kernel,
+            readaheads: &self.devices(),
             budget: self.budget,
         };
         let (tools, candidates) = self.candidates();
@@ -145,7 +159,7 @@ impl Question<'_> {
         let mut refined = Vec::new();
         let (rows, chosen) = loop {
             let rows = rows(&candidates, &tools, &outcomes);
-            let chosen = recommend(&rows, self.limits).map_err(unmet)?;
+            let chosen = recommend(&rows, self.limits, self.goal).map_err(unmet)?;
             if refined.contains(&chosen) || refined.len() == REFINED_MAX {
                 break (rows, chosen);
             }
@@ -159,7 +173,7 @@ impl Question<'_> {
         let proposed: Vec<Outcome> = rows
             .iter()
             .filter(|row| row.tool.is_none())
-            .map(|row| row.outcome)
+            .map(|row| row.outcome.clone())
             .collect();
         let mut is_front = front(&proposed);
         is_front.resize(rows.len(), false);
@@ -169,11 +183,26 @@ impl Question<'_> {
             .map(|row| search.plan_with_encoding(&row.candidate, chosen, &sampled));
         Ok(Tuned {
             is_front,
-            rivals: Rivals::of(chosen, &rows, self.limits),
+            rivals: Rivals::of(chosen, &rows, self.limits, self.goal),
             plan: plan.unwrap_or_default(),
             chosen,
             rows,
         })
+    }
+
+    /// For each readahead what the devices are like.
+    fn devices(&self) -> Vec<Devices> {
+        let members = &self.population.members;
+        let with = |readahead: &Readahead| {
+            let devices = members.iter().map(|(target, share)| Device {
+                medium: target.clone().with_readahead(*readahead).medium,
+                machine: target.machine.clone(),
+                reader: target.kernel,
+                share: *share,
+            });
+            devices.collect()
+        };
+        self.readaheads.iter().map(with).collect()
     }
 
     /// What is tried, and behind it what tools build today, with their names.
@@ -253,7 +282,7 @@ fn rows(candidates: &[Candidate], tools: &[&'static str], outcomes: &[Outcome]) 
     rows.map(|((candidate, outcome), tool)| Row {
         tool,
         candidate: *candidate,
-        outcome: *outcome,
+        outcome: outcome.clone(),
     })
     .collect()
 }

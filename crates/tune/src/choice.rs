@@ -39,8 +39,19 @@ pub enum Unmet {
     Together,
 }
 
+/// What the choice is to make small.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Goal {
+    /// The start; of several devices the mean by their shares.
+    #[default]
+    ExpectedStart,
+    /// The largest loss: by how much a start takes longer on a device, as a part of it, than from
+    /// the image that starts soonest there.
+    LargestLoss,
+}
+
 /// A candidate and what it would give.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Row {
     /// Whose default it is, if it stands there to be compared with.
     pub tool: Option<&'static str>,
@@ -60,8 +71,23 @@ pub struct Row {
 /// # Errors
 ///
 /// The limit that none keeps.
-pub fn recommend(rows: &[Row], limits: &Limits) -> Result<usize, Unmet> {
-    best(rows, limits, |_| true).ok_or_else(|| unmet(rows, limits))
+pub fn recommend(rows: &[Row], limits: &Limits, goal: Goal) -> Result<usize, Unmet> {
+    best(rows, limits, goal, |_| true).ok_or_else(|| unmet(rows, limits))
+}
+
+/// For each device the start from the image that starts soonest there, in s, of those that keep the
+/// limits and are no tool's default.
+pub fn soonest_starts_s(rows: &[Row], limits: &Limits) -> Vec<f64> {
+    let may = |row: &&Row| row.tool.is_none() && keeps(&row.outcome, limits);
+    let mut soonest_s: Vec<f64> = Vec::new();
+    for row in rows.iter().filter(may) {
+        let starts_s = &row.outcome.device_starts_s;
+        soonest_s.resize(starts_s.len(), f64::INFINITY);
+        for (soonest_s, start_s) in soonest_s.iter_mut().zip(starts_s) {
+            *soonest_s = soonest_s.min(*start_s);
+        }
+    }
+    soonest_s
 }
 
 /// What the choice stands beside, to say why it was made. All of them keep the limits but the last.
@@ -77,7 +103,7 @@ pub struct Rivals {
 
 impl Rivals {
     /// Those of a row.
-    pub fn of(chosen: usize, rows: &[Row], limits: &Limits) -> Self {
+    pub fn of(chosen: usize, rows: &[Row], limits: &Limits, goal: Goal) -> Self {
         let Some(row) = rows.get(chosen) else {
             return Self {
                 other_compressor: None,
@@ -87,8 +113,8 @@ impl Rivals {
         };
         let (compressor, block_size) = (row.candidate.compressor(), row.candidate.block_size);
         Self {
-            other_compressor: best(rows, limits, |other| other.compressor() != compressor),
-            other_block_size: best(rows, limits, |other| {
+            other_compressor: best(rows, limits, goal, |other| other.compressor() != compressor),
+            other_block_size: best(rows, limits, goal, |other| {
                 other.compressor() == compressor && other.block_size != block_size
             }),
             today: rows.iter().position(|row| row.tool.is_some()),
@@ -96,11 +122,24 @@ impl Rivals {
     }
 }
 
-fn best(rows: &[Row], limits: &Limits, is_meant: impl Fn(&Candidate) -> bool) -> Option<usize> {
+fn best(
+    rows: &[Row],
+    limits: &Limits,
+    goal: Goal,
+    is_meant: impl Fn(&Candidate) -> bool,
+) -> Option<usize> {
     let may =
         |row: &Row| row.tool.is_none() && is_meant(&row.candidate) && keeps(&row.outcome, limits);
     let places = (0..rows.len()).filter(|&place| may(&rows[place]));
-    let equal = least(places, START_TOLERANCE, |place| rows[place].outcome.start_s);
+    let soonest_s = soonest_starts_s(rows, limits);
+    let figure = |place: usize| {
+        let outcome: &Outcome = &rows[place].outcome;
+        match goal {
+            Goal::ExpectedStart => outcome.start_s,
+            Goal::LargestLoss => outcome.largest_loss(&soonest_s),
+        }
+    };
+    let equal = least(places, START_TOLERANCE, figure);
     #[expect(clippy::cast_precision_loss, reason = "compared within some percent")]
     let size = |place: usize| rows[place].outcome.size_bytes as f64;
     let equal = least(equal.into_iter(), SIZE_TOLERANCE, size);
@@ -138,9 +177,9 @@ fn unmet(rows: &[Row], limits: &Limits) -> Unmet {
     let outcomes = || {
         rows.iter()
             .filter(|row| row.tool.is_none())
-            .map(|row| row.outcome)
+            .map(|row| &row.outcome)
     };
-    let least = |figure: fn(&Outcome) -> u64| outcomes().map(|outcome| figure(&outcome)).min();
+    let least = |figure: fn(&Outcome) -> u64| outcomes().map(figure).min();
     let (Some(size), Some(memory), Some(page_cache)) = (
         least(|outcome| outcome.size_bytes),
         least(|outcome| outcome.memory_bytes),

@@ -76,12 +76,12 @@ mod tests {
     fn what_another_beats_is_left_out() {
         let base = outcome(1.0, 1000, 10.0, 100, 100);
         for (what, other, expected) in [
-            ("equal", base, [true, true]),
+            ("equal", base.clone(), [true, true]),
             (
                 "slower",
                 Outcome {
                     start_s: 1.1,
-                    ..base
+                    ..base.clone()
                 },
                 [true, false],
             ),
@@ -89,7 +89,7 @@ mod tests {
                 "slower by less than is known",
                 Outcome {
                     start_s: 1.01,
-                    ..base
+                    ..base.clone()
                 },
                 [true, true],
             ),
@@ -98,7 +98,7 @@ mod tests {
                 Outcome {
                     start_s: 1.1,
                     size_bytes: 900,
-                    ..base
+                    ..base.clone()
                 },
                 [true, true],
             ),
@@ -107,7 +107,7 @@ mod tests {
                 Outcome {
                     start_s: 1.01,
                     size_bytes: 900,
-                    ..base
+                    ..base.clone()
                 },
                 [false, true],
             ),
@@ -116,7 +116,7 @@ mod tests {
                 Outcome {
                     build_s: 10.9,
                     size_bytes: 990,
-                    ..base
+                    ..base.clone()
                 },
                 [true, true],
             ),
@@ -129,13 +129,13 @@ mod tests {
                 "with an empty page cache",
                 Outcome {
                     page_cache_bytes: 0,
-                    ..base
+                    ..base.clone()
                 },
                 [false, true],
             ),
         ] {
-            assert_eq!(front(&[base, other]), expected, "{what}");
-            let mut turned = front(&[other, base]);
+            assert_eq!(front(&[base.clone(), other.clone()]), expected, "{what}");
+            let mut turned = front(&[other, base.clone()]);
             turned.reverse();
             assert_eq!(turned, expected, "{what}, turned");
         }

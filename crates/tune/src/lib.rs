@@ -4,7 +4,7 @@
 //! ```text
 //! field       candidates: compressor, level, block size, tail ends, order    field.rs, effort.rs, today.rs
 //! sample      what their blocks would take: coldpress_writer                   search.rs
-//! predict     a cold start from each: coldpress_cost                          search.rs, sizes.rs
+//! predict     a cold start from each, on each device: coldpress_cost          search.rs, device.rs, sizes.rs
 //! spend       blocks that are stored as they are, within a budget             spend.rs
 //! front       those that no other beats                                       front.rs
 //! recommend   the one to build under limits, and what it stands beside        choice.rs
@@ -21,6 +21,7 @@
 mod budget;
 mod candidate;
 mod choice;
+mod device;
 mod effort;
 mod equivalent;
 mod field;
@@ -35,7 +36,8 @@ mod today;
 
 pub use budget::Budget;
 pub use candidate::{Candidate, OrderBy};
-pub use choice::{Limits, Rivals, Row, Unmet, recommend};
+pub use choice::{Goal, Limits, Rivals, Row, Unmet, recommend, soonest_starts_s};
+pub use device::{Device, Devices};
 pub use effort::Effort;
 pub use equivalent::{Equivalent, equivalents, mksquashfs_words};
 pub use field::{FieldOptions, field};

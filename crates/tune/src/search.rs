@@ -3,15 +3,14 @@
 use std::ops::ControlFlow;
 
 use coldpress_assemble::TableOptions;
-use coldpress_cost::{
-    AccessSequence, Geometry, ImageOptions, Machine, Medium, Prediction, Reader, predict,
-};
+use coldpress_cost::{AccessSequence, Geometry, ImageOptions, Prediction, predict};
 use coldpress_format::{BlockSize, Compressor};
 use coldpress_layout::{Group, Order, Plan, Sketches, Tails, order_grouped};
 use coldpress_writer::{Error, Estimate, Options, SampledBlocks, Source};
 
 use crate::budget::Budget;
 use crate::candidate::{Candidate, OrderBy};
+use crate::device::{Device, Devices, mean};
 use crate::outcome::Outcome;
 use crate::sampled::Sampled;
 use crate::sizes::Sizes;
@@ -35,12 +34,8 @@ pub struct Search<'a> {
     /// Files that the start maps, and their pages of code, first and last: the kernel reads these
     /// ahead otherwise.
     pub code: &'a [FileCode],
-    /// What holds the image.
-    pub medium: &'a Medium,
-    /// What it is read on.
-    pub machine: &'a Machine,
-    /// What reads it.
-    pub reader: &'a Reader,
+    /// The readaheads to choose from, at least one, as what the devices are like with each.
+    pub readaheads: &'a [Devices],
     /// What candidates that spend may spend.
     pub budget: Budget,
 }
@@ -97,8 +92,8 @@ impl Search<'_> {
             blocks,
             stored: spent.stored,
         };
-        let prediction = self.prediction(candidate, order, &sizes)?;
-        Ok(self.made(estimate, spent.more_bytes, &prediction))
+        let predictions = self.predictions(candidate, order, &sizes)?;
+        Ok(self.made(estimate, spent.more_bytes, &predictions))
     }
 
     /// The plan of a candidate that was sampled, with what it spends.
@@ -139,8 +134,7 @@ impl Search<'_> {
         let spending = Spending {
             tree: &self.source.tree,
             sequence,
-            medium: self.medium,
-            machine: self.machine,
+            devices: self.readaheads.first().map_or(&[], Vec::as_slice),
             compressor,
             block_size: candidate.block_size,
         };
@@ -187,12 +181,13 @@ impl Search<'_> {
         }
     }
 
-    fn prediction(
+    /// For each readahead a start on each device.
+    fn predictions(
         &self,
         candidate: &Candidate,
         order: &Order,
         sizes: &Sizes<'_>,
-    ) -> Result<Prediction, Error> {
+    ) -> Result<Vec<Vec<Prediction>>, Error> {
         let written = candidate.options(self.options);
         let options = ImageOptions {
             // An image without one names gzip, and stores every block.
@@ -215,21 +210,52 @@ impl Search<'_> {
             everything = AccessSequence::of_everything(&geometry);
             &everything
         };
-        let (machine, reader) = (self.machine, self.reader);
-        Ok(predict(&geometry, sequence, self.medium, machine, reader))
+        let on = |device: &Device| {
+            let (medium, machine) = (&device.medium, &device.machine);
+            predict(&geometry, sequence, medium, machine, &device.reader)
+        };
+        let readaheads = self.readaheads.iter();
+        Ok(readaheads
+            .map(|devices| devices.iter().map(on).collect())
+            .collect())
     }
 
-    fn made(&self, estimate: &Estimate, more_bytes: u64, prediction: &Prediction) -> Outcome {
+    fn made(
+        &self,
+        estimate: &Estimate,
+        more_bytes: u64,
+        predictions: &[Vec<Prediction>],
+    ) -> Outcome {
+        let mean_start_s = |(devices, found): (&Devices, &Vec<Prediction>)| {
+            mean(devices, |place| found[place].time_s)
+        };
+        let readaheads = self.readaheads.iter().zip(predictions);
+        let starts_s: Vec<f64> = readaheads.map(mean_start_s).collect();
+        let places = 0..starts_s.len();
+        let soonest = places.min_by(|&a, &b| starts_s[a].total_cmp(&starts_s[b]));
+        let readahead = soonest.unwrap_or_default();
+        let (devices, found) = (&self.readaheads[readahead], &predictions[readahead]);
+        #[expect(
+            clippy::cast_precision_loss,
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "counts below 2^53"
+        )]
+        let count = |figure: fn(&Prediction) -> u64| {
+            mean(devices, |place| figure(&found[place]) as f64).round() as u64
+        };
         Outcome {
-            start_s: prediction.time_s,
+            start_s: starts_s[readahead],
+            device_starts_s: found.iter().map(|it| it.time_s).collect(),
+            readahead,
             size_bytes: estimate.image_bytes.saturating_add(more_bytes),
             size_error_bytes: estimate.error_bytes,
             build_s: estimate.build_s(self.options.threads),
             memory_bytes: estimate.memory_bytes,
-            page_cache_bytes: prediction.page_cache_bytes,
-            reads: prediction.reads,
-            read_bytes: prediction.read_bytes,
-            decompressed_bytes: prediction.decompressed_bytes,
+            page_cache_bytes: count(|it| it.page_cache_bytes),
+            reads: count(|it| it.reads),
+            read_bytes: count(|it| it.read_bytes),
+            decompressed_bytes: count(|it| it.decompressed_bytes),
         }
     }
 }

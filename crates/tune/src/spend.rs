@@ -4,17 +4,19 @@ mod hot;
 
 use std::collections::{HashMap, HashSet};
 
-use coldpress_cost::{AccessSequence, Machine, Medium};
+use coldpress_cost::AccessSequence;
 use coldpress_format::{BlockSize, Compressor};
 use coldpress_layout::{BlockEncoding, BlockGain, EncodingRule, NodeId, Order, Tree, assign};
 use coldpress_writer::SampledBlocks;
+
+use crate::device::Device;
 
 /// What decides what a block saves.
 pub(crate) struct Spending<'a> {
     pub(crate) tree: &'a Tree,
     pub(crate) sequence: &'a AccessSequence,
-    pub(crate) medium: &'a Medium,
-    pub(crate) machine: &'a Machine,
+    /// Where it is read; what is saved is the mean.
+    pub(crate) devices: &'a [Device],
     pub(crate) compressor: Compressor,
     pub(crate) block_size: BlockSize,
 }

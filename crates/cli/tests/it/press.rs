@@ -307,6 +307,32 @@ fn other_images_and_a_slow_device_take_part() {
 }
 
 #[test]
+fn one_image_is_measured_on_each_of_several_devices() {
+    if skip::without_measuring() {
+        return;
+    }
+    let session = session();
+    let options = "-q -o image --runs 1 --json --report report.html --tune --device nvme=3,ssd=1";
+    let ran = session.done(press_args(options));
+    let measured: Measured<Study, Value> = serde_json::from_slice(&ran.stdout).unwrap();
+    let more = measured.summary["more_studies"].as_array().unwrap();
+    let devices: Vec<String> = std::iter::once(measured.study.facts["device"].clone())
+        .chain(
+            more.iter()
+                .map(|it| it["facts"]["device"].as_str().unwrap().to_owned()),
+        )
+        .map(|device| device.split(':').next().unwrap().to_owned())
+        .collect();
+    assert_eq!(devices, ["nvme", "ssd"]);
+    let notes = measured.summary["notes"].as_array().unwrap();
+    let losses = notes.iter().filter_map(|note| note[0].as_str());
+    let losses: Vec<&str> = losses.filter(|name| name.starts_with("loss on")).collect();
+    assert_eq!(losses, ["loss on nvme", "loss on ssd"]);
+    let html = fs::read(session.at("report.html")).unwrap();
+    report_is_self_contained(&String::from_utf8(html).unwrap());
+}
+
+#[test]
 fn two_presses_in_one_directory_do_not_disturb_each_other() {
     if skip::without_measuring() {
         return;

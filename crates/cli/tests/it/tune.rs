@@ -324,3 +324,71 @@ fn a_command_is_recorded_and_press_predicts_what_it_measures() {
         }
     }
 }
+
+#[test]
+fn one_image_serves_devices_by_their_shares_or_the_one_that_would_lose_most() {
+    let stage = stage();
+    let population = "--trace start.trace --fast --device sd=1,ssd=8,hdd=1";
+    let told = tuned(&stage, population);
+    let devices = told["devices"].as_array().unwrap();
+    let names: Vec<_> = devices.iter().map(|it| it["device"].as_str()).collect();
+    assert_eq!(names, [Some("sd"), Some("ssd"), Some("hdd")]);
+    let image = recommended(&told);
+    let expected_s: f64 = devices
+        .iter()
+        .map(|it| number(it, "share") * number(it, "predicted_s"))
+        .sum();
+    assert!((number(image, "predicted_s") / expected_s - 1.0).abs() < 1e-9);
+    // A device alone is told the same as among others.
+    for (place, device) in ["sd", "ssd", "hdd"].iter().enumerate() {
+        let alone = tuned(
+            &stage,
+            &format!("--trace start.trace --fast --device {device}"),
+        );
+        let starts_s = |told: &Value, figure: &dyn Fn(&Value) -> f64| {
+            proposed(told).map(figure).collect::<Vec<_>>()
+        };
+        let among = starts_s(&told, &|it| {
+            it["predicted_device_s"][place].as_f64().unwrap()
+        });
+        let alone_s = starts_s(&alone, &|it| number(it, "predicted_s"));
+        assert_eq!(format!("{among:?}"), format!("{alone_s:?}"), "{device}");
+        let soonest_s = alone_s.into_iter().fold(f64::INFINITY, f64::min);
+        assert!((number(&devices[place], "soonest_s") / soonest_s - 1.0).abs() < 1e-9);
+    }
+    // No other image loses clearly less where it loses most.
+    let robust = tuned(&stage, &format!("{population} --robust"));
+    let largest_loss = |image: &Value| {
+        let losses = robust["devices"].as_array().unwrap().iter().enumerate();
+        let losses = losses.map(|(place, device)| {
+            image["predicted_device_s"][place].as_f64().unwrap() / number(device, "soonest_s")
+        });
+        losses.fold(1.0, f64::max)
+    };
+    let least = proposed(&robust)
+        .map(largest_loss)
+        .fold(f64::INFINITY, f64::min);
+    assert!(largest_loss(recommended(&robust)) <= least * 1.03);
+}
+
+#[test]
+fn the_best_of_several_readaheads_is_recommended() {
+    let stage = stage();
+    let figures = |readahead: &str| {
+        let told = tuned(
+            &stage,
+            &format!("--trace start.trace --fast --device usb2 --readahead {readahead}"),
+        );
+        let figures = proposed(&told).map(|image| {
+            let readahead = image["readahead"].as_str().unwrap().to_owned();
+            (readahead, number(image, "predicted_s"))
+        });
+        figures.collect::<Vec<_>>()
+    };
+    let (none, large, best) = (figures("0"), figures("512K"), figures("0,512K"));
+    assert_eq!(none.len(), best.len());
+    for ((none, large), best) in none.iter().zip(&large).zip(&best) {
+        assert_eq!(best, if none.1 <= large.1 { none } else { large });
+    }
+    assert!(none != large, "readahead decides nothing here");
+}

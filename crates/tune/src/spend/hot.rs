@@ -2,11 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use coldpress_cost::Medium;
 use coldpress_layout::{BlockEncoding, BlockGain, EncodingGain, Item, NodeId, Order, ReadCost};
 use coldpress_trace::PAGE_SIZE_BYTES;
 use coldpress_writer::SampledBlocks;
 
 use super::Spending;
+use crate::device::{Device, mean};
 
 /// A block that a start reads, and what storing it saves.
 pub(super) struct HotBlock {
@@ -97,13 +99,16 @@ impl Spending<'_> {
         if default_bytes == 0 || default_bytes >= len_bytes {
             return None;
         }
-        let speeds = &self.machine.speeds;
         let block_bytes = self.block_size.bytes();
-        let decompression_s = speeds.decompression_s(self.compressor, block_bytes, len_bytes);
-        let copy_s = f64::from(len_bytes) / speeds.copy_bytes_per_s;
-        let saved_s = self
-            .read_cost()
-            .saved_s(default_bytes, len_bytes, decompression_s - copy_s);
+        let saved_s = mean(self.devices, |place| {
+            let Device {
+                medium, machine, ..
+            } = &self.devices[place];
+            let speeds = &machine.speeds;
+            let decompression_s = speeds.decompression_s(self.compressor, block_bytes, len_bytes);
+            let copy_s = f64::from(len_bytes) / speeds.copy_bytes_per_s;
+            read_cost(medium).saved_s(default_bytes, len_bytes, decompression_s - copy_s)
+        });
         Some(BlockGain {
             path: path.to_vec(),
             block,
@@ -114,18 +119,6 @@ impl Spending<'_> {
                 saved_s,
             }],
         })
-    }
-
-    fn read_cost(&self) -> ReadCost {
-        let medium = self.medium;
-        let limit = medium.limit_bytes_per_s.unwrap_or(f64::INFINITY);
-        let interval_s = medium.reads_per_s.map_or(0.0, f64::recip);
-        ReadCost {
-            bandwidth_bytes_per_s: medium.bandwidth_bytes_per_s.min(limit),
-            request_s: medium.request_s.max(interval_s),
-            request_bytes: u32::try_from(medium.readahead_bytes).unwrap_or(u32::MAX),
-            sector_bytes: medium.sector_bytes,
-        }
     }
 
     /// A path of each file that the start names.
@@ -159,5 +152,16 @@ impl Spending<'_> {
             blocks.extend((block(first)..=block(last)).take_while(|block| *block < end));
         }
         touched
+    }
+}
+
+fn read_cost(medium: &Medium) -> ReadCost {
+    let limit = medium.limit_bytes_per_s.unwrap_or(f64::INFINITY);
+    let interval_s = medium.reads_per_s.map_or(0.0, f64::recip);
+    ReadCost {
+        bandwidth_bytes_per_s: medium.bandwidth_bytes_per_s.min(limit),
+        request_s: medium.request_s.max(interval_s),
+        request_bytes: u32::try_from(medium.readahead_bytes).unwrap_or(u32::MAX),
+        sector_bytes: medium.sector_bytes,
     }
 }

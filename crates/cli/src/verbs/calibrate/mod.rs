@@ -23,8 +23,9 @@ use coldpress_session::failure::unless_stdout_closed;
 use coldpress_session::ui::Ui;
 use coldpress_session::{clock, state};
 
-use crate::calibration::{self, MEDIUM};
+use crate::calibration;
 use crate::verbs::calibrate::args::CalibrateArgs;
+use coldpress_calibration::MEDIUM;
 
 /// MiB of data for each second that may be taken: two cores compress it fifteen times in less than
 /// half of that.
@@ -71,7 +72,7 @@ pub(super) fn run(args: &CalibrateArgs, ui: &Ui) -> anyhow::Result<Exit> {
 
 /// Prints what is kept.
 fn show(args: &CalibrateArgs, ui: &Ui) -> anyhow::Result<Exit> {
-    let (kept, path) = calibration::read()?
+    let (kept, path) = coldpress_calibration::read()?
         .context("nothing was calibrated yet")
         .map_err(|error| hint(error, "`coldpress calibrate` measures and keeps it"))?;
     if !kept.is_of(&machine()) {
@@ -96,7 +97,7 @@ fn print(kept: &Calibration, args: &CalibrateArgs, ui: &Ui) -> anyhow::Result<()
 
 /// What is kept of this machine, to be replaced piece by piece; nothing of another one.
 fn kept(machine: &Machine, ui: &Ui) -> Calibration {
-    match calibration::read() {
+    match coldpress_calibration::read() {
         Ok(Some((kept, _))) if kept.is_of(machine) => return kept,
         Ok(Some((_, path))) => ui.say(&format!(
             "{} is of another machine or kernel; the new calibration replaces it",

@@ -5,6 +5,7 @@ use std::fs::File;
 use std::path::Path;
 
 use anyhow::{Context as _, anyhow};
+use coldpress_calibration::Target;
 use coldpress_cost::predict_in_detail;
 use coldpress_explain::{CacheSizes, Origin, recorded_events};
 use coldpress_host::{
@@ -17,7 +18,6 @@ use coldpress_session::privileges;
 use coldpress_session::ui::Ui;
 use coldpress_session::work_dir::WorkDir;
 
-use crate::device::Target;
 use crate::image_file::Opened;
 use crate::start::{Start, geometry, warn_of_missing};
 use crate::verbs::explain::args::ExplainArgs;

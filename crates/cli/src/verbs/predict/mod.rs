@@ -6,6 +6,7 @@ mod table;
 use std::path::Path;
 
 use anyhow::Context as _;
+use coldpress_calibration::Target;
 use coldpress_cost::{AccessSequence, Prediction, Reader, predict};
 use coldpress_host::Readahead;
 use coldpress_report::text::quoted;
@@ -13,7 +14,6 @@ use coldpress_session::exit::Exit;
 use coldpress_session::failure::unless_stdout_closed;
 use coldpress_session::ui::Ui;
 
-use crate::device::Target;
 use crate::image_file::Opened;
 use crate::start::{Start, geometry, warn_of_missing};
 use crate::verbs::predict::args::{PredictArgs, ReaderName};

@@ -51,7 +51,8 @@ pub(crate) struct PressArgs {
     ///
     /// usb2, sd, hdd, emmc, ssd and nvme slow down the reads of this machine's disk, and host
     /// leaves them as they are. Numbers work too: `bw=5M,iops=100`. `,via=file` measures an image
-    /// file on that medium instead of an image on a partition.
+    /// file on that medium instead of an image on a partition. Several media with weights, for
+    /// example usb2=0.2,ssd=0.7,hdd=0.1: press measures on each, and --tune weighs the starts.
     #[arg(
         long,
         value_name = "DEVICE",

@@ -26,6 +26,9 @@ pub(super) struct Pressed {
     /// Whether its starts were measured.
     proven: bool,
     standings: Vec<Standing>,
+    /// The same on the other devices, if there are several.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    more_studies: Vec<Study>,
     /// Facts beside the measurement, as (name, value): plan, build times, tool versions.
     notes: Vec<(String, String)>,
 }
@@ -46,22 +49,23 @@ impl Pressed {
             start_pack,
             proven: false,
             standings: Vec::new(),
+            more_studies: Vec::new(),
             notes: Vec::new(),
         }
     }
 
     /// With what its starts have shown.
     pub(super) fn proven(self, proof: Proof) -> Measured<Option<Study>, Self> {
+        let mut studies = proof.studies.into_iter();
+        let study = studies.next();
         let summary = Self {
-            proven: true,
-            standings: standings(&proof.study),
+            proven: study.is_some(),
+            standings: study.as_ref().map(standings).unwrap_or_default(),
+            more_studies: studies.collect(),
             notes: proof.notes,
             ..self
         };
-        Measured {
-            study: Some(proof.study),
-            summary,
-        }
+        Measured { study, summary }
     }
 
     /// Without any start measured.

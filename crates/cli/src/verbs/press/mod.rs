@@ -7,9 +7,11 @@ mod prove;
 mod rival;
 pub(super) mod summary;
 
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
+use coldpress_calibration::Population;
 use coldpress_host::{Command, Device, Janitor};
 use coldpress_layout::Plan;
 use coldpress_pack::PackSummary;
@@ -25,7 +27,6 @@ use coldpress_writer::{MetadataLayout, Output, Source, Summary};
 
 use super::record;
 use crate::containers;
-use crate::device::Target;
 use crate::image_file::open_image;
 use crate::profiles::{self, OrderingProfile};
 use crate::recording::{self, Recorder, Stage};
@@ -40,8 +41,10 @@ use crate::{inputs, program, steps};
 pub(super) fn run(args: &PressArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let sources = std::slice::from_ref(&args.source);
     let settings = ImageSettings::resolve(&args.image_options, &args.source_options, sources)?;
-    let device = Device::parse(&args.device)?;
-    let target = Target::resolve(&args.device, ui)?;
+    let population = Population::resolve(&args.device, ui)?;
+    let devices = population.members.iter();
+    let devices = devices.map(|(target, _)| Device::parse(&target.name));
+    let devices = devices.collect::<Result<_, _>>()?;
     let is_inside = program::is_inside(&args.command, &args.source);
     resolve::check_source(&args.source, is_inside)?;
     let command = program::resolve(&args.command, &args.source)?;
@@ -62,8 +65,9 @@ pub(super) fn run(args: &PressArgs, ui: &Ui) -> anyhow::Result<Exit> {
         args,
         settings,
         command,
-        device,
-        target,
+        devices,
+        population,
+        losses: Vec::new(),
         work_dir: WorkDir::create(
             work_dir::parent(outputs.image.path()),
             &[
@@ -90,8 +94,9 @@ pub(super) fn run(args: &PressArgs, ui: &Ui) -> anyhow::Result<Exit> {
         (None, None) => None,
     };
     if args.tune {
-        let among = (&press.target, Vec::new());
-        take_best(&mut press.settings, &mut source, start.as_ref(), among, ui)?;
+        let among = (&press.population, Vec::new());
+        let start = start.as_ref();
+        press.losses = take_best(&mut press.settings, &mut source, start, among, ui)?;
     }
     let plan = match (given, &start) {
         (Some(plan), _) => plan,
@@ -167,9 +172,12 @@ struct Press<'a> {
     args: &'a PressArgs,
     settings: ImageSettings,
     command: Command,
-    device: Device,
-    /// What starts are predicted for: the device, with what is known of this machine.
-    target: Target,
+    /// Where starts are measured, one after another.
+    devices: Vec<Device>,
+    /// What starts are predicted for: the same devices, with what is known of this machine.
+    population: Population,
+    /// What each device loses with the image that was chosen, if there are several.
+    losses: Vec<(String, String)>,
     work_dir: WorkDir<'a>,
     janitor: &'a Janitor,
     ui: &'a Ui,
@@ -259,7 +267,12 @@ impl Press<'_> {
             steps::write_small(output, &html)?;
         }
         if !args.json {
-            summary::print(&proof.study, ui)?;
+            for (study, device) in proof.studies.iter().zip(&self.devices) {
+                if self.devices.len() > 1 {
+                    writeln!(ui.out(), "{}:\n", device.name)?;
+                }
+                summary::print(study, ui)?;
+            }
         }
         let measured = pressed.proven(proof);
         if let Some(output) = samples {

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use coldpress_bench::{Contestant, Row, figure};
+use coldpress_calibration::Target;
 use coldpress_cost::{AccessSequence, Geometry, Prediction, predict};
 use coldpress_history::Figures;
 use coldpress_report::text::quoted;
@@ -21,12 +22,17 @@ const READ_BYTES: &str = "predicted_read_bytes";
 impl Press<'_> {
     /// Notes of each image what the start is predicted to take. Of one that cannot be read nothing
     /// is: that is told when it is mounted.
-    pub(super) fn predict(&self, start: &Start, source: &Source, contestants: &mut [Contestant]) {
+    pub(super) fn predict(
+        &self,
+        start: &Start,
+        source: &Source,
+        target: &Target,
+        contestants: &mut [Contestant],
+    ) {
         let step = self
             .ui
             .step("predicting", 0)
             .about("a start from each image");
-        let target = &self.target;
         let sequence = start.sequence(start.program_s(source, target).unwrap_or(0.0));
         for contestant in contestants {
             let path = contestant.what.path();

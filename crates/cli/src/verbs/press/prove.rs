@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use coldpress_bench::{Contestant, Report, Scenario};
 use coldpress_history::{Kind, Study};
-use coldpress_host::Readahead;
+use coldpress_host::{Device, Readahead};
 use coldpress_layout::{Plan, PlanItem};
 use coldpress_report::failure::hint;
 use coldpress_report::text::plural;
@@ -23,7 +23,8 @@ pub(super) const RIVAL_IMAGE: &str = "mksquashfs.sqfs";
 
 /// The measurement at the end of a press.
 pub(super) struct Proof {
-    pub(super) study: Study,
+    /// One for each device.
+    pub(super) studies: Vec<Study>,
     /// Facts beside the measurement, as (name, value): plan, build times, checks, tool versions.
     pub(super) notes: Vec<(String, String)>,
 }
@@ -31,8 +32,12 @@ pub(super) struct Proof {
 impl Proof {
     pub(super) fn report(&self) -> Report {
         Report {
-            title: self.study.title.clone(),
-            studies: vec![self.study.clone()],
+            title: self
+                .studies
+                .first()
+                .map(|study| study.title.clone())
+                .unwrap_or_default(),
+            studies: self.studies.clone(),
             notes: self.notes.clone(),
             ..Report::default()
         }
@@ -48,6 +53,7 @@ impl Press<'_> {
         built: &Summary,
     ) -> anyhow::Result<Proof> {
         let mut notes = plan_notes(plan, built);
+        notes.extend(self.losses.iter().cloned());
         let mut contestants = Vec::new();
         // The baseline of all ratios is what people use today, where it is there.
         match rival::build(self)? {
@@ -71,28 +77,37 @@ impl Press<'_> {
             let name = format!("readahead {readahead}");
             Contestant::image_with(&name, &self.args.output, *readahead)
         }));
-        if let Some(start) = start {
-            self.predict(start, source, &mut contestants);
-        }
+        let places = self.devices.iter().zip(&self.population.members);
+        let studies = places.map(|(device, (target, _))| {
+            let mut contestants = contestants.clone();
+            if let Some(start) = start {
+                self.predict(start, source, target, &mut contestants);
+            }
+            self.measure(device, &contestants)
+        });
+        let studies = studies.collect::<anyhow::Result<_>>()?;
+        Ok(Proof { studies, notes })
+    }
 
+    /// Starts from each image in turn, on one device.
+    fn measure(&self, device: &Device, contestants: &[Contestant]) -> anyhow::Result<Study> {
         let scenario = Scenario {
             kind: Kind::Press,
             title: format!("coldpress press {}", self.args.source.display()),
             command: self.command.clone(),
-            device: self.device.clone(),
+            device: device.clone(),
             runs: self.args.runs.get(),
             seed: study::seed(),
             walk: false,
         };
-        let study = study::measure(
+        study::measure(
             &scenario,
-            &contestants,
+            contestants,
             self.work_dir.path(),
             self.janitor,
             self.ui,
         )
-        .map_err(|error| hint(error, rival::PROOF_IS_MISSING))?;
-        Ok(Proof { study, notes })
+        .map_err(|error| hint(error, rival::PROOF_IS_MISSING))
     }
 
     fn build_unplanned(

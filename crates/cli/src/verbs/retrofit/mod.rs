@@ -10,6 +10,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, anyhow};
 use coldpress_bench::{rows, text::floors};
+use coldpress_calibration::Population;
 use coldpress_history::{Measured, Study};
 use coldpress_host::{Command, Device, Janitor, Scratch};
 use coldpress_layout::Plan;
@@ -25,7 +26,6 @@ use coldpress_session::work_dir::{self, WorkDir};
 use coldpress_session::{external_tool, privileges};
 use coldpress_writer::{Input, Output};
 
-use crate::device::Target;
 use crate::flags::source::SourceArgs;
 use crate::profiles::OrderingProfile;
 use crate::recording::{self, Recorder};
@@ -40,7 +40,7 @@ use crate::{program, steps};
 pub(super) fn run(args: &RetrofitArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let original = open(args, ui)?;
     let device = Device::parse(&args.device)?;
-    let target = Target::resolve(&args.device, ui)?;
+    let population = Population::resolve(&args.device, ui)?;
     let command = command(args, &original)?;
     let profile = OrderingProfile::read(&args.profile)?;
     let given = args.plan.as_deref().map(steps::read_plan).transpose()?;
@@ -73,7 +73,7 @@ pub(super) fn run(args: &RetrofitArgs, ui: &Ui) -> anyhow::Result<Exit> {
         (None, None) => None,
     };
     if args.tune {
-        let among = (&target, vec![Some(original.compressor)]);
+        let among = (&population, vec![Some(original.compressor)]);
         take_best(&mut settings, &mut source, start.as_ref(), among, ui)?;
     } else if is_copied {
         source = steps::gather(&[original.input(true)], &settings, ui)?;

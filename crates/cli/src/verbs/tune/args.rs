@@ -6,12 +6,13 @@ use std::path::PathBuf;
 
 use clap::Args;
 use coldpress_report::typed::{parse_positive, parse_size_bytes};
-use coldpress_tune::Budget;
+use coldpress_tune::{Budget, Goal};
 
 use crate::flags::command::CommandArgs;
 use crate::flags::container::ContainerArgs;
 use crate::flags::image::{CompressorName, GroupArgs};
 use crate::flags::profile::StalenessArgs;
+use crate::flags::readahead::ReadaheadArgs;
 use crate::flags::recorder::RecorderArgs;
 use crate::flags::source::SourceArgs;
 
@@ -50,7 +51,8 @@ pub(crate) struct TuneArgs {
     /// The medium to predict for [default: host]
     ///
     /// As in `coldpress press`, or `calibrated` for the medium that `coldpress calibrate` measured
-    /// last.
+    /// last. Several media are named with weights, for example usb2=0.2,ssd=0.7,hdd=0.1: tune then
+    /// recommends the image with the least expected start.
     #[arg(
         long,
         value_name = "DEVICE",
@@ -58,6 +60,16 @@ pub(crate) struct TuneArgs {
         hide_default_value = true
     )]
     pub(crate) device: String,
+
+    /// Recommend the image whose largest loss on any of the media is least
+    ///
+    /// The loss is how much longer a start takes on a medium than from the image that starts soonest
+    /// there.
+    #[arg(long, hide_short_help = true)]
+    pub(crate) robust: bool,
+
+    #[command(flatten)]
+    pub(crate) readahead: ReadaheadArgs,
 
     /// Predict the start in this profile
     #[arg(long, value_name = "FILE", conflicts_with_all = ["trace", "command"])]
@@ -185,6 +197,14 @@ impl TuneArgs {
     /// Whether a start is to be fast, rather than reading everything.
     pub(crate) fn has_start(&self) -> bool {
         self.profile.is_some() || self.trace.is_some() || self.has_command()
+    }
+
+    pub(crate) fn goal(&self) -> Goal {
+        if self.robust {
+            Goal::LargestLoss
+        } else {
+            Goal::ExpectedStart
+        }
     }
 
     /// Whether the start is to be recorded.

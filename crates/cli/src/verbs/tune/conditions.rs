@@ -1,6 +1,7 @@
 //! What a choice depends on: flags to values.
 
 use anyhow::{anyhow, bail};
+use coldpress_calibration::Population;
 use coldpress_codec::{Choice as _, Choices, Filter};
 use coldpress_doctor::reader::{COMPRESSORS, Known, Reader};
 use coldpress_doctor::targets;
@@ -10,7 +11,6 @@ use coldpress_session::ui::Ui;
 use coldpress_tune::{Effort, FieldOptions, Limits, filters};
 use coldpress_writer::Source;
 
-use crate::device::Target;
 use crate::flags::image::CompressorName;
 use crate::resolve;
 use crate::verbs::tune::args::TuneArgs;
@@ -18,7 +18,7 @@ use crate::verbs::tune::args::TuneArgs;
 /// What a choice depends on beside the source and its start.
 #[derive(Debug)]
 pub(super) struct Conditions {
-    pub(super) target: Target,
+    pub(super) population: Population,
     pub(super) field: FieldOptions,
     pub(super) limits: Limits,
     /// Compressors that were left out, each with the one that does not read them.
@@ -32,10 +32,10 @@ impl Conditions {
     ///
     /// If the device, a target or a block size is none, or the targets leave nothing.
     pub(super) fn resolve(args: &TuneArgs, ui: &Ui) -> anyhow::Result<Self> {
-        let target = if args.default_speeds {
-            Target::of(&args.device, None)?
+        let population = if args.default_speeds {
+            Population::of_defaults(&args.device)?
         } else {
-            Target::resolve(&args.device, ui)?
+            Population::resolve(&args.device, ui)?
         };
         let readers = args.target.iter().map(|target| targets::reader(target));
         let readers: Vec<Reader> = readers.collect::<anyhow::Result<_>>()?;
@@ -57,7 +57,7 @@ impl Conditions {
             group: resolve::group(args.grouping.group),
         };
         Ok(Self {
-            target,
+            population,
             field,
             limits: Limits {
                 size_bytes: args.max_size,

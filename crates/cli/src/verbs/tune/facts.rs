@@ -12,9 +12,20 @@ pub(super) fn facts(advice: &Advice) -> Vec<(&'static str, String)> {
     let mut facts = vec![
         ("source", escaped_path(&advice.args.source)),
         ("for", advice.start_text()),
-        ("device", conditions.target.name.clone()),
+        ("device", conditions.population.name.clone()),
         ("speeds", speeds(advice)),
     ];
+    if advice.args.robust {
+        facts.push(("goal", "the least of the largest losses".to_owned()));
+    }
+    if let [_, _, ..] = advice.args.readahead.list.as_slice() {
+        let readaheads = advice.args.readahead.list.iter();
+        let readaheads: Vec<String> = readaheads.map(ToString::to_string).collect();
+        facts.push((
+            "readahead",
+            format!("the best of {}", readaheads.join(", ")),
+        ));
+    }
     let limits = [
         limits
             .size_bytes
@@ -45,7 +56,7 @@ pub(super) fn facts(advice: &Advice) -> Vec<(&'static str, String)> {
 }
 
 fn speeds(advice: &Advice) -> String {
-    let text = if advice.conditions.target.is_calibrated {
+    let text = if advice.conditions.population.main().is_calibrated {
         "measured on this machine"
     } else {
         "defaults; `coldpress calibrate` measures this machine's"

@@ -1,10 +1,12 @@
 //! A choice as JSON.
 
 use coldpress_format::Compressor;
-use coldpress_tune::{Equivalent, OrderBy, Outcome, Row};
+use coldpress_host::Readahead;
+use coldpress_tune::{Equivalent, OrderBy, Row};
 use serde::Serialize;
 
 use super::{Advice, why};
+use crate::losses::Loss;
 
 /// Everything that was predicted, and the choice.
 #[derive(Debug, Serialize)]
@@ -13,6 +15,8 @@ pub(super) struct Document {
     start: String,
     device: String,
     is_calibrated: bool,
+    /// Several, or the only one, with what the recommended image does there.
+    devices: Vec<Loss>,
     images: Vec<ImageRow>,
     /// The place of the recommended one in `images`.
     recommended: usize,
@@ -38,7 +42,10 @@ struct ImageRow {
     raw_data: bool,
     hot_blocks_stored: bool,
     is_front: bool,
+    /// The readahead with which it starts soonest, of those to choose from.
+    readahead: Option<String>,
     predicted_s: f64,
+    predicted_device_s: Vec<f64>,
     predicted_size_bytes: u64,
     predicted_size_error_bytes: u64,
     predicted_build_s: f64,
@@ -61,12 +68,16 @@ impl Document {
     pub(super) fn new(advice: &Advice) -> Self {
         let tuned = advice.tuned;
         let rows = tuned.rows.iter().zip(&tuned.is_front);
+        let readaheads = &advice.args.readahead.list;
         Self {
             source: advice.args.source.display().to_string(),
             start: advice.start_text(),
-            device: advice.conditions.target.name.clone(),
-            is_calibrated: advice.conditions.target.is_calibrated,
-            images: rows.map(|(row, is_front)| image(row, *is_front)).collect(),
+            device: advice.conditions.population.name.clone(),
+            is_calibrated: advice.conditions.population.main().is_calibrated,
+            devices: advice.losses(),
+            images: rows
+                .map(|(row, is_front)| image(row, *is_front, readaheads))
+                .collect(),
             recommended: tuned.chosen,
             why: why::why(advice),
             build: advice.build_line(),
@@ -75,19 +86,9 @@ impl Document {
     }
 }
 
-fn image(row: &Row, is_front: bool) -> ImageRow {
+fn image(row: &Row, is_front: bool, readaheads: &[Readahead]) -> ImageRow {
     let candidate = &row.candidate;
-    let Outcome {
-        start_s,
-        size_bytes,
-        size_error_bytes,
-        build_s,
-        memory_bytes,
-        page_cache_bytes,
-        reads,
-        read_bytes,
-        decompressed_bytes,
-    } = row.outcome;
+    let outcome = &row.outcome;
     ImageRow {
         name: candidate.to_string(),
         default_of: row.tool,
@@ -105,15 +106,17 @@ fn image(row: &Row, is_front: bool) -> ImageRow {
         raw_data: candidate.uncompressed.data,
         hot_blocks_stored: candidate.spends,
         is_front,
-        predicted_s: start_s,
-        predicted_size_bytes: size_bytes,
-        predicted_size_error_bytes: size_error_bytes,
-        predicted_build_s: build_s,
-        predicted_memory_bytes: memory_bytes,
-        predicted_page_cache_bytes: page_cache_bytes,
-        predicted_reads: reads,
-        predicted_read_bytes: read_bytes,
-        predicted_decompressed_bytes: decompressed_bytes,
+        readahead: readaheads.get(outcome.readahead).map(ToString::to_string),
+        predicted_s: outcome.start_s,
+        predicted_device_s: outcome.device_starts_s.clone(),
+        predicted_size_bytes: outcome.size_bytes,
+        predicted_size_error_bytes: outcome.size_error_bytes,
+        predicted_build_s: outcome.build_s,
+        predicted_memory_bytes: outcome.memory_bytes,
+        predicted_page_cache_bytes: outcome.page_cache_bytes,
+        predicted_reads: outcome.reads,
+        predicted_read_bytes: outcome.read_bytes,
+        predicted_decompressed_bytes: outcome.decompressed_bytes,
     }
 }
 

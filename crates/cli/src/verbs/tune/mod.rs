@@ -23,6 +23,7 @@ use coldpress_tune::{Budget, Equivalent, equivalents};
 use coldpress_writer::Output;
 
 use crate::containers;
+use crate::losses::{Loss, losses};
 use crate::resolve::{self, ImageSettings};
 use crate::steps;
 use crate::tuning::{Question, Tuned};
@@ -57,9 +58,11 @@ pub(super) fn run(args: &TuneArgs, ui: &Ui) -> anyhow::Result<Exit> {
         settings: &settings,
         start: start.as_ref(),
         warm_s: args.warm,
-        target: &conditions.target,
+        population: &conditions.population,
+        readaheads: &args.readahead.list,
         field: &conditions.field,
         limits: &conditions.limits,
+        goal: args.goal(),
         budget: args.size_budget.unwrap_or(Budget::Bytes(0)),
     };
     let tuned = question.answer(ui)?;
@@ -125,6 +128,13 @@ impl Advice<'_> {
             Some(program) => format!("a start of {}", quoted(Path::new(program))),
             None => "reading everything, as no start is given".to_owned(),
         }
+    }
+
+    /// What each device loses with what was chosen.
+    fn losses(&self) -> Vec<Loss> {
+        let (tuned, conditions) = (self.tuned, self.conditions);
+        let (population, limits) = (&conditions.population, &conditions.limits);
+        losses(&tuned.rows, tuned.chosen, population, limits)
     }
 
     /// How coldpress is told to build what was chosen.

@@ -5,6 +5,7 @@ use coldpress_report::Table;
 use coldpress_report::text::quoted;
 
 use super::{Advice, chart, facts, table, why};
+use crate::losses;
 
 pub(super) fn report(advice: &Advice) -> Report {
     Report {
@@ -29,6 +30,7 @@ fn choice(advice: &Advice) -> Section {
             .chain(reasons)
             .chain(advice.build_line().map(Exhibit::Text))
             .chain([Exhibit::Facts(facts)])
+            .chain(losses::table(&advice.losses()).map(Exhibit::Table))
             .collect(),
     }
 }

@@ -7,6 +7,7 @@ use coldpress_session::ui::Ui;
 use coldpress_tune::Equivalent;
 
 use super::{Advice, facts, table, why};
+use crate::losses;
 
 /// Prints the front, what tools make today, the reasons, and how to build it.
 pub(super) fn print(advice: &Advice, ui: &Ui) -> anyhow::Result<()> {
@@ -24,6 +25,9 @@ pub(super) fn print(advice: &Advice, ui: &Ui) -> anyhow::Result<()> {
         writeln!(out, "  and {others}; `--all` lists them")?;
     }
     writeln!(out, "\n{}\n", table::today(advice).text())?;
+    if let Some(losses) = losses::table(&advice.losses()) {
+        writeln!(out, "{}\n", losses.text())?;
+    }
     for sentence in why::why(advice) {
         writeln!(out, "{}", wrapped(&sentence, width))?;
     }

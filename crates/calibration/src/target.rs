@@ -1,5 +1,4 @@
-//! The device that a start is predicted for: `--device TEXT` as a medium and a machine of the cost
-//! model.
+//! The device that a start is predicted for, as a medium and a machine of the cost model.
 //!
 //! A preset says how a medium is slowed down. What it does not say is this machine's: its
 //! processors, how fast its kernel decompresses, and the disk that is slowed down. `coldpress
@@ -14,7 +13,7 @@ use coldpress_report::failure::hint;
 use coldpress_report::text::quoted;
 use coldpress_session::ui::Ui;
 
-use crate::calibration::{self, MEDIUM};
+use crate::kept::{self, MEDIUM};
 
 /// Several threads that are so many times as fast as one are not kept waiting by a single
 /// decompressor.
@@ -22,19 +21,19 @@ const SEVERAL_GAIN: f64 = 1.3;
 
 /// What a start is predicted for.
 #[derive(Clone, Debug)]
-pub(crate) struct Target {
+pub struct Target {
     /// As it was described.
-    pub(crate) name: String,
+    pub name: String,
     /// What holds the image.
-    pub(crate) medium: Medium,
+    pub medium: Medium,
     /// This machine's disk as it is, from which starts are recorded.
-    pub(crate) disk: Medium,
+    pub disk: Medium,
     /// What reads it.
-    pub(crate) machine: Machine,
+    pub machine: Machine,
     /// This kernel as a reader of images.
-    pub(crate) kernel: Reader,
+    pub kernel: Reader,
     /// Whether decompression was measured in this kernel; if not, defaults stand for it.
-    pub(crate) is_calibrated: bool,
+    pub is_calibrated: bool,
 }
 
 impl Target {
@@ -45,32 +44,13 @@ impl Target {
     /// # Errors
     ///
     /// If the description is wrong, or `calibrated` is asked for and nothing was measured.
-    pub(crate) fn resolve(text: &str, ui: &Ui) -> anyhow::Result<Self> {
-        let this = machine();
-        let kept = match calibration::read() {
-            Ok(Some((kept, _))) if kept.is_of(&this) => Some(kept),
-            Ok(Some((_, path))) => {
-                ui.warn(&format!(
-                    "{} is of another machine or kernel, so predictions ignore it; `coldpress \
-                     calibrate` measures this one",
-                    quoted(&path)
-                ));
-                None
-            }
-            Ok(None) => None,
-            Err(error) => {
-                ui.warn(&coldpress_report::failure::sentence(&error));
-                None
-            }
-        };
-        let mut target = Self::of(text, kept.as_ref())?;
-        target.machine.cores = this.cores;
-        target.kernel = kernel(&this, kept.as_ref());
-        Ok(target)
+    pub fn resolve(text: &str, ui: &Ui) -> anyhow::Result<Self> {
+        Known::here(ui).target(text)
     }
 
     /// The same, if the kernel reads ahead so far in the mount.
-    pub(crate) fn with_readahead(mut self, readahead: Readahead) -> Self {
+    #[must_use]
+    pub fn with_readahead(mut self, readahead: Readahead) -> Self {
         let bytes = |kib: u64| kib.saturating_mul(1024);
         match readahead {
             Readahead::Disk => {}
@@ -90,7 +70,7 @@ impl Target {
     /// # Errors
     ///
     /// As [`Target::resolve`].
-    pub(crate) fn of(text: &str, kept: Option<&Calibration>) -> anyhow::Result<Self> {
+    pub fn of(text: &str, kept: Option<&Calibration>) -> anyhow::Result<Self> {
         let (device, is_asked) = parse(text)?;
         let disk = kept.and_then(|kept| kept.media.get(MEDIUM));
         if is_asked && disk.is_none() {
@@ -113,6 +93,42 @@ impl Target {
             kernel: Reader::KERNEL,
             is_calibrated: reader(kept).is_some_and(|reader| reader.is_kernel),
         })
+    }
+}
+
+/// What is known of this machine.
+pub(crate) struct Known {
+    machine: coldpress_host::Machine,
+    kept: Option<Calibration>,
+}
+
+impl Known {
+    pub(crate) fn here(ui: &Ui) -> Self {
+        let machine = machine();
+        let kept = match kept::read() {
+            Ok(Some((kept, _))) if kept.is_of(&machine) => Some(kept),
+            Ok(Some((_, path))) => {
+                ui.warn(&format!(
+                    "{} is of another machine or kernel, so predictions ignore it; `coldpress \
+                     calibrate` measures this one",
+                    quoted(&path)
+                ));
+                None
+            }
+            Ok(None) => None,
+            Err(error) => {
+                ui.warn(&coldpress_report::failure::sentence(&error));
+                None
+            }
+        };
+        Self { machine, kept }
+    }
+
+    pub(crate) fn target(&self, text: &str) -> anyhow::Result<Target> {
+        let mut target = Target::of(text, self.kept.as_ref())?;
+        target.machine.cores = self.machine.cores;
+        target.kernel = kernel(&self.machine, self.kept.as_ref());
+        Ok(target)
     }
 }
 
