@@ -34,7 +34,8 @@ pub enum Error {
     },
     /// The command ended in the first turn before it was ready.
     #[error(
-        "the command ended in its {start} start from `{contestant}` ({exit}) before it was ready (`{ready}`){}",
+        "the command ended in its {start} start from `{contestant}` ({exit}) before it was ready \
+        (`{ready}`){}",
         last_words(stderr_tail)
     )]
     CommandNotReady {
@@ -88,7 +89,8 @@ pub enum Error {
     Stopped,
     /// A tool of a build study found no room; all others would not either.
     #[error(
-        "the disk of `{}` is full ({told}); a study needs room for an image and what is unpacked of it",
+        "the disk of `{}` is full ({told}); a study needs room for an image and what is unpacked \
+        of it",
         work.display()
     )]
     DiskFull {

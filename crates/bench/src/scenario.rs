@@ -76,8 +76,8 @@ impl What {
 /// Who mounts an image.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MountBy {
-    /// The kernel, from a loop device, which reads ahead so far. A loop device whose limits were set
-    /// anew can have 4096 KiB by itself, which moved 19 % more bytes for the same start.
+    /// The kernel, from a loop device, which reads ahead so far. A loop device whose limits were
+    /// set anew can have 4096 KiB by itself, which moved 19 % more bytes for the same start.
     Kernel(Readahead),
     /// A program, called as `PROGRAM... IMAGE DIRECTORY`, through FUSE.
     Program(Vec<OsString>),

@@ -5,6 +5,7 @@
 
 pub(crate) mod command;
 pub(crate) mod container;
+pub(crate) mod device;
 pub(crate) mod exclude;
 pub(crate) mod image;
 pub(crate) mod place;
@@ -13,6 +14,7 @@ pub(crate) mod pseudo_files;
 pub(crate) mod readahead;
 pub(crate) mod reading;
 pub(crate) mod recorder;
+pub(crate) mod runs;
 pub(crate) mod source;
 pub(crate) mod start_pack;
 pub(crate) mod study;

@@ -177,7 +177,8 @@ fn first_image(path: &Path, file: &dyn ReadAt) -> anyhow::Result<u64> {
         };
         return Err(hint(
             error,
-            "those of ext3 and encrypted ones cannot be read; `--offset BYTES` names any other place",
+            "those of ext3 and encrypted ones cannot be read; `--offset BYTES` names any other \
+            place",
         ));
     }
     Err(anyhow!(

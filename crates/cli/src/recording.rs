@@ -182,7 +182,8 @@ impl Stage<'_> {
             let error = anyhow!("{program}, started to be recorded, used no file of the source");
             return Err(hint(
                 error,
-                "write `{root}/...` for files of the image, or run the command inside it with --chroot",
+                "write `{root}/...` for files of the image, or run the command inside it with \
+                --chroot",
             ));
         }
         Ok(trace)

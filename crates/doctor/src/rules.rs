@@ -280,7 +280,8 @@ fn window(requirements: &ReaderRequirements) -> Option<Finding> {
         _ => ("zstd window", "window"),
     };
     let why = format!(
-        "a block needs a {what} of {found} bytes, the kernel has {limit} for this image: reading it \
+        "a block needs a {what} of {found} bytes, the kernel has {limit} for this image: reading \
+        it \
          gives I/O errors"
     );
     Some(Finding::new(Verdict::No, about, why, Some(Change::Options)))
@@ -308,7 +309,8 @@ fn tail(subject: Subject) -> Option<Finding> {
         return None;
     }
     let why = format!(
-        "a loop device shows whole sectors, so {shown} of {size_bytes} bytes, but the image has {used}"
+        "a loop device shows whole sectors, so {shown} of {size_bytes} bytes, but the image has \
+        {used}"
     );
     Some(Finding::new(
         Verdict::No,

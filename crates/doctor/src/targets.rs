@@ -62,7 +62,8 @@ pub const TARGETS: [Target; 12] = [
         what: "the type 2 runtime that appimagetool puts at the beginning of an AppImage",
         reads: &[Gzip, Zstd],
         lacks: &[Lzo, Lz4, Xz],
-        source: "src/runtime/Makefile of AppImage/type2-runtime (links -lzstd -lz), read 2026-11; the older \
+        source: "src/runtime/Makefile of AppImage/type2-runtime (links -lzstd -lz), read 2026-11; \
+        the older \
                  runtime of AppImageKit reads gzip and xz instead",
         ..PROGRAM
     },
@@ -70,7 +71,8 @@ pub const TARGETS: [Target; 12] = [
         name: "apptainer",
         what: "Apptainer and SingularityCE, by the kernel or squashfuse_ll",
         reads: &[Gzip],
-        source: "Apptainer builds with -comp gzip and warns of others (917d665, 2026-08); what reads them \
+        source: "Apptainer builds with -comp gzip and warns of others (917d665, 2026-08); what \
+        reads them \
                  is the site's kernel or squashfuse_ll",
         ..KERNEL
     },
@@ -105,14 +107,16 @@ pub const TARGETS: [Target; 12] = [
         reads: ALL,
         xattrs: Known::Yes,
         page_bytes: Some(4096),
-        source: "debian/config/config of Debian's kernel team, as of Linux 6.12 or later, read 2026-11",
+        source: "debian/config/config of Debian's kernel team, as of Linux 6.12 or later, read \
+        2026-11",
         ..KERNEL
     },
     Target {
         name: "enroot",
         what: "enroot and pyxis, by the kernel or squashfuse",
         reads: &[Gzip],
-        source: "enroot 4 (8ea147d, 2026-04) leaves it to the node's kernel or squashfuse; lzo images are \
+        source: "enroot 4 (8ea147d, 2026-04) leaves it to the node's kernel or squashfuse; lzo \
+        images are \
                  known that no node could read",
         ..KERNEL
     },
@@ -123,7 +127,8 @@ pub const TARGETS: [Target; 12] = [
         lacks: &[Gzip, Lzo, Lz4, Zstd],
         xattrs: Known::No,
         page_bytes: Some(4096),
-        source: "target/linux/generic/config-6.6 of openwrt/openwrt (001128e), read 2026-11; filters depend \
+        source: "target/linux/generic/config-6.6 of openwrt/openwrt (001128e), read 2026-11; \
+        filters depend \
                  on the architecture",
         ..KERNEL
     },
@@ -134,7 +139,8 @@ pub const TARGETS: [Target; 12] = [
         lacks: &[Gzip, Lz4, Zstd],
         xattrs: Known::Yes,
         is_snap_store: true,
-        source: "review-tools 0.48+2022023 (5a406a7, 2022-02), snap pack of snapd (bee548f, 2026-08)",
+        source: "review-tools 0.48+2022023 (5a406a7, 2022-02), snap pack of snapd (bee548f, \
+        2026-08)",
         ..PROGRAM
     },
     Target {
@@ -143,7 +149,8 @@ pub const TARGETS: [Target; 12] = [
         reads: ALL,
         xattrs: Known::Yes,
         page_bytes: Some(4096),
-        source: "debian.master/config/config.common.ubuntu of Ubuntu's kernel (08e1991), read 2026-11",
+        source: "debian.master/config/config.common.ubuntu of Ubuntu's kernel (08e1991), read \
+        2026-11",
         ..KERNEL
     },
     Target {
@@ -151,7 +158,8 @@ pub const TARGETS: [Target; 12] = [
         what: "Linux 5.15 of Ubuntu 22.04, amd64",
         reads: &[Xz, Lzo],
         page_bytes: Some(4096),
-        source: "it mounts snaps, which are xz or lzo; its configuration was not looked up: pass its \
+        source: "it mounts snaps, which are xz or lzo; its configuration was not looked up: pass \
+        its \
                  /boot/config-* as the target",
         ..KERNEL
     },

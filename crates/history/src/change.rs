@@ -129,7 +129,8 @@ impl FromStr for Status {
 /// A word that is no status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "a status is one of Do, Doing, Done, Wait, Abort, Undo, Undoing, Undone, Hold, Error and Default"
+    "a status is one of Do, Doing, Done, Wait, Abort, Undo, Undoing, Undone, Hold, Error and \
+    Default"
 )]
 pub struct UnknownStatus;
 

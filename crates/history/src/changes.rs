@@ -77,7 +77,8 @@ fn insert(connection: &mut Connection, change: &Change, kept: u32) -> rusqlite::
         Origin::Published { citation } => Some(citation),
     };
     transaction.execute(
-        "INSERT INTO change (verb, summary, began_unix_ms, took_us, citation, status) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        "INSERT INTO change (verb, summary, began_unix_ms, took_us, citation, status) VALUES (?1, \
+        ?2, ?3, ?4, ?5, ?6)",
         params![
             change.verb,
             change.summary,
@@ -113,7 +114,8 @@ fn update(connection: &mut Connection, id: ChangeId, change: &Change) -> rusqlit
 
 fn insert_tasks(connection: &Connection, id: ChangeId, tasks: &[Task]) -> rusqlite::Result<()> {
     let mut insert = connection.prepare(
-        "INSERT INTO task (change, number, level, name, label, summary, status, began_us, doing_us, undoing_us, threads) \
+        "INSERT INTO task (change, number, level, name, label, summary, status, began_us, \
+        doing_us, undoing_us, threads) \
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
     )?;
     for (number, task) in (0_i64..).zip(tasks) {
@@ -156,7 +158,8 @@ fn select(connection: &Connection, id: ChangeId) -> rusqlite::Result<Option<Chan
     };
     change.tasks = connection
         .prepare(
-            "SELECT level, name, label, summary, status, began_us, doing_us, undoing_us, threads FROM task \
+            "SELECT level, name, label, summary, status, began_us, doing_us, undoing_us, threads \
+            FROM task \
              WHERE change = ?1 ORDER BY number",
         )?
         .query_map([id], task)?

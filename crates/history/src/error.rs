@@ -17,7 +17,8 @@ pub enum Error {
     },
     /// A newer release of coldpress wrote the database.
     #[error(
-        "the history {} has version {found} of its tables, and this release knows {known}; use a newer release, or \
+        "the history {} has version {found} of its tables, and this release knows {known}; use a \
+        newer release, or \
          another file",
         .path.display()
     )]
@@ -39,7 +40,8 @@ pub enum Error {
     },
     /// Neither an export nor a table that is known by its first line.
     #[error(
-        "it is neither an export of a history as JSON, nor a published table with a first line that is known"
+        "it is neither an export of a history as JSON, nor a published table with a first line \
+        that is known"
     )]
     NoStudies,
     /// What looks like an export is none.

@@ -34,7 +34,8 @@ pub(crate) fn insert_into(
     let id = transaction.last_insert_rowid();
     for (number, contestant) in study.contestants.iter().enumerate() {
         transaction.execute(
-            "INSERT INTO contestant (study, number, name, facts, figures) VALUES (?1, ?2, ?3, ?4, ?5)",
+            "INSERT INTO contestant (study, number, name, facts, figures) VALUES (?1, ?2, ?3, ?4, \
+            ?5)",
             params![
                 id,
                 index_to_sql(number),
@@ -57,7 +58,8 @@ pub(crate) fn insert_run(
 ) -> rusqlite::Result<()> {
     connection
         .execute(
-            "INSERT INTO run (study, contestant, turn, excluded, figures) VALUES (?1, ?2, ?3, ?4, ?5)",
+            "INSERT INTO run (study, contestant, turn, excluded, figures) VALUES (?1, ?2, ?3, ?4, \
+            ?5)",
             params![
                 study,
                 index_to_sql(run.contestant),

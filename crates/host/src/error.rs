@@ -31,7 +31,8 @@ pub enum Error {
 
     /// A device description does not follow the grammar of [`crate::Device::parse`].
     #[error(
-        "device `{text}`: `{item}` {rule}; write a preset (usb2, sd, hdd, emmc, ssd, nvme, host) or \
+        "device `{text}`: `{item}` {rule}; write a preset (usb2, sd, hdd, emmc, ssd, nvme, host) \
+        or \
          `bw=5M,iops=100`, then `,via=file` or `,via=partition`"
     )]
     Device {
@@ -103,7 +104,8 @@ pub enum Error {
     },
 
     /// A program that mounts images did not mount one.
-    #[error("`{program}` did not mount `{}`; {}", path.display(), if said.is_empty() { "it said nothing" } else { said })]
+    #[error("`{program}` did not mount `{}`; {}", path.display(), if said.is_empty() { "it said \
+    nothing" } else { said })]
     NotMounted {
         /// Its name.
         program: String,
@@ -114,7 +116,8 @@ pub enum Error {
     },
 
     /// Neither the kernel nor a helper mounts what this process would answer.
-    #[error("cannot mount on `{}`: {}", path.display(), if said.is_empty() { "`fusermount3` failed and said nothing" } else { said })]
+    #[error("cannot mount on `{}`: {}", path.display(), if said.is_empty() { "`fusermount3` failed \
+    and said nothing" } else { said })]
     NotServed {
         /// The mount point.
         path: PathBuf,
@@ -166,7 +169,8 @@ pub enum Error {
 
     /// A condition of readiness does not follow the grammar of [`crate::Ready::parse`].
     #[error(
-        "ready condition `{text}`: {rule}; write exit, line=REGEX, port=N, socket=PATH, file=PATH, window, \
+        "ready condition `{text}`: {rule}; write exit, line=REGEX, port=N, socket=PATH, file=PATH, \
+        window, \
          window=NAME, dbus=NAME, dbus=system:NAME or cmd=COMMAND"
     )]
     Ready {
@@ -178,7 +182,8 @@ pub enum Error {
 
     /// What is to show that a program is ready is there before it starts.
     #[error(
-        "{what} before the program starts, so it cannot show that the program is ready; end what runs already"
+        "{what} before the program starts, so it cannot show that the program is ready; end what \
+        runs already"
     )]
     AlreadyReady {
         /// What there is: "port 80 accepts connections".

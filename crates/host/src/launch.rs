@@ -187,7 +187,8 @@ fn spawn(
                 place: if chroot {
                     "it and its interpreter are looked up inside the image"
                 } else {
-                    "it is looked up on this machine: write `{root}/...` for one of the image, or use chroot"
+                    "it is looked up on this machine: write `{root}/...` for one of the image, or \
+                    use chroot"
                 },
                 source,
             },

@@ -81,14 +81,18 @@ impl fmt::Display for Refusal {
                 f.write_str("it is a symbolic link; name the file that it leads to")
             }
             Self::NotAFile(kind) => write!(f, "it is a {kind}, not a regular file"),
-            Self::NotOwned => f.write_str("it belongs to another user; its owner and root may rewrite it"),
+            Self::NotOwned => f.write_str(
+                "it belongs to another user; its owner and root may \
+                rewrite it",
+            ),
             Self::Immutable => {
                 f.write_str("it is immutable or append-only; `chattr -i -a` takes that back")
             }
             Self::Sealed => f.write_str("it is sealed by fs-verity, which a copy would not be"),
-            Self::InUse(holders) if holders.is_empty() => {
-                f.write_str("it is in use by a process that this user may not see, or by the kernel")
-            }
+            Self::InUse(holders) if holders.is_empty() => f.write_str(
+                "it is in use by a process that this user may not see, or by the \
+                kernel",
+            ),
             Self::InUse(holders) => {
                 let names: Vec<String> = holders.iter().map(ToString::to_string).collect();
                 write!(f, "it is in use by {}; end that first", names.join(", "))
@@ -104,7 +108,8 @@ impl fmt::Display for Refusal {
                 if *given == 1 { "was" } else { "were" }
             ),
             Self::Shared => f.write_str(
-                "it shares blocks with a copy or a snapshot, and would take their space a second time",
+                "it shares blocks with a copy or a snapshot, and would take their space a second \
+                time",
             ),
             Self::Encoded => f.write_str(
                 "its file system compresses it, and the copy would not be compressed; \
@@ -112,7 +117,8 @@ impl fmt::Display for Refusal {
             ),
             Self::Renamed => f.write_str("its names changed meanwhile; try again"),
             Self::Diverged => f.write_str(
-                "its names stand for two files since a run was killed, which differ by now; compare them, \
+                "its names stand for two files since a run was killed, which differ by now; \
+                compare them, \
                  and remove the hidden file `.NAME.coldpress-links` beside it to keep both",
             ),
         }

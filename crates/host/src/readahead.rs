@@ -4,8 +4,8 @@
 //! `/sys/class/bdi/MAJOR:MINOR/read_ahead_kb` of the mount's device number, for FUSE as well. A
 //! partition has that of its disk. Each open file copies it when it is opened.
 //!
-//! `SquashFS` raises it to four blocks when it mounts, if it is less (Linux 6.18). What is set before
-//! the mount can only raise it further; what is set after holds.
+//! `SquashFS` raises it to four blocks when it mounts, if it is less (Linux 6.18). What is set
+//! before the mount can only raise it further; what is set after holds.
 
 use std::fmt;
 use std::fs;
@@ -53,7 +53,8 @@ impl Readahead {
         Ok(kib)
     }
 
-    /// Prepares a loop device that is to be mounted. When it is dropped, it has its own value again.
+    /// Prepares a loop device that is to be mounted. When it is dropped, it has its own value
+    /// again.
     ///
     /// # Errors
     ///
@@ -61,7 +62,8 @@ impl Readahead {
     pub fn before_mount(self, device: &LoopDevice) -> Result<(), Error> {
         device.set_readahead_kib(match self {
             Self::Disk => Self::DISK_KIB,
-            // Also of a device that is left as it is, because `SquashFS` raises it and leaves it so.
+            // Also of a device that is left as it is, because `SquashFS` raises it and leaves it
+            // so.
             Self::Kernel | Self::Kib(_) => device.readahead_kib()?,
         })
     }

@@ -2,7 +2,8 @@
 
 #![expect(
     unsafe_code,
-    reason = "loop and file ioctls, leases, cachestat, wait4, mapped files, unshare, seccomp, the memory of another \
+    reason = "loop and file ioctls, leases, cachestat, wait4, mapped files, unshare, seccomp, the \
+    memory of another \
               process and work between fork and exec have no safe wrapper"
 )]
 

@@ -22,9 +22,9 @@
 //! and hands its pages to the kernel; what needs more than it holds is put off meanwhile
 //! ([`ReadReason`]).
 //!
-//! The server of crate `fuse` answers a kernel that has mounted the file system. A [`Recorder`] sees
-//! the requests of a server whose kernel is told to ask for each page by itself, and so what a start
-//! accesses.
+//! The server of crate `fuse` answers a kernel that has mounted the file system. A [`Recorder`]
+//! sees the requests of a server whose kernel is told to ask for each page by itself, and so what
+//! a start accesses.
 
 mod attributes;
 mod block;

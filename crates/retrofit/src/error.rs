@@ -43,7 +43,8 @@ pub enum Error {
     Start(#[from] coldpress_host::Error),
     /// What makes live media is not there.
     #[error(
-        "the new image is longer than its place, and xorriso, which makes a new file system, is not \
+        "the new image is longer than its place, and xorriso, which makes a new file system, is \
+        not \
          installed: install the package xorriso"
     )]
     NoXorriso,

@@ -68,8 +68,8 @@ impl PageReader {
         })
     }
 
-    /// Lets the kernel read ranges of files, by their paths from the root of the mount; returns when
-    /// it was asked for all. What is not there is passed over.
+    /// Lets the kernel read ranges of files, by their paths from the root of the mount; returns
+    /// when it was asked for all. What is not there is passed over.
     ///
     /// # Errors
     ///

@@ -10,7 +10,8 @@ use crate::ui::Ui;
 const ADVICE: &str = "run it as root, on a kernel with SquashFS, loop devices and tracefs";
 
 /// What to do where `/dev/fuse` cannot be opened.
-pub const FUSE_ADVICE: &str = "`chmod 666 /dev/fuse` by root, as most systems have it, `modprobe fuse`, or the \
+pub const FUSE_ADVICE: &str = "`chmod 666 /dev/fuse` by root, as most systems have it, `modprobe \
+fuse`, or the \
      `--device /dev/fuse` of a container";
 
 /// Enters a private mount namespace, or says what is missing.

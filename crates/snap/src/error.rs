@@ -33,7 +33,8 @@ pub enum Error {
         field: &'static str,
     },
     /// Something has a value that snapd refuses.
-    #[error("meta/snap.yaml, line {line}: `{field}` is `{}`, must be {expected}", found.escape_debug())]
+    #[error("meta/snap.yaml, line {line}: `{field}` is `{}`, must be \
+    {expected}", found.escape_debug())]
     Value {
         /// Counted from 1.
         line: usize,

@@ -71,7 +71,8 @@ pub enum Error {
     /// The image does not consist of whole data blocks.
     #[error(
         "the image has {image_bytes} bytes, but must have a multiple of {block_bytes}, the bytes \
-         of a data block; append the hash tree, which fills the image with zeros, or choose smaller \
+        of a data block; append the hash tree, which fills the image with zeros, or choose \
+        smaller \
          data blocks"
     )]
     Unaligned {

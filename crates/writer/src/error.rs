@@ -47,7 +47,8 @@ pub enum Error {
     },
     /// There is no room for what is read from an archive.
     #[error(
-        "cannot keep the files of the archive in `{}`: {error}; make room there, or set TMPDIR to a \
+        "cannot keep the files of the archive in `{}`: {error}; make room there, or set TMPDIR to \
+        a \
          directory that has it",
         directory.display()
     )]
@@ -58,7 +59,8 @@ pub enum Error {
         error: io::Error,
     },
     /// An archive or a file like it is not as it was when its names were read.
-    #[error("`{}` changed while it was read; build again when nothing writes to it", path.display())]
+    #[error("`{}` changed while it was read; build again when nothing writes to \
+    it", path.display())]
     StoreChanged {
         /// The file.
         path: PathBuf,

@@ -29,7 +29,10 @@ pub(super) fn write(page: &mut Page, index: usize, view: &View) -> io::Result<()
 fn origin(page: &mut Page, study: &Study) {
     match &study.origin {
         Origin::Published { citation } => {
-            page.push("<p class=\"origin\"><strong class=\"badge\">published</strong> Figures of others, as they were published: ");
+            page.push(
+                "<p class=\"origin\"><strong class=\"badge\">published</strong> Figures of \
+                others, as they were published: ",
+            );
             page.text(citation);
             page.push(". They have no verdicts here.</p>\n");
         }

@@ -43,7 +43,8 @@ pub(super) fn write(page: &mut Page, views: &[View]) {
         }
     }
     if has_section {
-        let text = "Each figure, and its ratio to that of the first contestant with the same baseline. The machines differ, so ratios \
+        let text = "Each figure, and its ratio to that of the first contestant with the same \
+        baseline. The machines differ, so ratios \
                     can be compared and figures cannot; nothing here has a verdict.";
         page.element("p", "hint", text);
     }

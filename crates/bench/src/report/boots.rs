@@ -27,7 +27,8 @@ pub(super) fn write(page: &mut Page, views: &[View]) {
     }
     page.section("boots", "Boots, before and after");
     page.table(&COLUMNS.map(str::to_owned), rows);
-    let text = "Published rows are figures of others, on their computers and sticks. A saving of ours that the \
+    let text = "Published rows are figures of others, on their computers and sticks. A saving of \
+    ours that the \
                 answers above do not call faster is none.";
     page.element("p", "hint", text);
 }

@@ -60,7 +60,8 @@ fn outliers(view: &View) -> Vec<String> {
         for (index, finding) in findings.iter().enumerate() {
             for sample in finding.samples.iter().filter(|sample| sample.is_outlier) {
                 lines.push(format!(
-                    "Turn {}, {}: {} {} is an outlier, more than three interquartile ranges from the middle half; it counts.",
+                    "Turn {}, {}: {} {} is an outlier, more than three interquartile ranges from \
+                    the middle half; it counts.",
                     sample.turn.saturating_add(1),
                     view.name(index),
                     figure::title(name),
@@ -125,15 +126,21 @@ pub(super) fn method(page: &mut Page, views: &[View]) {
         page.element("p", "", LAUNCHES);
     }
     let text = format!(
-        "Intervals come from {} resamples (expanded percentile bootstrap, fixed seed); for ratios whole turns are drawn, \
-         since all runs of a turn met the same disturbances. \"Faster\" and \"slower\" need an interval wholly on \
-         one side of 1 and at least {TURNS_FOR_VERDICT} turns. Outliers are named and kept; runs that do not count are named \
+        "Intervals come from {} resamples (expanded percentile bootstrap, fixed seed); for ratios \
+        whole turns are drawn, \
+        since all runs of a turn met the same disturbances. \"Faster\" and \"slower\" need an \
+        interval wholly on \
+        one side of 1 and at least {TURNS_FOR_VERDICT} turns. Outliers are named and kept; runs \
+        that do not count are named \
          with their reason. Figures of others are shown as they were published, without a verdict.",
         count(RESAMPLES as u64)
     );
     page.element("p", "", &text);
 }
 
-const LAUNCHES: &str = "Contestants start in turn, in changing order. Before each run the caches are dropped and the image is mounted \
-                        anew; mounting is not part of the time, and what the command uses outside the image is cold too. The warm \
-                        start follows in the same mount. Reads and bytes are those of the loop device.";
+const LAUNCHES: &str = "Contestants start in turn, in changing order. Before each run the caches \
+are dropped and the image is mounted \
+anew; mounting is not part of the time, and what the command uses outside \
+the image is cold too. The warm \
+start follows in the same mount. Reads and bytes are those of the loop \
+device.";

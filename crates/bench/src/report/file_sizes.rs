@@ -92,7 +92,8 @@ pub(super) fn write(page: &mut Page, view: &View) -> io::Result<()> {
     let (files_color, bytes_color) = (series(1), series(2));
     page.push(&format!(
         "<p class=\"hint\"><i style=\"background:var({files_color})\"></i>files and \
-         <i style=\"background:var({bytes_color})\"></i>bytes in files up to a size, of {} files with {}.</p>\n",
+        <i style=\"background:var({bytes_color})\"></i>bytes in files up to a size, of {} files \
+        with {}.</p>\n",
         count(files),
         bytes(all_bytes)
     ));

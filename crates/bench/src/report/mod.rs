@@ -107,7 +107,8 @@ fn changes(page: &mut Page, changes: &[Waterfall]) -> io::Result<()> {
     for change in changes {
         page.chart(&change.title, &waterfall(&change.title, &change.spans)?);
     }
-    let hint = "Each bar is a task, from its start to its end; a task that is a part of another is indented below it.";
+    let hint = "Each bar is a task, from its start to its end; a task that is a part of another is \
+    indented below it.";
     page.element("p", "hint", hint);
     Ok(())
 }

@@ -5,7 +5,8 @@ use std::borrow::Cow;
 use coldpress_report::text::printable;
 
 /// The page asks nobody for anything, whatever stands in it. `blob:` and `data:` are its own bytes.
-const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src blob: data:";
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; \
+img-src blob: data:";
 
 /// An HTML page in memory.
 pub(super) struct Page {

@@ -128,7 +128,8 @@ fn hint(page: &mut Page, view: &View) {
             view.name(0)
         };
         sentences.push(format!(
-            "Ratios and changes are those to {baseline}, or where it lacks the figure to the first that has it; a ratio below 1 is better."
+            "Ratios and changes are those to {baseline}, or where it lacks the figure to the first \
+            that has it; a ratio below 1 is better."
         ));
     }
     if !sentences.is_empty() {

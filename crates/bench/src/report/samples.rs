@@ -19,7 +19,8 @@ pub(super) fn write(page: &mut Page, index: usize, view: &View) {
     ));
     let runs = &view.study.runs;
     if runs.is_empty() {
-        let text = "There are no single runs; the figures of the contestants are those of the table of results.";
+        let text = "There are no single runs; the figures of the contestants are those of the \
+        table of results.";
         page.element("p", "hint", text);
         return;
     }

@@ -50,7 +50,8 @@ pub(super) fn write(page: &mut Page, view: &View) -> io::Result<()> {
             .unwrap_or(0);
         if dots > DOTS_MAX {
             let text = format!(
-                "Of more than {DOTS_MAX} runs in a chart only outliers have a dot; the samples below are complete."
+                "Of more than {DOTS_MAX} runs in a chart only outliers have a dot; the samples \
+                below are complete."
             );
             page.element("p", "hint", &text);
         }
@@ -71,7 +72,8 @@ pub(super) fn write(page: &mut Page, view: &View) -> io::Result<()> {
     Ok(())
 }
 
-const HINT: &str = "A box holds the middle half of the runs, its line is the median, its whiskers reach to the \
+const HINT: &str = "A box holds the middle half of the runs, its line is the median, its whiskers \
+reach to the \
                     fastest and the slowest run. Each dot is a run.";
 
 /// Contestants that take part: without any run of the figure they have no lane, unless none of

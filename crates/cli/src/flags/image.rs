@@ -151,7 +151,8 @@ pub(crate) struct TuningArgs {
     ///
     /// Separated by commas: default, filtered, `huffman_only`, `run_length_encoded`, fixed. The
     /// smallest result is kept. Not for levels above 9.
-    #[arg(long, value_name = "NAMES", value_parser = parse_choices::<Strategy>, hide_short_help = true)]
+    #[arg(long, value_name = "NAMES", value_parser = parse_choices::<Strategy>,
+        hide_short_help = true)]
     pub(crate) gzip_strategies: Option<Choices<Strategy>>,
 
     /// How much faster lz4 compresses at level 0, 1 to 65537 [default: 1]
@@ -167,7 +168,8 @@ pub(crate) struct TuningArgs {
     /// code becomes a few percent smaller; the time of compression grows with the number of
     /// filters. The kernel that mounts the image must have them (`CONFIG_XZ_DEC_X86` and so on);
     /// arm64 and riscv need Linux 6.12.
-    #[arg(long, value_name = "NAMES", value_parser = parse_choices::<Filter>, hide_short_help = true)]
+    #[arg(long, value_name = "NAMES", value_parser = parse_choices::<Filter>,
+        hide_short_help = true)]
     pub(crate) xz_filters: Option<Choices<Filter>>,
 
     /// Dictionary of xz, in bytes or percent of a block [default: 100%]

@@ -12,8 +12,8 @@ pub(crate) struct ReadaheadArgs {
     ///
     /// A size, for example 0 or 16K, is set after the mount. disk is what a stick or an ordinary
     /// disk has: 128K before the mount, which SquashFS raises to four blocks. kernel is what a loop
-    /// device has by itself, up to 4M, also raised to four blocks. Several, separated by commas, are
-    /// compared. docs/readahead.md has more.
+    /// device has by itself, up to 4M, also raised to four blocks. Several, separated by commas,
+    /// are compared. docs/readahead.md has more.
     #[arg(
         long = "readahead",
         value_name = "LIST",

@@ -19,7 +19,8 @@ pub(crate) struct TarArgs {
     pub(crate) tar_ignore_zeros: bool,
 
     /// Permissions of directories that an archive does not describe
-    #[arg(long, value_name = "OCTAL", default_value = "755", value_parser = octal, hide_short_help = true)]
+    #[arg(long, value_name = "OCTAL", default_value = "755", value_parser = octal,
+        hide_short_help = true)]
     pub(crate) default_mode: u16,
 
     /// Owner of directories that an archive does not describe

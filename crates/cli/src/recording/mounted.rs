@@ -177,7 +177,8 @@ impl BlockDevice {
             );
             hint(
                 error,
-                "name the directory where the image itself is mounted, below an overlay for example; \
+                "name the directory where the image itself is mounted, below an overlay for \
+                example; \
                  /proc/mounts lists them",
             )
         };

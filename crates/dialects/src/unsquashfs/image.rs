@@ -59,7 +59,8 @@ pub fn read_limits(request: &Request) -> anyhow::Result<ReadLimits> {
 /// * `kind`: what [`other_kind`] says of it.
 pub fn other_version(request: &Request, kind: &str) -> anyhow::Error {
     let error = anyhow!("{} is {kind}", quoted(&request.image));
-    let how = "only SquashFS 4.0, which mksquashfs has written since 2009, is read; the unsquashfs of \
+    let how = "only SquashFS 4.0, which mksquashfs has written since 2009, is read; the unsquashfs \
+    of \
                squashfs-tools reads the others";
     hint(error, how)
 }

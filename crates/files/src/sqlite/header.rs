@@ -33,7 +33,11 @@ impl Header {
             return Err("it is empty".to_owned());
         }
         if !bytes.starts_with(MAGIC) {
-            return Err("byte 0: it does not begin with `SQLite format 3`; it is something else, or encrypted".to_owned());
+            return Err(
+                "byte 0: it does not begin with `SQLite format 3`; it is something else, or \
+                encrypted"
+                    .to_owned(),
+            );
         }
         let bytes: &[u8; HEADER_BYTES] = bytes
             .first_chunk()
@@ -44,7 +48,8 @@ impl Header {
         };
         if !is_page_size(page_size_bytes.into()) {
             return Err(format!(
-                "byte 16: the page size is {page_size_bytes}, must be a power of two from 512 to 65536"
+                "byte 16: the page size is {page_size_bytes}, must be a power of two from 512 to \
+                65536"
             ));
         }
         let [write_version, read_version] = [18, 19].map(|at| byte_at(bytes, at));

@@ -134,7 +134,8 @@ fn hold_any(path: &Path) -> anyhow::Result<LeasedFile> {
     let links = held.metadata().nlink();
     if links > 1 {
         bail!(
-            "{} has {links} names (hard links); SQLite finds journals by names, so it must have one",
+            "{} has {links} names (hard links); SQLite finds journals by names, so it must have \
+            one",
             quoted(path)
         );
     }

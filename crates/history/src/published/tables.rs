@@ -22,7 +22,8 @@ pub(super) const TABLES: [Table; 5] = [
         kind: Kind::Launch,
         title: "starts of four snaps by compressor",
         began_unix_ms: 0,
-        citation: "I. Johnson, \"Squashfs performance effect on snap startup time\", and its data repository",
+        citation: "I. Johnson, \"Squashfs performance effect on snap startup time\", and its data \
+        repository",
         facts: &[
             (
                 "samples",

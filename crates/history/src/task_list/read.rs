@@ -39,7 +39,8 @@ pub(super) enum Rule {
          the line before it; give what `snap debug timings` prints"
     )]
     NoRow,
-    #[error("`{}` is no status; it is one of Do, Doing, Done, Wait, Abort, Undo, Undoing, Undone, Hold, Error and Default", .0.escape_debug())]
+    #[error("`{}` is no status; it is one of Do, Doing, Done, Wait, Abort, Undo, Undoing, Undone, \
+    Hold, Error and Default", .0.escape_debug())]
     Status(String),
     #[error("a nested task has a status; only those with an ID have one")]
     NestedStatus,

@@ -3,8 +3,8 @@
 //! ```text
 //! another architecture's call?     -> let it happen
 //! a call that names a file?        -> tell
-//! such a one of an open file only? -> let it happen: `fstat(2)` is `newfstatat(2)` with an empty path
-//! ```
+//! such a one of an open file only? -> let it happen: `fstat(2)` is `newfstatat(2)` with an empty
+//! path ```
 
 use super::calls::{EMPTY_PATH, Operation, all};
 use crate::syscall::Instruction;

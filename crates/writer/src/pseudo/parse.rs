@@ -28,7 +28,8 @@ const USER_EXPECTED: &str = "a user: a number below 4294967296, or a name that t
 const GROUP_EXPECTED: &str = "a group: a number below 4294967296, or a name that this system knows";
 const TIME_EXPECTED: &str =
     "a time from 1970 to 2106: seconds since 1970, or a date in quotation marks";
-const TYPE_EXPECTED: &str = "a type: one of d m b c f s i x h l L, D M B C F S I, or R; white space in a name needs a `\\` \
+const TYPE_EXPECTED: &str = "a type: one of d m b c f s i x h l L, D M B C F S I, or R; white \
+space in a name needs a `\\` \
      before it or quotation marks";
 
 /// Parses one definition.
@@ -249,7 +250,8 @@ fn xattr(words: &mut Words<'_>) -> Result<Action, Malformed> {
         start: word.start + name.len() + 1,
         bytes: &text[name.len() + 1..],
     };
-    let expected = "a value of 1 to 65536 bytes; after 0s in base64, after 0x in hexadecimal, after \
+    let expected = "a value of 1 to 65536 bytes; after 0s in base64, after 0x in hexadecimal, \
+    after \
                     0t with bytes as \\ooo";
     Ok(Action::Xattr {
         name: name.to_vec(),

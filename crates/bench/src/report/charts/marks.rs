@@ -37,7 +37,8 @@ impl Marks {
         // Writing to a string does not fail.
         let _ = writeln!(
             self.svg,
-            "<circle class=\"mark s{series}\" cx=\"{x}\" cy=\"{y}\" r=\"{radius_px}\"><title>{tip}</title></circle>"
+            "<circle class=\"mark s{series}\" cx=\"{x}\" cy=\"{y}\" \
+            r=\"{radius_px}\"><title>{tip}</title></circle>"
         );
     }
 
@@ -49,7 +50,8 @@ impl Marks {
         let tip = escape(tip);
         let _ = writeln!(
             self.svg,
-            "<rect class=\"mark zone\" x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\"><title>{tip}</title></rect>"
+            "<rect class=\"mark zone\" x=\"{x}\" y=\"{y}\" width=\"{width}\" \
+            height=\"{height}\"><title>{tip}</title></rect>"
         );
     }
 }

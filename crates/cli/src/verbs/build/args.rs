@@ -97,7 +97,8 @@ pub(crate) struct BuildArgs {
     ///
     /// As `gensquashfs -S`: each line has a priority, flags in brackets and a path in the image.
     /// The lowest comes first. build obeys `dont_compress` and `dont_fragment`.
-    #[arg(hide_short_help = true, long, value_name = "FILE", conflicts_with_all = ["plan", "profile", "sort"])]
+    #[arg(hide_short_help = true, long, value_name = "FILE",
+        conflicts_with_all = ["plan", "profile", "sort"])]
     pub(crate) gensquashfs_sort: Option<PathBuf>,
 
     /// Copy unchanged blocks from this older image instead of compressing them again

@@ -262,7 +262,8 @@ fn measure_decompression(
     let disturbed = reader.disturbed(&samples);
     if !disturbed.is_empty() {
         ui.warn(&format!(
-            "other programs disturbed all measurements of {}, of which nothing is kept; run `coldpress calibrate` again \
+            "other programs disturbed all measurements of {}, of which nothing is kept; run \
+            `coldpress calibrate` again \
              when they are done",
             disturbed.join(", ")
         ));

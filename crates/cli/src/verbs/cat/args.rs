@@ -29,7 +29,8 @@ pub(crate) struct CatArgs {
     /// Leave out this many bytes at the beginning of each file
     ///
     /// Their blocks are not read.
-    #[arg(long, value_name = "SIZE", value_parser = parse_size_bytes, default_value = "0", hide_default_value = true)]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size_bytes, default_value = "0",
+        hide_default_value = true)]
     pub(crate) skip: u64,
 
     /// Print at most this many bytes of each file

@@ -135,7 +135,8 @@ fn sentence(file: &NamedFile, done: &Defragmented) -> String {
             format!("{name}: {}, already good", in_extents(extents.count))
         }
         Defragmented::NoBetter { before, copy } => format!(
-            "{name}: {}, left as it was: a copy would have {}, as the free space of the disk is in pieces",
+            "{name}: {}, left as it was: a copy would have {}, as the free space of the disk is in \
+            pieces",
             in_extents(before.count),
             count(copy.count)
         ),

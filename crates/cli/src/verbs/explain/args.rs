@@ -8,6 +8,7 @@ use clap::builder::{OsStringValueParser, TypedValueParser as _};
 use clap::{ArgMatches, Args, Command, FromArgMatches, ValueEnum};
 
 use crate::flags::command::CommandArgs;
+use crate::flags::device::DeviceArgs;
 use crate::flags::place::PlaceArgs;
 use crate::flags::readahead::ReadaheadArgs;
 
@@ -30,14 +31,8 @@ pub(crate) struct ExplainArgs {
     #[command(flatten)]
     pub(crate) place: PlaceArgs,
 
-    /// The medium to start from, as in `coldpress press` [default: host]
-    #[arg(
-        long,
-        value_name = "DEVICE",
-        default_value = "host",
-        hide_default_value = true
-    )]
-    pub(crate) device: String,
+    #[command(flatten)]
+    pub(crate) device: DeviceArgs,
 
     #[command(flatten)]
     pub(crate) readahead: ReadaheadArgs,

@@ -52,7 +52,7 @@ pub(super) fn run(args: &ExplainArgs, ui: &Ui) -> anyhow::Result<Exit> {
     });
     let findings = Findings {
         image: &args.image,
-        device: &args.device,
+        device: &args.device.name,
         trace: args.trace.as_deref(),
         kernel: machine().kernel,
         origin: &recorded.origin,

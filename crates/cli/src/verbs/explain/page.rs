@@ -59,11 +59,14 @@ fn overview(findings: &Findings) -> Section {
 fn basis(findings: &Findings) -> &'static str {
     match findings.origin {
         Origin::Start { .. } => {
-            "Reads, bytes and pages are measured. Waiting is from a request to its arrival. Decompressing is what a thread \
-             did from then to its next event, at most three times what a program takes: an upper bound."
+            "Reads, bytes and pages are measured. Waiting is from a request to its arrival. \
+            Decompressing is what a thread \
+            did from then to its next event, at most three times what a program takes: an upper \
+            bound."
         }
         Origin::Trace { .. } => {
-            "Nothing was started: all is predicted, by a model of the kernel's reader and of the medium."
+            "Nothing was started: all is predicted, by a model of the kernel's reader and of the \
+            medium."
         }
     }
 }
@@ -75,7 +78,8 @@ fn over_time(findings: &Findings) -> Section {
             Exhibit::Timeline(charts::timeline(findings)),
             Exhibit::HeatMap(charts::heat_map(findings)),
             Exhibit::Hint(
-                "A spot is a read; a rectangle is darker the more reads it has. What is above each other was read at the same \
+                "A spot is a read; a rectangle is darker the more reads it has. What is above each \
+                other was read at the same \
                  time, what goes up from left to right lies in the order in which it was needed."
                     .to_owned(),
             ),
@@ -87,7 +91,8 @@ fn files(findings: &Findings) -> Section {
     let mut exhibits = vec![
         Exhibit::Table(tables::files(findings, ROWS_MAX)),
         Exhibit::Hint(
-            "Sorted by the time that was waited and decompressed. Perhaps used are pages that the kernel mapped around a fault because \
+            "Sorted by the time that was waited and decompressed. Perhaps used are pages that the \
+            kernel mapped around a fault because \
              they were there. In vain came those into memory that were not even perhaps used."
                 .to_owned(),
         ),

@@ -57,7 +57,7 @@ impl Source {
         let readahead = args.readahead.one()?;
         let Some(path) = &args.trace else {
             return Ok(Self::Start {
-                device: Device::parse(&args.device)?,
+                device: Device::parse(&args.device.name)?,
                 readahead,
                 command: program::of_image(&args.command.0)?,
             });
@@ -65,7 +65,7 @@ impl Source {
         Ok(Self::Trace {
             name: quoted(path),
             start: Start::read_trace(path)?,
-            target: Box::new(Target::resolve(&args.device, ui)?.with_readahead(readahead)),
+            target: Box::new(Target::resolve(&args.device.name, ui)?.with_readahead(readahead)),
         })
     }
 

@@ -122,7 +122,8 @@ fn evidence(identity: &Identity) -> Vec<String> {
         evidence.push(text.to_owned());
     }
     if parent == 0 && habits.root_has_own_time {
-        let text = "the root directory has a time of its own, as of squashfs-tools-ng only tar2sqfs gives it";
+        let text = "the root directory has a time of its own, as of squashfs-tools-ng only \
+        tar2sqfs gives it";
         evidence.push(text.to_owned());
     }
     if parent == 0 && habits.has_hard_links {

@@ -76,7 +76,8 @@ fn prefetch(counts: &PrefetchCounts) -> Option<String> {
         PrefetchStage::GivenUp => "given up, because too little of it was requested",
     };
     Some(format!(
-        "prefetch: {}, {} bytes read, {} used, {} wasted; {} asked for meanwhile; {} missing; {stage}",
+        "prefetch: {}, {} bytes read, {} used, {} wasted; {} asked for meanwhile; {} missing; \
+        {stage}",
         plural(counts.prefetched, "block", "blocks"),
         count(counts.read_bytes),
         count(counts.used),

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{ArgGroup, Args, ValueEnum};
 use coldpress_report::typed::parse_share;
 
+use crate::flags::device::DeviceArgs;
 use crate::flags::place::PlaceArgs;
 use crate::flags::readahead::ReadaheadArgs;
 
@@ -47,16 +48,8 @@ pub(crate) struct PredictArgs {
     )]
     pub(crate) min_share: f64,
 
-    /// The medium to predict for, as in `coldpress press` [default: host]
-    ///
-    /// Uses the speed of this machine if `coldpress calibrate` has measured it.
-    #[arg(
-        long,
-        value_name = "DEVICE",
-        default_value = "host",
-        hide_default_value = true
-    )]
-    pub(crate) device: String,
+    #[command(flatten)]
+    pub(crate) device: DeviceArgs,
 
     #[command(flatten)]
     pub(crate) readahead: ReadaheadArgs,

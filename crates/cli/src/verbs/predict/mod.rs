@@ -41,7 +41,7 @@ enum Warm {
 }
 
 pub(super) fn run(args: &PredictArgs, ui: &Ui) -> anyhow::Result<Exit> {
-    let target = Target::resolve(&args.device, ui)?;
+    let target = Target::resolve(&args.device.name, ui)?;
     let opened = image_file::open(&args.image, &args.place)?;
     let start = read_start(args)?;
     let (warm, compute_s) = warm(args, &start, &opened, &target, ui)?;

@@ -36,7 +36,8 @@ pub(crate) struct PrefetchArgs {
     pub(crate) share: ShareArgs,
 
     /// Read at most this much [default: a quarter of the available memory]
-    #[arg(long = "max-read", alias = "memory", value_name = "SIZE", value_parser = parse_size_bytes)]
+    #[arg(long = "max-read", alias = "memory", value_name = "SIZE",
+        value_parser = parse_size_bytes)]
     pub(crate) memory: Option<u64>,
 
     /// Read at most this much per second [default: no limit]

@@ -1,17 +1,17 @@
 //! `coldpress press`.
 
-use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 use clap::Args;
-use coldpress_report::typed::parse_positive;
 
 use crate::flags::command::CommandArgs;
 use crate::flags::container::ContainerArgs;
+use crate::flags::device::DevicesArgs;
 use crate::flags::image::ImageArgs;
 use crate::flags::profile::OrderingProfileArgs;
 use crate::flags::readahead::ReadaheadArgs;
 use crate::flags::recorder::RecorderArgs;
+use crate::flags::runs::RunsArgs;
 use crate::flags::source::SourceArgs;
 use crate::flags::start_pack::StartPackArgs;
 
@@ -47,35 +47,14 @@ pub(crate) struct PressArgs {
     #[arg(short, long, value_name = "IMAGE")]
     pub(crate) output: PathBuf,
 
-    /// The medium to measure on [default: host]
-    ///
-    /// usb2, sd, hdd, emmc, ssd and nvme slow down the reads of this machine's disk, and host
-    /// leaves them as they are. Numbers work too: `bw=5M,iops=100`. `,via=file` measures an image
-    /// file on that medium instead of an image on a partition. Several media with weights, for
-    /// example usb2=0.2,ssd=0.7,hdd=0.1: press measures on each, and --tune weighs the starts.
-    #[arg(
-        long,
-        value_name = "DEVICE",
-        default_value = "host",
-        hide_default_value = true
-    )]
-    pub(crate) device: String,
+    #[command(flatten)]
+    pub(crate) device: DevicesArgs,
 
     #[command(flatten)]
     pub(crate) readahead: ReadaheadArgs,
 
-    /// Cold starts to measure for each image [default: 7]
-    ///
-    /// With fewer than 6, press gives no verdict: of two images that are equally fast, one wins all
-    /// five starts too often by chance.
-    #[arg(
-        long,
-        value_name = "N",
-        value_parser = parse_positive::<NonZeroU32>,
-        default_value = "7",
-        hide_default_value = true
-    )]
-    pub(crate) runs: NonZeroU32,
+    #[command(flatten)]
+    pub(crate) runs: RunsArgs,
 
     /// Compare with this image as well; may be repeated
     ///
@@ -107,7 +86,8 @@ pub(crate) struct PressArgs {
     /// Compresses samples of SOURCE and predicts how long the recorded start, or that of the
     /// profile, takes from different images on this device, as `coldpress tune` does. Then builds
     /// the image that tune recommends.
-    #[arg(long, conflicts_with_all = ["compressor", "level", "block_size", "tails", "store", "plan"])]
+    #[arg(long,
+        conflicts_with_all = ["compressor", "level", "block_size", "tails", "store", "plan"])]
     pub(crate) tune: bool,
 
     #[command(flatten)]

@@ -41,7 +41,7 @@ use crate::{inputs, program, steps};
 pub(super) fn run(args: &PressArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let sources = std::slice::from_ref(&args.source);
     let settings = ImageSettings::resolve(&args.image_options, &args.source_options, sources)?;
-    let population = Population::resolve(&args.device, ui)?;
+    let population = Population::resolve(&args.device.names, ui)?;
     let devices = population.members.iter();
     let devices = devices.map(|(target, _)| Device::parse(&target.name));
     let devices = devices.collect::<Result<_, _>>()?;

@@ -96,7 +96,7 @@ impl Press<'_> {
             title: format!("coldpress press {}", self.args.source.display()),
             command: self.command.clone(),
             device: device.clone(),
-            runs: self.args.runs.get(),
+            runs: self.args.runs.number.get(),
             seed: study::seed(),
             walk: false,
         };

@@ -136,7 +136,8 @@ fn only_device<'a>(texts: impl Iterator<Item = &'a [u8]>) -> anyhow::Result<Devi
             Err(hint(
                 error,
                 format!(
-                    "state with `--recorded-device` on which the image was mounted, one of {devices}"
+                    "state with `--recorded-device` on which the image was mounted, one of \
+                    {devices}"
                 ),
             ))
         }

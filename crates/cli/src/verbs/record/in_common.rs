@@ -45,7 +45,8 @@ pub(super) fn in_common(
     };
     let all = sets.len();
     format!(
-        "in all {all} recordings: {} of the bytes of touched blocks, {} of the files, {} of the lookups and {} of the \
+        "in all {all} recordings: {} of the bytes of touched blocks, {} of the files, {} of the \
+        lookups and {} of the \
          directories; {} of the pages, {} of those surely used",
         tallies.blocks.share(all, length),
         tallies.files.share(all, |_| 1),

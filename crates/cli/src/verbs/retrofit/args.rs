@@ -1,16 +1,16 @@
 //! `coldpress retrofit`.
 
 use std::ffi::OsString;
-use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use coldpress_report::typed::parse_positive;
 
 use crate::flags::command::CommandArgs;
+use crate::flags::device::DeviceArgs;
 use crate::flags::image::ImageArgs;
 use crate::flags::profile::OrderingProfileArgs;
 use crate::flags::recorder::RecorderArgs;
+use crate::flags::runs::RunsArgs;
 use crate::flags::start_pack::StartPackArgs;
 
 /// Replace the image in an AppImage, SIF container, live ISO or snap by a faster one
@@ -85,32 +85,17 @@ pub(crate) struct RetrofitArgs {
     #[arg(long, value_name = "URL")]
     pub(crate) zsync: Option<String>,
 
-    /// The medium to measure on [default: host]
-    ///
-    /// usb2, sd, hdd, emmc, ssd and nvme slow down the reads of this machine's disk, and host
-    /// leaves them as they are. Numbers work too: `bw=5M,iops=100`.
-    #[arg(
-        long,
-        value_name = "DEVICE",
-        default_value = "host",
-        hide_default_value = true
-    )]
-    pub(crate) device: String,
+    #[command(flatten)]
+    pub(crate) device: DeviceArgs,
 
-    /// Cold starts to measure for each file [default: 7]
-    #[arg(
-        long,
-        value_name = "N",
-        value_parser = parse_positive::<NonZeroU32>,
-        default_value = "7",
-        hide_default_value = true
-    )]
-    pub(crate) runs: NonZeroU32,
+    #[command(flatten)]
+    pub(crate) runs: RunsArgs,
 
     /// Choose compressor, level, block size and tail ends by prediction
     ///
     /// As `coldpress tune` does, but the compressor stays that of the old image.
-    #[arg(long, conflicts_with_all = ["compressor", "level", "block_size", "tails", "store", "plan"])]
+    #[arg(long,
+        conflicts_with_all = ["compressor", "level", "block_size", "tails", "store", "plan"])]
     pub(crate) tune: bool,
 
     /// Order the image by this plan instead of recording

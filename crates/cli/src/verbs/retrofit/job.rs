@@ -129,7 +129,7 @@ impl Job<'_> {
             title: format!("coldpress retrofit {}", self.args.input.display()),
             command,
             device,
-            runs: self.args.runs.get(),
+            runs: self.args.runs.number.get(),
             seed: study::seed(),
             walk: false,
         };

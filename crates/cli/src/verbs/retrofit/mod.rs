@@ -39,8 +39,8 @@ use crate::{program, steps};
 
 pub(super) fn run(args: &RetrofitArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let original = open(args, ui)?;
-    let device = Device::parse(&args.device)?;
-    let population = Population::resolve(&args.device, ui)?;
+    let device = Device::parse(&args.device.name)?;
+    let population = Population::resolve(&args.device.name, ui)?;
     let command = command(args, &original)?;
     let profile = OrderingProfile::read(&args.profile)?;
     let given = args.plan.as_deref().map(steps::read_plan).transpose()?;
@@ -185,7 +185,8 @@ fn open(args: &RetrofitArgs, ui: &Ui) -> anyhow::Result<Original> {
     let is_snap = matches!(original.container, Container::Snap(_));
     if is_snap && !args.sideload {
         let error = anyhow!(
-            "{path} is a snap: the store's assertion names its digest, so a snap of the store keeps \
+            "{path} is a snap: the store's assertion names its digest, so a snap of the store \
+            keeps \
              its bytes"
         );
         let advice = "`--sideload` writes one for `snap install --dangerous`; for a snap of the \

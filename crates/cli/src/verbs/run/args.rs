@@ -43,7 +43,8 @@ pub(crate) struct RunArgs {
     ///
     /// DST is a path as COMMAND sees it, and must exist; with --chroot and --overlay it is created.
     /// Without DST it is SRC.
-    #[arg(long, value_name = "SRC:DST", value_parser = OsStringValueParser::new().try_map(|text| BindArg::parse(&text)))]
+    #[arg(long, value_name = "SRC:DST",
+        value_parser = OsStringValueParser::new().try_map(|text| BindArg::parse(&text)))]
     pub(crate) bind: Vec<BindArg>,
 
     /// Mount through the kernel; needs root

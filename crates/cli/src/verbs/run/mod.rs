@@ -78,7 +78,8 @@ fn furnish(args: &RunArgs, root: &Path) -> anyhow::Result<()> {
     for bound in &args.bind {
         let may_create = args.chroot && args.overlay.is_some();
         bind(&bound.source, seen_root, &bound.target, may_create).map_err(|error| {
-            let advice = "both must be there, and be files or be directories; with --chroot and --overlay DST is made";
+            let advice = "both must be there, and be files or be directories; with --chroot and \
+            --overlay DST is made";
             hint(error, advice)
         })?;
     }

@@ -113,7 +113,8 @@ const THREADS_MIN: NonZeroUsize = NonZeroUsize::MIN.saturating_add(1);
 fn through_kernel(start: u64, args: &RunArgs, stage: &Stage<'_>) -> anyhow::Result<Mounted> {
     if start > 0 {
         bail!(
-            "the image begins at byte {start} of its file; `--kernel-mount` mounts files that are images"
+            "the image begins at byte {start} of its file; `--kernel-mount` mounts files that are \
+            images"
         );
     }
     // Not directly: what is read ahead is to be found in memory.

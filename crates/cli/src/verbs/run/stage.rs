@@ -19,9 +19,11 @@ use coldpress_session::work_dir::WorkDir;
 use crate::verbs::run::args::{OverlayArg, RunArgs};
 
 const NAMESPACE_ADVICE: &str = "the kernel must let everyone have user namespaces: see \
-     `sysctl user.max_user_namespaces kernel.unprivileged_userns_clone kernel.apparmor_restrict_unprivileged_userns`; \
+`sysctl user.max_user_namespaces kernel.unprivileged_userns_clone \
+kernel.apparmor_restrict_unprivileged_userns`; \
      or run it as root, or use `coldpress mount`";
-const OVERLAY_ADVICE: &str = "without root that needs Linux 5.11; DIR must lie on a file system with extended attributes, such as \
+const OVERLAY_ADVICE: &str = "without root that needs Linux 5.11; DIR must lie on a file system \
+with extended attributes, such as \
      ext4, xfs, btrfs or tmpfs, that is no overlay itself, as the root of a container is";
 
 /// A directory in a mount namespace of its own. On drop nothing of it is seen any more.

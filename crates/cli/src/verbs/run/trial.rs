@@ -65,7 +65,8 @@ impl Trial {
         let [value, low, high] =
             [ratio.value, ratio.interval.low, ratio.interval.high].map(units::ratio);
         ui.say(&format!(
-            "{outcome}: launches with it took {value} ({low} to {high}) of the time of those without; \
+            "{outcome}: launches with it took {value} ({low} to {high}) of the time of those \
+            without; \
              `coldpress history forget {}` tries again",
             self.id
         ));

@@ -10,6 +10,7 @@ use coldpress_tune::{Budget, Goal};
 
 use crate::flags::command::CommandArgs;
 use crate::flags::container::ContainerArgs;
+use crate::flags::device::DevicesArgs;
 use crate::flags::image::{CompressorName, GroupArgs};
 use crate::flags::profile::StalenessArgs;
 use crate::flags::readahead::ReadaheadArgs;
@@ -48,23 +49,13 @@ pub(crate) struct TuneArgs {
     #[arg(value_name = "SOURCE")]
     pub(crate) source: PathBuf,
 
-    /// The medium to predict for [default: host]
-    ///
-    /// As in `coldpress press`, or `calibrated` for the medium that `coldpress calibrate` measured
-    /// last. Several media are named with weights, for example usb2=0.2,ssd=0.7,hdd=0.1: tune then
-    /// recommends the image with the least expected start.
-    #[arg(
-        long,
-        value_name = "DEVICE",
-        default_value = "host",
-        hide_default_value = true
-    )]
-    pub(crate) device: String,
+    #[command(flatten)]
+    pub(crate) device: DevicesArgs,
 
     /// Recommend the image whose largest loss on any of the media is least
     ///
-    /// The loss is how much longer a start takes on a medium than from the image that starts soonest
-    /// there.
+    /// The loss is how much longer a start takes on a medium than from the image that starts
+    /// soonest there.
     #[arg(long, hide_short_help = true)]
     pub(crate) robust: bool,
 
@@ -105,7 +96,8 @@ pub(crate) struct TuneArgs {
     pub(crate) build_time: Option<f64>,
 
     /// Most memory that the build may take
-    #[arg(long = "build-memory", alias = "memory", value_name = "SIZE", value_parser = parse_size_bytes)]
+    #[arg(long = "build-memory", alias = "memory", value_name = "SIZE",
+        value_parser = parse_size_bytes)]
     pub(crate) memory: Option<u64>,
 
     /// Most page cache that the start may fill

@@ -7,8 +7,10 @@ use coldpress_tune::{OrderBy, Row};
 use super::Advice;
 
 /// Below the chart.
-pub(super) const HINT: &str = "What stands left is faster, what stands below is smaller. The line goes through the images that no other beats in both; these and the \
-                               recommended one, with a star, have their names. Other figures are left out here, so more images are in the table.";
+pub(super) const HINT: &str = "What stands left is faster, what stands below is smaller. The line \
+goes through the images that no other beats in both; these and the \
+recommended one, with a star, have their names. Other figures are \
+left out here, so more images are in the table.";
 
 /// Where an image's order comes from; and what tools make.
 const KINDS: [&str; 3] = ["made today by tools", "by the tree", "by the plan"];

@@ -33,9 +33,9 @@ impl Conditions {
     /// If the device, a target or a block size is none, or the targets leave nothing.
     pub(super) fn resolve(args: &TuneArgs, ui: &Ui) -> anyhow::Result<Self> {
         let population = if args.default_speeds {
-            Population::of_defaults(&args.device)?
+            Population::of_defaults(&args.device.names)?
         } else {
-            Population::resolve(&args.device, ui)?
+            Population::resolve(&args.device.names, ui)?
         };
         let readers = args.target.iter().map(|target| targets::reader(target));
         let readers: Vec<Reader> = readers.collect::<anyhow::Result<_>>()?;
@@ -142,7 +142,8 @@ fn block_sizes(asked_bytes: &[u64], page_bytes: u32) -> anyhow::Result<Vec<Block
         let size = resolve::block_size(*bytes)?;
         if size.bytes() < page_bytes {
             bail!(
-                "blocks of {} bytes are smaller than the pages of a target, which have {page_bytes}",
+                "blocks of {} bytes are smaller than the pages of a target, which have \
+                {page_bytes}",
                 size.bytes()
             );
         }

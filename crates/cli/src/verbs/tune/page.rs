@@ -36,8 +36,10 @@ fn choice(advice: &Advice) -> Section {
 }
 
 fn candidates(advice: &Advice) -> Section {
-    let hint = "Predicted from samples, not measured. Left out are images that another one beats: that is as good in \
-                every figure, as far as predictions tell, and better in one. The recommended one has a star.";
+    let hint = "Predicted from samples, not measured. Left out are images that another one beats: \
+    that is as good in \
+    every figure, as far as predictions tell, and better in one. The recommended one \
+    has a star.";
     Section {
         title: "What there is to choose from".to_owned(),
         exhibits: vec![

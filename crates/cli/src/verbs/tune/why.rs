@@ -62,7 +62,8 @@ fn block_size(chosen: &Row, other: Option<&Row>, action: &str) -> String {
     match other {
         None => format!("Blocks of {block}: no other size was to be tried."),
         Some(other) => format!(
-            "Blocks of {block}: with {}, the next best, it {action} in {} ({}), with {} in decompressed bytes, {} in size.",
+            "Blocks of {block}: with {}, the next best, it {action} in {} ({}), with {} in \
+            decompressed bytes, {} in size.",
             other.candidate.block_text(),
             seconds(other.outcome.start_s),
             change(other.outcome.start_s / chosen.outcome.start_s),

@@ -59,7 +59,8 @@ pub(super) const PATHS: Section = Section {
         Row::flag(
             "-follow-symlinks|-follow-symlink|-follow|-L",
             Request::follow,
-            "takes also what a symbolic link at the end of a path points to; implies `-no-wildcards`",
+            "takes also what a symbolic link at the end of a path points to; implies \
+            `-no-wildcards`",
         )
         .only(Tool::Unsquashfs),
         Row::flag(

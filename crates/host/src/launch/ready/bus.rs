@@ -56,7 +56,8 @@ impl Bus {
             };
             variable("DBUS_SESSION_BUS_ADDRESS").or_else(runtime)
         };
-        let rule = "DBUS_SESSION_BUS_ADDRESS names no session bus; `dbus=system:NAME` is on the system bus";
+        let rule = "DBUS_SESSION_BUS_ADDRESS names no session bus; `dbus=system:NAME` is on the \
+        system bus";
         let addresses = addresses.ok_or_else(|| rule.to_owned())?;
         let bus = Self {
             is_system,

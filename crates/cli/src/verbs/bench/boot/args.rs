@@ -8,6 +8,8 @@ use clap::{Args, ValueEnum};
 use coldpress_host::{Accelerator, DiskBus};
 use coldpress_report::typed::{parse_positive, parse_size_bytes};
 
+use crate::flags::device::DeviceArgs;
+use crate::flags::runs::RunsArgs;
 use crate::flags::study::StudyArgs;
 
 /// Compare boots from several images, in virtual machines
@@ -67,29 +69,11 @@ pub(crate) struct BootArgs {
     )]
     pub(crate) ready: String,
 
-    /// The medium to measure on [default: host]
-    ///
-    /// usb2, sd, hdd, emmc, ssd or nvme; host is the disk of this machine as it is. Numbers work
-    /// too: `bw=5M,iops=100`.
-    #[arg(
-        long,
-        value_name = "DEVICE",
-        default_value = "host",
-        hide_default_value = true
-    )]
-    pub(crate) device: String,
+    #[command(flatten)]
+    pub(crate) device: DeviceArgs,
 
-    /// Boots to measure of each image [default: 7]
-    ///
-    /// Fewer than 6 give no verdict.
-    #[arg(
-        long,
-        value_name = "N",
-        value_parser = parse_positive::<NonZeroU32>,
-        default_value = "7",
-        hide_default_value = true
-    )]
-    pub(crate) runs: NonZeroU32,
+    #[command(flatten)]
+    pub(crate) runs: RunsArgs,
 
     /// The name of an image in tables; once for each [default: its file name]
     #[arg(long, value_name = "NAME")]

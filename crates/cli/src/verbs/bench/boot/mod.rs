@@ -66,7 +66,8 @@ fn warn_of_memory(contestants: &[BootContestant], ui: &Ui) {
         .filter(|one| backing_disk(&one.image).is_err());
     for contestant in in_memory {
         ui.warn(&format!(
-            "{} does not lie on a disk of this machine, so its boots may be fed from memory; choose a --device",
+            "{} does not lie on a disk of this machine, so its boots may be fed from memory; \
+            choose a --device",
             quoted(&contestant.image)
         ));
     }

@@ -84,14 +84,14 @@ pub(super) fn scenario(args: &BootArgs) -> anyhow::Result<BootScenario> {
         accelerator: args.accelerator.map(Into::into),
         kernel,
         bus,
-        device: Device::parse(&args.device)?,
+        device: Device::parse(&args.device.name)?,
         memory_mib,
         cpus: args
             .cpus
             .map_or_else(|| machine().cores.min(CPUS_MAX), Into::into),
         ready: args.ready.clone(),
         timeout_s: args.timeout.get(),
-        runs: args.runs.get(),
+        runs: args.runs.number.get(),
         seed: args.study.seed.unwrap_or_else(study::seed),
         charts: args.chart.is_some(),
     })

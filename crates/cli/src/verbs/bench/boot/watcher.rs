@@ -24,7 +24,7 @@ pub(super) struct Watcher<'a> {
 
 impl<'a> Watcher<'a> {
     pub(super) fn new(args: &'a BootArgs, contestants: &'a [BootContestant], ui: &'a Ui) -> Self {
-        let boots = u64::from(args.runs.get()) * contestants.len() as u64;
+        let boots = u64::from(args.runs.number.get()) * contestants.len() as u64;
         Self {
             args,
             contestants,
@@ -45,7 +45,7 @@ impl<'a> Watcher<'a> {
         let done = match progress {
             BootProgress::Began(study) => self.begin(study),
             BootProgress::Booting { contestant, turn } => {
-                let (turn, turns) = (turn + 1, self.args.runs);
+                let (turn, turns) = (turn + 1, self.args.runs.number);
                 let label = format!("turn {turn} of {turns}: {}", name(contestant));
                 self.bar.relabel(label);
                 Ok(())
@@ -60,7 +60,8 @@ impl<'a> Watcher<'a> {
                 if let Some(reason) = run.excluded.as_ref().filter(|_| run.turn > 0) {
                     let (name, turn) = (name(run.contestant), run.turn + 1);
                     self.ui.warn(&format!(
-                        "turn {turn} of `{name}` does not count: {reason}; its console ended with:\n{console_tail}"
+                        "turn {turn} of `{name}` does not count: {reason}; its console ended \
+                        with:\n{console_tail}"
                     ));
                 }
                 self.keep(run)
@@ -95,7 +96,8 @@ impl<'a> Watcher<'a> {
     fn begin(&mut self, study: &Study) -> anyhow::Result<()> {
         if let Some(words) = study.facts.get("without_kvm") {
             self.ui.warn(&format!(
-                "KVM does not work here, so QEMU imitates the processor: times are many times those of a real machine, \
+                "KVM does not work here, so QEMU imitates the processor: times are many times \
+                those of a real machine, \
                  reads and bytes are not ({})",
                 escaped(words.as_bytes())
             ));

@@ -73,14 +73,16 @@ pub(crate) struct BenchBuildArgs {
     pub(crate) blocks: Vec<u64>,
 
     /// Numbers of threads to build with [default: as many as this process may use]
-    #[arg(short = 'j', long, value_name = "LIST", value_delimiter = ',', value_parser = parse_positive::<NonZeroU32>)]
+    #[arg(short = 'j', long, value_name = "LIST", value_delimiter = ',',
+        value_parser = parse_positive::<NonZeroU32>)]
     pub(crate) threads: Vec<NonZeroU32>,
 
     /// Numbers of threads to unpack with [default: as many as this process may use]
     ///
     /// rdsquashfs always has one. Of images built with several numbers of threads, the first is
     /// unpacked.
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = parse_positive::<NonZeroU32>)]
+    #[arg(long, value_name = "LIST", value_delimiter = ',',
+        value_parser = parse_positive::<NonZeroU32>)]
     pub(crate) unpack_threads: Vec<NonZeroU32>,
 
     /// How often each contestant runs [default: 5]

@@ -10,8 +10,10 @@ use coldpress_report::units::seconds;
 use coldpress_session::ui::Ui;
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
-const LEGEND: &str = "* on the Pareto front: no other is as good in build time, size and unpack time, and better in one. Medians; \
-    +- is half of the range of the middle half of the runs. Unpack time is that of the fastest way.";
+const LEGEND: &str = "* on the Pareto front: no other is as good in build time, size and unpack \
+time, and better in one. Medians; \
++- is half of the range of the middle half of the runs. Unpack time is that of the fastest \
+way.";
 
 /// Prints both to standard output.
 pub(super) fn print(

@@ -2,17 +2,18 @@
 
 use std::convert::Infallible;
 use std::ffi::{OsStr, OsString};
-use std::num::NonZeroU32;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::Args;
 use coldpress_bench::build_study::{Compressor, Level, Maker};
-use coldpress_report::typed::{parse_positive, parse_size_bytes};
+use coldpress_report::typed::parse_size_bytes;
 
 use crate::flags::command::CommandArgs;
+use crate::flags::device::DeviceArgs;
 use crate::flags::readahead::ReadaheadArgs;
+use crate::flags::runs::RunsArgs;
 use crate::flags::study::StudyArgs;
 
 /// Compare how fast a program starts from different images
@@ -96,32 +97,15 @@ pub(crate) struct BenchLaunchArgs {
     #[command(flatten)]
     pub(crate) readahead: ReadaheadArgs,
 
-    /// Cold starts of each contestant [default: 10]
-    ///
-    /// Fewer than 6 give no verdict.
-    #[arg(
-        long,
-        value_name = "N",
-        value_parser = parse_positive::<NonZeroU32>,
-        default_value = "10",
-        hide_default_value = true
-    )]
-    pub(crate) runs: NonZeroU32,
+    #[command(flatten)]
+    pub(crate) runs: RunsArgs,
 
     /// Also read and hash every file, cold again, after each pair of starts
     #[arg(long)]
     pub(crate) walk: bool,
 
-    /// The medium to measure on, as in `coldpress press` [default: host]
-    ///
-    /// For a directory, and for an image that a program mounts, the disk below is slowed down.
-    #[arg(
-        long,
-        value_name = "DEVICE",
-        default_value = "host",
-        hide_default_value = true
-    )]
-    pub(crate) device: String,
+    #[command(flatten)]
+    pub(crate) device: DeviceArgs,
 
     /// Directory for temporary images [default: /var/tmp]
     ///

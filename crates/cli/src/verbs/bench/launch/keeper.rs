@@ -37,7 +37,7 @@ impl<'a> Keeper<'a> {
 
     /// Runs in all.
     pub(super) fn run_count(&self) -> u64 {
-        u64::from(self.args.runs.get()) * self.contestants.list.len() as u64
+        u64::from(self.args.runs.number.get()) * self.contestants.list.len() as u64
     }
 
     /// Takes note of a step.

@@ -25,7 +25,7 @@ use contestants::Contestants;
 use keeper::Keeper;
 
 pub(super) fn run(args: &BenchLaunchArgs, ui: &Ui) -> anyhow::Result<Exit> {
-    let device = Device::parse(&args.device)?;
+    let device = Device::parse(&args.device.name)?;
     resolve::check_source(&args.source, args.command.chroot)?;
     let command = program::resolve(&args.command, &args.source)?;
     check_places(args)?;
@@ -41,7 +41,7 @@ pub(super) fn run(args: &BenchLaunchArgs, ui: &Ui) -> anyhow::Result<Exit> {
         title: contestants::title(args),
         command,
         device,
-        runs: args.runs.get(),
+        runs: args.runs.number.get(),
         seed: args.study.seed.unwrap_or_else(study::seed),
         walk: args.walk,
     };
@@ -84,7 +84,8 @@ fn warn_of_odd_trees(study: &Study, ui: &Ui) -> bool {
     for (contestant, first) in &odd {
         let [name, first] = [contestant, first].map(|name| escaped(name.as_bytes()));
         ui.warn(&format!(
-            "{name} has another tree than {first}: other names, links or content, so their figures cannot be compared"
+            "{name} has another tree than {first}: other names, links or content, so their figures \
+            cannot be compared"
         ));
     }
     !odd.is_empty()

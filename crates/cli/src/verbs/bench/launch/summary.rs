@@ -39,7 +39,8 @@ pub(super) fn print(study: &Study, ui: &Ui) -> anyhow::Result<()> {
     let width = out.width();
     let seed = study.facts.get("seed").map_or("", String::as_str);
     let order = format!(
-        "The first contestant is the baseline. In each turn all ran in random order, drawn from the seed {seed}."
+        "The first contestant is the baseline. In each turn all ran in random order, drawn from \
+        the seed {seed}."
     );
     let sentences = std::iter::once(order)
         .chain(floors(&rows(study)))

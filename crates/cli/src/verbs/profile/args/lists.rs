@@ -52,7 +52,8 @@ pub(crate) struct ProfileImportArgs {
     pub(crate) image: Option<PathBuf>,
 
     /// The device on which the image was mounted, if events of several were recorded
-    #[arg(long = "recorded-device", alias = "device", value_name = "MAJOR:MINOR", value_parser = parse_device, hide_short_help = true)]
+    #[arg(long = "recorded-device", alias = "device", value_name = "MAJOR:MINOR",
+        value_parser = parse_device, hide_short_help = true)]
     pub(crate) device: Option<Device>,
 }
 
