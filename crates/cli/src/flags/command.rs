@@ -27,13 +27,14 @@ pub(crate) struct CommandArgs {
 
     /// When COMMAND counts as ready [default: exit]
     ///
-    /// exit: it ends with exit code 0. line=REGEX: it writes such a line to either output. port=N:
-    /// a TCP port accepts connections. socket=PATH: a Unix socket accepts connections. file=PATH: a
-    /// file appears or is replaced. window or window=NAME: an X11 window is mapped; NAME is its
-    /// class or a part of its title. dbus=NAME or dbus=system:NAME: a name on the message bus gets
-    /// an owner. cmd=COMMAND: a shell command succeeds.
+    /// exit: COMMAND ends with exit status 0. line=REGEX: it writes a line that matches, to
+    /// standard output or standard error. port=N: a TCP port accepts connections. socket=PATH: a
+    /// Unix socket accepts connections. file=PATH: a file appears or is replaced. window or
+    /// window=NAME: an X11 window is mapped; NAME is its class or a part of its title. dbus=NAME or
+    /// dbus=system:NAME: a name on the message bus gets an owner. cmd=COMMAND: a shell command
+    /// succeeds.
     ///
-    /// The start is then over, and coldpress ends COMMAND and everything that it started; see
+    /// The start ends there. coldpress then ends COMMAND and all processes that it started. See
     /// docs/benchmark.md.
     #[arg(
         long,
@@ -45,8 +46,8 @@ pub(crate) struct CommandArgs {
 
     /// The program to start and its arguments
     ///
-    /// `{root}` stands for the directory where the image is mounted. In verbs that have a SOURCE,
-    /// an argument that is a path in SOURCE becomes the same path in the mount.
+    /// In each argument, `{root}` stands for the directory where the image is mounted. If the verb
+    /// has a SOURCE, an argument that is a path in SOURCE becomes the same path in the mount.
     #[arg(last = true, required = true, value_name = "COMMAND")]
     pub(crate) command: Vec<OsString>,
 }

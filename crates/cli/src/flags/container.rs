@@ -24,9 +24,10 @@ pub(crate) struct ContainerArgs {
 
     /// Follow links of lower layers to directories
     ///
-    /// If a layer has `lib/x` and no entry for `lib`, which is a symbolic link in a lower layer, a
-    /// directory takes the place of the link, as in an overlay of unpacked layers, and build warns
-    /// of it. With this flag, `x` goes where the link leads.
+    /// A layer may have `lib/x` but no entry for `lib`, while `lib` is a symbolic link in a lower
+    /// layer. Without this flag, a directory replaces the link, as in an overlay of unpacked
+    /// layers, and coldpress warns of it. With this flag, `x` goes into the directory to which the
+    /// link leads.
     #[arg(long, hide_short_help = true)]
     pub(crate) follow_symlinks: bool,
 }
@@ -36,11 +37,12 @@ pub(crate) struct ContainerArgs {
 pub(crate) struct RegistryArgs {
     /// Credentials for registries [default: those of podman, docker and enroot]
     ///
-    /// A file as `podman login` and `docker login` write it. `REGISTRY_AUTH_FILE` names one too.
+    /// A file as `podman login` and `docker login` write it. The environment variable
+    /// `REGISTRY_AUTH_FILE` can name it too.
     #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub(crate) authfile: Option<PathBuf>,
 
-    /// Ask registries without TLS, as those on this machine always are
+    /// Use HTTP without TLS, as coldpress always does for registries on this machine
     #[arg(long, hide_short_help = true)]
     pub(crate) plain_http: bool,
 }

@@ -7,9 +7,10 @@ use clap::Args;
 pub(crate) struct DeviceArgs {
     /// The medium to start from [default: host]
     ///
-    /// host is the disk of this machine as it is; usb2, sd, hdd, emmc, ssd and nvme slow its reads
-    /// down. Numbers work too: `bw=5M,iops=100`. A prediction for host uses the speed of this
-    /// machine if `coldpress calibrate` has measured it.
+    /// usb2, sd, hdd, emmc, ssd and nvme throttle this machine's disk to the speed of such a
+    /// medium; host does not throttle it. You can also give bytes and reads per second:
+    /// `bw=5M,iops=100`. A prediction for host uses the speed of this machine if `coldpress
+    /// calibrate` has measured it.
     #[arg(
         id = "device",
         long,
@@ -25,12 +26,12 @@ pub(crate) struct DeviceArgs {
 pub(crate) struct DevicesArgs {
     /// The medium to start from, or several with weights [default: host]
     ///
-    /// host is the disk of this machine as it is; usb2, sd, hdd, emmc, ssd and nvme slow its reads
-    /// down. Numbers work too: `bw=5M,iops=100`. `,via=file` stands for an image file on that
-    /// medium instead of an image on a partition. A prediction also takes `calibrated`, the medium
-    /// that `coldpress calibrate` measured last. Several media have weights, for example
-    /// usb2=0.2,ssd=0.7,hdd=0.1: press measures on each, and tune recommends the image with the
-    /// least expected start.
+    /// usb2, sd, hdd, emmc, ssd and nvme throttle this machine's disk to the speed of such a
+    /// medium; host does not throttle it. You can also give bytes and reads per second:
+    /// `bw=5M,iops=100`. The image is a partition, or with `,via=file` a file on the medium. A
+    /// prediction also takes `calibrated`, the medium that `coldpress calibrate` measured last. To
+    /// name several media, give each a weight, for example usb2=0.2,ssd=0.7,hdd=0.1: press measures
+    /// on each, and tune recommends the image whose weighted mean start is shortest.
     #[arg(
         id = "device",
         long,

@@ -11,15 +11,15 @@ pub(crate) struct ExcludeArgs {
     ///
     /// A pattern as in a `.gitignore` file, for paths in the image: `*.pyc` matches anywhere,
     /// `/usr/share/doc` and `usr/*/man` match from the root, `cache/` matches only directories, and
-    /// `**` stands for any directories. If a directory matches, everything in it goes too. A
-    /// pattern after `!` takes back earlier ones.
+    /// `**` stands for any number of directories. If a directory matches, everything in it is left
+    /// out too. A pattern that begins with `!` keeps what earlier patterns leave out.
     #[arg(long, value_name = "PATTERN")]
     pub(crate) exclude: Vec<String>,
 
     /// Leave out what the patterns in a file match; may be repeated
     ///
-    /// One pattern per line; lines that begin with `#` are comments. They apply before those of
-    /// --exclude.
+    /// The file has one pattern per line; lines that begin with `#` are comments. Its patterns come
+    /// before those of --exclude.
     #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub(crate) exclude_from: Vec<PathBuf>,
 }

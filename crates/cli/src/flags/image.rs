@@ -12,8 +12,9 @@ use coldpress_report::typed::{parse_positive, parse_size_bytes};
 pub(crate) struct ImageArgs {
     /// Compressor: gzip, lzo, lz4, xz, zstd or none [default: zstd]
     ///
-    /// Compresses data and metadata. zstd and lz4 start fastest, xz is smallest and slowest to
-    /// read, and every kernel with SquashFS reads gzip. none stores everything uncompressed.
+    /// It compresses data and metadata. Images with zstd or lz4 start fastest; xz makes the
+    /// smallest images, which are the slowest to read; nearly every kernel with SquashFS reads
+    /// gzip. none stores everything uncompressed.
     #[arg(
         short,
         long,
@@ -25,16 +26,16 @@ pub(crate) struct ImageArgs {
 
     /// Level of the compressor [default: gzip 9, lzo 8, xz 6, lz4 12, zstd 15]
     ///
-    /// gzip 1 to 12; lzo 0 to 9 (0 is the fast one); xz 0 to 9; lz4 0 to 12 (0 is the fast one, the
-    /// others are LZ4 HC); zstd 1 to 22, or negative to be even faster. none has no levels.
+    /// gzip: 1 to 12. lzo: 0 (fast) to 9. xz: 0 to 9. lz4: 0 (fast), or 1 to 12 (LZ4 HC). zstd: 1
+    /// to 22, or a negative level, which is faster still. none has no levels.
     #[arg(short, long, value_name = "LEVEL", allow_negative_numbers = true)]
     pub(crate) level: Option<i32>,
 
     /// Parts to store uncompressed: inodes, ids, data, fragments, xattrs
     ///
-    /// Separated by commas. `inodes` are the inode, directory, export and id tables, and
-    /// `fragments` the fragment blocks and their table, as with -noI, -noId, -noD, -noF and -noX of
-    /// mksquashfs.
+    /// Separated by commas. `inodes`: the inode, directory, export and id tables (-noI of
+    /// mksquashfs). `ids`: only the id table (-noId). `data`: data blocks (-noD). `fragments`:
+    /// fragment blocks and the fragment table (-noF). `xattrs`: extended attributes (-noX).
     #[arg(
         hide_short_help = true,
         long,
@@ -47,8 +48,8 @@ pub(crate) struct ImageArgs {
 
     /// Bytes of a data block before compression [default: 128K]
     ///
-    /// A power of two from 4K to 1M. Larger blocks compress better, but each cold read of one byte
-    /// reads, decompresses and caches a whole block.
+    /// A power of two from 4K to 1M. Larger blocks compress better, but even a cold read of one
+    /// byte reads, decompresses and caches a whole block.
     #[arg(
         short,
         long,
@@ -59,10 +60,10 @@ pub(crate) struct ImageArgs {
 
     /// Tail ends that share blocks: none, small or all [default: small]
     ///
-    /// A tail end is the part of a file after its last full block. `small` packs together the tail
-    /// ends of files smaller than a block, and those that a plan names, as mksquashfs does. `all`
-    /// packs every tail end: the image is smaller, but most files need one more read. `none` gives
-    /// each file blocks of its own.
+    /// A tail end is the part of a file after its last full block. `small` packs the tail ends of
+    /// files smaller than a block into fragment blocks, as mksquashfs does, and those that a plan
+    /// names. `all` packs every tail end: the image is smaller, but most files need one more read.
+    /// `none` gives each file blocks of its own.
     #[arg(
         long,
         value_name = "WHICH",
@@ -76,22 +77,23 @@ pub(crate) struct ImageArgs {
     #[command(flatten)]
     pub(crate) grouping: GroupArgs,
 
-    /// Store equal files separately, each with its own copy of the content
+    /// Store equal files separately
     ///
-    /// By default, files of equal length are read once more to find duplicates.
+    /// By default, coldpress reads files of equal length once more to find duplicates, and stores
+    /// their content once.
     #[arg(long)]
     pub(crate) no_duplicates: bool,
 
     /// Leave out extended attributes
     ///
-    /// By default, those of `user.`, `trusted.` and `security.` are stored. The format has no room
-    /// for others, and a warning names them.
+    /// By default, the image has those in the namespaces `user.`, `trusted.` and `security.`. The
+    /// format cannot store others; a warning names them.
     #[arg(long)]
     pub(crate) no_xattrs: bool,
 
     /// Leave out the export table
     ///
-    /// It is needed to export the mounted image over NFS, and takes 8 bytes per inode before
+    /// The table is needed to export the mounted image over NFS. It takes 8 bytes per inode before
     /// compression.
     #[arg(hide_short_help = true, long)]
     pub(crate) no_export: bool,
@@ -104,8 +106,8 @@ pub(crate) struct ImageArgs {
 
     /// Memory for blocks in flight [default: 256M, or less if limited]
     ///
-    /// At most a quarter of the memory limit of the control group. The tree (about 300 bytes per
-    /// file) comes on top.
+    /// The default is at most a quarter of the memory limit of the control group. The tree (about
+    /// 300 bytes per file) is not included.
     #[arg(long, value_name = "SIZE", value_parser = parse_size_bytes)]
     pub(crate) memory: Option<u64>,
 
@@ -118,10 +120,10 @@ pub(crate) struct ImageArgs {
 pub(crate) struct GroupArgs {
     /// How tail ends that no plan names share blocks: none, extension or similar [default: none]
     ///
-    /// `none` packs together the tail ends of neighbors in the tree, `extension` those of files
-    /// with the same extension, `similar` those with the most content in common. `similar` makes
-    /// the image a few percent smaller. With the last two, reading a whole directory reads the
-    /// shared blocks up to several times as often.
+    /// `none` fills a fragment block with the tail ends of neighbors in the tree, `extension` with
+    /// those of files with the same extension, `similar` with those that have the most content in
+    /// common. `similar` makes the image a few percent smaller. With `extension` and `similar`,
+    /// reading a whole directory reads fragment blocks up to several times as often.
     #[arg(
         hide_short_help = true,
         long,
@@ -142,32 +144,32 @@ pub(crate) struct GroupArgs {
 pub(crate) struct TuningArgs {
     /// Base-2 logarithm of the window of gzip, 8 to 15 [default: 15]
     ///
-    /// Smaller windows compress worse; some readers need less memory for them. Levels above 9 allow
-    /// only 15.
+    /// A smaller window compresses worse, but some readers then need less memory. Levels above 9
+    /// allow only 15.
     #[arg(long, value_name = "BITS", hide_short_help = true)]
     pub(crate) gzip_window: Option<u8>,
 
     /// Strategies of gzip to try for each block
     ///
-    /// Separated by commas: default, filtered, `huffman_only`, `run_length_encoded`, fixed. The
-    /// smallest result is kept. Not for levels above 9.
+    /// Separated by commas: default, filtered, `huffman_only`, `run_length_encoded`, fixed.
+    /// coldpress keeps the smallest result. Levels above 9 have no strategies.
     #[arg(long, value_name = "NAMES", value_parser = parse_choices::<Strategy>,
         hide_short_help = true)]
     pub(crate) gzip_strategies: Option<Choices<Strategy>>,
 
-    /// How much faster lz4 compresses at level 0, 1 to 65537 [default: 1]
+    /// Acceleration of lz4 at level 0, 1 to 65537 [default: 1]
     ///
-    /// Sets the level to 0 if none is given.
+    /// Higher values compress faster, but worse. Without --level, this flag sets level 0.
     #[arg(long, value_name = "N", hide_short_help = true)]
     pub(crate) lz4_acceleration: Option<u32>,
 
     /// Filters of xz to try for each block
     ///
-    /// Separated by commas: x86, powerpc, ia64, arm, armthumb, sparc, arm64, riscv. Each block is
-    /// compressed without a filter and with each of them, and the smallest result is kept. Machine
-    /// code becomes a few percent smaller; the time of compression grows with the number of
-    /// filters. The kernel that mounts the image must have them (`CONFIG_XZ_DEC_X86` and so on);
-    /// arm64 and riscv need Linux 6.12.
+    /// Separated by commas: x86, powerpc, ia64, arm, armthumb, sparc, arm64, riscv. coldpress
+    /// compresses each block without a filter and with each of these, and keeps the smallest
+    /// result. Machine code becomes a few percent smaller, but each filter makes compression take
+    /// longer. The kernel that mounts the image must have the filters (`CONFIG_XZ_DEC_X86` and so
+    /// on); arm64 and riscv need Linux 6.12 or later.
     #[arg(long, value_name = "NAMES", value_parser = parse_choices::<Filter>,
         hide_short_help = true)]
     pub(crate) xz_filters: Option<Choices<Filter>>,
@@ -179,28 +181,29 @@ pub(crate) struct TuningArgs {
     #[arg(long, value_name = "SIZE", value_parser = parse_dictionary, hide_short_help = true)]
     pub(crate) xz_dictionary: Option<Dictionary>,
 
-    /// Bits of the last byte from which xz predicts literals, 0 to 4 [default: 3]
+    /// Literal context bits of xz (lc), 0 to 4 [default: 3]
     ///
-    /// At most 4 together with --xz-lp. If none of --xz-lc, --xz-lp and --xz-pb is given, each
-    /// filter has its own values.
+    /// How many bits of the byte before a literal predict it. --xz-lc and --xz-lp may be at most 4
+    /// together. Without --xz-lc, --xz-lp and --xz-pb, each filter has its own values.
     #[arg(long, value_name = "BITS", hide_short_help = true)]
     pub(crate) xz_lc: Option<u8>,
 
-    /// Bits of the position from which xz predicts literals, 0 to 4 [default: 0]
+    /// Literal position bits of xz (lp), 0 to 4 [default: 0]
     ///
-    /// 2 suits code and tables of four-byte words; --xz-lc must then be at most 2.
+    /// How many bits of the position predict a literal. 2 suits code and tables of four-byte words;
+    /// --xz-lc must then be at most 2.
     #[arg(long, value_name = "BITS", hide_short_help = true)]
     pub(crate) xz_lp: Option<u8>,
 
-    /// Bits of the position from which xz predicts everything else, 0 to 4 [default: 2]
+    /// Position bits of xz (pb), 0 to 4 [default: 2]
     ///
-    /// 0 suits text.
+    /// How many bits of the position predict everything else. 0 suits text.
     #[arg(long, value_name = "BITS", hide_short_help = true)]
     pub(crate) xz_pb: Option<u8>,
 
-    /// Let xz search longer than at its level
+    /// Let xz search longer for matches than its level says
     ///
-    /// As `xz --extreme`: up to twice as long, for a percent at best.
+    /// Like `xz --extreme`, this takes up to twice as long and makes the image 1 % smaller at best.
     #[arg(long, hide_short_help = true)]
     pub(crate) xz_extreme: bool,
 }

@@ -37,8 +37,8 @@ pub(crate) struct StalenessArgs {
 pub(crate) struct OrderingProfileArgs {
     /// Order the image by this profile
     ///
-    /// A profile of `coldpress profile merge`, of this release or an older one, or a trace.
-    /// Warnings name what the source does not have.
+    /// A profile that `coldpress profile merge` wrote for this release of the program or an older
+    /// one, or a trace. Warnings name what the source no longer has.
     #[arg(long, value_name = "FILE", conflicts_with = "plan")]
     pub(crate) profile: Option<PathBuf>,
 
@@ -56,10 +56,10 @@ pub(crate) struct OrderingProfileArgs {
     )]
     pub(crate) min_share: f64,
 
-    /// End without an image if more than this percentage of the profile is stale
+    /// Fail, and write no image, if more than this percentage of the profile is stale
     ///
-    /// What the source no longer has is stale. `coldpress profile check` prints the percentage of
-    /// stale paths and that of stale bytes; the larger one counts.
+    /// A file is stale if the source no longer has it. `coldpress profile check` prints the
+    /// percentages of stale paths and of stale bytes; the larger one counts.
     #[arg(
         hide_short_help = true,
         long,

@@ -10,10 +10,10 @@ use coldpress_report::typed::parse_size_bytes;
 pub(crate) struct ReadaheadArgs {
     /// How far the kernel reads ahead in the mount: a size, kernel or disk [default: disk]
     ///
-    /// A size, for example 0 or 16K, is set after the mount. disk is what a stick or an ordinary
-    /// disk has: 128K before the mount, which SquashFS raises to four blocks. kernel is what a loop
-    /// device has by itself, up to 4M, also raised to four blocks. Several, separated by commas,
-    /// are compared. docs/readahead.md has more.
+    /// disk is the 128K of sticks and ordinary disks; kernel is what the loop device has, often
+    /// 2.5M or 4M. SquashFS raises both to at least four blocks when it mounts. A size, for example
+    /// 0 or 16K, is set after the mount, so SquashFS does not raise it. coldpress compares several
+    /// values, separated by commas. See docs/readahead.md.
     #[arg(
         long = "readahead",
         value_name = "LIST",

@@ -7,16 +7,16 @@ use clap::{Args, ValueEnum};
 pub(crate) struct RecorderArgs {
     /// How to record: auto, kernel, fuse or opens [default: auto]
     ///
-    /// kernel: events of the kernel, from a mounted image, page by page and proven cold. Needs root
-    /// and Linux 6.12.
+    /// kernel: records events of the kernel for a mounted image, page by page, and proves that the
+    /// start was cold. Needs root and Linux 6.12 or later.
     ///
-    /// fuse: requests to an image that is mounted in user space, page by page. Needs no root where
-    /// fusermount3 exists.
+    /// fuse: records requests to an image that is mounted in user space, page by page. Does not
+    /// need root if fusermount3 is installed.
     ///
-    /// opens: the system calls that name files, from the directory itself, without root. All pages
-    /// of an opened file count as possibly used.
+    /// opens: records the system calls that name files, in the directory itself. Does not need
+    /// root. All pages of an opened file count as possibly used.
     ///
-    /// auto: the first of them that works here. coldpress then says why the better ones do not
+    /// auto: takes the first of these that works here. coldpress says why those before it do not
     /// work.
     #[arg(
         long,

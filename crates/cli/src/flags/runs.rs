@@ -10,8 +10,8 @@ use coldpress_report::typed::parse_positive;
 pub(crate) struct RunsArgs {
     /// Cold starts to measure of each image [default: 7]
     ///
-    /// Fewer than 6 give no verdict: of two images that are equally fast, one wins all five starts
-    /// too often by chance.
+    /// Fewer than 6 give no verdict: with 5, one of two equally fast images wins every start too
+    /// often by chance.
     #[arg(
         id = "runs",
         long,

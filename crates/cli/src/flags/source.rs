@@ -15,10 +15,10 @@ pub(crate) struct SourceArgs {
 
     /// Syntax of patterns to exclude: gitignore, path, wildcards or regex [default: gitignore]
     ///
-    /// The others are those of mksquashfs. `path` is its plain -e: a path in a source, or, after
-    /// `/`, `./` or `../`, a path in the file system. `wildcards` is its -wildcards, with groups
-    /// like `!(*.so|*.a)`. `regex` is its -regex. In the last two, `... ` before a pattern makes it
-    /// match in every directory.
+    /// `path`, `wildcards` and `regex` are those of mksquashfs. `path` is its -e alone: a path in a
+    /// source or, if it begins with `/`, `./` or `../`, a path in the file system. `wildcards` is
+    /// its -wildcards, with groups like `!(*.so|*.a)`. `regex` is its -regex. With `wildcards` and
+    /// `regex`, `... ` before a pattern makes it match in every directory.
     #[arg(
         long,
         value_name = "HOW",
@@ -32,21 +32,22 @@ pub(crate) struct SourceArgs {
 
     /// Keep what matches even if it is excluded; may be repeated
     ///
-    /// A pattern as in a `.gitignore` file. If it matches below an excluded directory, the
-    /// directories on the way stay too.
+    /// A pattern as in a `.gitignore` file. If it matches in an excluded directory, the image also
+    /// keeps the directories that lead there.
     #[arg(long, value_name = "PATTERN", hide_short_help = true)]
     pub(crate) include: Vec<String>,
 
-    /// Obey files of this name in the sources; may be repeated
+    /// Read patterns to exclude from files of this name in the sources; may be repeated
     ///
-    /// As git obeys `.gitignore`: the patterns in each file apply to its directory and below.
+    /// They work like `.gitignore` in git: the patterns in a file apply to its directory and those
+    /// below.
     #[arg(long, value_name = "NAME", hide_short_help = true)]
     pub(crate) ignore_file: Vec<String>,
 
     /// Do not enter other file systems
     ///
-    /// Directories on which other file systems are mounted stay in the image, empty; `=leave`
-    /// leaves them out too.
+    /// Directories on which other file systems are mounted are empty in the image; `=leave` leaves
+    /// them out.
     #[arg(
         long,
         value_name = "HOW",
@@ -61,7 +62,7 @@ pub(crate) struct SourceArgs {
 
     /// Enter directories only to this depth
     ///
-    /// With 1, the image holds what is in the root directory, and the directories there are empty.
+    /// With 1, the image has what is in the root directory, and the directories in it are empty.
     #[arg(long, value_name = "LEVELS", hide_short_help = true)]
     pub(crate) max_depth: Option<u32>,
 
@@ -118,11 +119,11 @@ pub(crate) struct MetadataArgs {
     )]
     pub(crate) root_mode: Option<String>,
 
-    /// The owner of the root directory, unless there is one for everything
+    /// The owner of the root directory, unless --uid or --all-root is given
     #[arg(long, value_name = "USER", hide_short_help = true)]
     pub(crate) root_uid: Option<String>,
 
-    /// The group of the root directory, unless there is one for everything
+    /// The group of the root directory, unless --gid or --all-root is given
     #[arg(long, value_name = "GROUP", hide_short_help = true)]
     pub(crate) root_gid: Option<String>,
 
@@ -135,19 +136,20 @@ pub(crate) struct MetadataArgs {
 
     /// The modification time of everything
     ///
-    /// Cannot be combined with `SOURCE_DATE_EPOCH`, unless it is `inode`.
+    /// If the environment has `SOURCE_DATE_EPOCH`, TIME can only be `inode`.
     #[arg(long, value_name = "TIME", hide_short_help = true)]
     pub(crate) inode_time: Option<String>,
 
     /// The modification time of the image [default: the newest in the tree]
     ///
-    /// Cannot be combined with `SOURCE_DATE_EPOCH`, unless it is `inode`.
+    /// If the environment has `SOURCE_DATE_EPOCH`, TIME can only be `inode`.
     #[arg(long, value_name = "TIME", hide_short_help = true)]
     pub(crate) image_time: Option<String>,
 
     /// Leave out extended attributes whose names match; may be repeated
     ///
-    /// A POSIX extended regular expression that matches anywhere in a name like `user.comment`.
+    /// REGEX is a POSIX extended regular expression. It may match anywhere in a name such as
+    /// `user.comment`.
     #[arg(long, value_name = "REGEX", hide_short_help = true)]
     pub(crate) xattr_exclude: Vec<String>,
 
@@ -158,15 +160,15 @@ pub(crate) struct MetadataArgs {
     /// Add an extended attribute to everything; may be repeated
     ///
     /// The value is taken literally, or decoded after `0s` (Base64), `0x` (hexadecimal) or `0t`
-    /// (text in which `\000` is an octal byte). An attribute of `user.` goes to files and
+    /// (text in which `\000` is an octal byte). Attributes in `user.` are added to files and
     /// directories only.
     #[arg(long, value_name = "NAME=VALUE", hide_short_help = true)]
     pub(crate) xattr_add: Vec<String>,
 
     /// Label everything according to this `file_contexts` file
     ///
-    /// Sets `security.selinux` as setfiles(8) would. Of several lines that match a path, the last
-    /// one decides, but a line without special characters wins.
+    /// Sets `security.selinux` as setfiles(8) would. If several lines match a path, one without
+    /// special characters decides, otherwise the last one.
     #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub(crate) selinux: Option<PathBuf>,
 }

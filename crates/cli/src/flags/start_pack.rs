@@ -7,12 +7,12 @@ use coldpress_report::typed::parse_size_bytes;
 /// Whether an image gets a start pack.
 #[derive(Debug, Args)]
 pub(crate) struct StartPackArgs {
-    /// Add the pages of the recorded start to the image, up to this size
+    /// Append a start pack, the pages of the recorded start, up to this size
     ///
-    /// `+10%` is a tenth of the image's size, `20M` an absolute size. The start pack lies after the
-    /// image, which stays as it is: the kernel mounts it as before, and `coldpress mount`, `run`
-    /// and `squashfuse` read the pack first. It pays where the start needs little of large files.
-    /// See docs/start-pack.md.
+    /// `+10%` is a tenth of the image's size, `20M` an absolute size. The start pack follows the
+    /// image and does not change it: the kernel mounts the image as before, and `coldpress mount`,
+    /// `run` and `squashfuse` read the pack first. A pack helps if the start needs small parts of
+    /// large files. See docs/start-pack.md.
     #[arg(
         long,
         value_name = "SIZE",

@@ -12,12 +12,12 @@ use crate::flags::place::PlaceArgs;
 
 /// Mount an image in user space (FUSE)
 ///
-/// For users who may not mount through the kernel. Needs no root, but `fusermount3` of the package
-/// fuse3. Returns when the files are there, and serves the mount in the background until
-/// `fusermount3 -u DIR` ends it.
+/// This is for users who may not mount through the kernel. It does not need root, only
+/// `fusermount3` from the package fuse3. The command returns when the files can be read, and serves
+/// the mount in the background until you unmount it with `fusermount3 -u DIR`.
 ///
-/// If the image is damaged, programs get an I/O error for the file in question. mount reports it
-/// once, in the system log, or on standard error with --foreground.
+/// If a file in the image is damaged, programs that read it get an I/O error. mount reports each
+/// such file once: in the system log, or on standard error with --foreground.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example:
@@ -31,13 +31,13 @@ pub(crate) struct MountArgs {
     #[arg(value_name = "DIR")]
     pub(crate) directory: PathBuf,
 
-    /// Stay in the foreground until it is unmounted; Ctrl-C unmounts it
+    /// Stay in the foreground until the image is unmounted; Ctrl-C unmounts it
     #[arg(short, long)]
     pub(crate) foreground: bool,
 
     /// Memory for decompressed blocks [default: 64M]
     ///
-    /// The pages in the kernel's cache come on top. At least one block is cached.
+    /// The kernel's page cache is not included. mount always caches at least one block.
     #[arg(
         long,
         value_name = "SIZE",
@@ -47,28 +47,29 @@ pub(crate) struct MountArgs {
     )]
     pub(crate) cache: u64,
 
-    /// Threads that answer [default: as many as this process may use]
+    /// Threads that answer requests [default: as many as this process may use]
     ///
-    /// The same number of helper threads decompress. The default is at least two, so that a small
-    /// file need not wait for a large one.
+    /// As many helper threads decompress blocks. The default is at least two, so that a read of a
+    /// small file does not wait for one of a large file.
     #[arg(short = 'j', long, value_name = "N", value_parser = parse_positive::<NonZeroUsize>)]
     pub(crate) threads: Option<NonZeroUsize>,
 
-    /// Decompress ahead what this profile names [default: IMAGE.profile]
+    /// Prefetch what this profile names [default: IMAGE.profile]
     ///
-    /// May also be a trace. Without this flag, mount takes IMAGE.profile beside the image if it
-    /// exists, otherwise the file `/.coldpress.profile` in the image. It decompresses what at least
-    /// half of the recordings needed, in that order, into at most half of the cache, on processors
-    /// that are not busy with answers. It gives up if programs ask for less than a fourth of what
-    /// it has decompressed.
+    /// FILE may also be a trace. Without this flag, mount takes IMAGE.profile beside the image, or
+    /// else the file `/.coldpress.profile` in the image, if one of them exists. Before programs ask
+    /// for them, mount decompresses the blocks that at least half of the recordings needed, in the
+    /// order of the profile. Requests come first, and prefetched blocks take at most half of the
+    /// cache. mount stops prefetching if programs request less than a fourth of the prefetched
+    /// blocks.
     #[arg(long, value_name = "FILE")]
     pub(crate) profile: Option<PathBuf>,
 
-    /// Decompress nothing ahead, even if the image has a profile
+    /// Do not prefetch, even if the image has a profile
     #[arg(long, conflicts_with = "profile", hide_short_help = true)]
     pub(crate) no_profile: bool,
 
-    /// Bytes of the image to read ahead per second, on average [default: no limit]
+    /// Bytes of the image to prefetch per second, on average [default: no limit]
     #[arg(
         long,
         value_name = "SIZE",
@@ -79,8 +80,8 @@ pub(crate) struct MountArgs {
 
     /// Print at the end how the mount was used, and whether prefetching helped
     ///
-    /// On standard error with --foreground, otherwise in the system log. SIGUSR1 makes any mount
-    /// print it.
+    /// Goes to standard error with --foreground, otherwise to the system log. Any mount also prints
+    /// this when it receives SIGUSR1.
     #[arg(long)]
     pub(crate) stats: bool,
 
@@ -93,8 +94,8 @@ pub(crate) struct MountArgs {
     /// offset=BYTES and subdir=PATH are the same as --offset and --subdir. uid=N and gid=N set the
     /// owner and group of everything. timeout=SECONDS unmounts the image after this time without a
     /// request, if nobody uses it. `allow_other` lets other users in; owners and modes of files
-    /// then count, and /etc/fuse.conf must say `user_allow_other`. `default_permissions` makes them
-    /// count for you too. `notify_pipe=PATH` writes `s` to this named pipe when the image is
+    /// then apply, and /etc/fuse.conf must contain `user_allow_other`. With `default_permissions`,
+    /// they apply to you too. `notify_pipe=PATH` writes `s` to this named pipe when the image is
     /// mounted, or `f` if it cannot be mounted; `notify_fd=N` does the same for an open pipe. ro,
     /// nodev and nosuid are always on.
     #[arg(short = 'o', value_name = "OPTIONS", value_delimiter = ',')]

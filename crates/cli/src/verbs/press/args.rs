@@ -18,14 +18,15 @@ use crate::flags::start_pack::StartPackArgs;
 /// Record a cold start, build an image in that order, and measure the gain
 ///
 /// Records a cold start of COMMAND from SOURCE, plans the order of the image from it, and builds
-/// and verifies IMAGE. Then it measures cold and warm starts in turn, on the chosen device: from
-/// IMAGE, from an image with the same settings without the plan, and from one of mksquashfs if that
-/// is installed. It proves that each cold start is cold.
+/// and verifies IMAGE. Then it measures cold and warm starts on the chosen device, in turns: from
+/// IMAGE, from an image with the same settings but no plan, and, if mksquashfs is installed, from
+/// an image that it builds. For each cold start, press proves that the caches were empty.
 ///
-/// Measuring needs root. Without root, press records what it can (--recorder), builds and verifies
-/// IMAGE, says what is missing, and ends with exit status 1.
+/// Measuring needs root. Without root, press records less exactly (see --recorder), builds and
+/// verifies IMAGE, says what is missing, and ends with exit status 1.
 ///
-/// If SOURCE is a container image and there is no COMMAND, starts the image's own inside it.
+/// If SOURCE is a container image and you give no COMMAND, press starts the image's own command
+/// inside the image.
 #[derive(Debug, Args)]
 #[command(
     mut_arg("command", |arg| arg.required(false)),
@@ -42,8 +43,7 @@ pub(crate) struct PressArgs {
 
     /// The image to write
     ///
-    /// While press works, it keeps up to three more images in a directory beside IMAGE, on the same
-    /// disk.
+    /// While press runs, up to three more images take space in a directory beside IMAGE.
     #[arg(short, long, value_name = "IMAGE")]
     pub(crate) output: PathBuf,
 
@@ -58,22 +58,22 @@ pub(crate) struct PressArgs {
 
     /// Compare with this image as well; may be repeated
     ///
-    /// An image of the same application, made by any tool. Starts from it take turns with the
-    /// others.
+    /// An image of the same application, made by any tool. press starts from it in the same turns
+    /// as from the others.
     #[arg(long, value_name = "IMAGE")]
     pub(crate) against: Vec<PathBuf>,
 
     /// Write the report to this file, as HTML
     ///
-    /// One file that needs no network. It has box plots of cold and warm starts, bars of size,
-    /// reads and bytes, and the conditions of the measurement.
+    /// The page is one file and loads nothing from the network. It shows box plots of cold and warm
+    /// starts, bars for size, reads and bytes, and the conditions of the measurement.
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Option<PathBuf>,
 
     /// Write every sample to this file, as JSON
     ///
-    /// Writes the same as --json prints, which includes each start with its times, reads, bytes and
-    /// the proof that it was cold.
+    /// This is what --json prints. It has the times, reads and bytes of each start, and the proof
+    /// that the start was cold.
     #[arg(long, value_name = "FILE")]
     pub(crate) samples: Option<PathBuf>,
 
@@ -83,9 +83,9 @@ pub(crate) struct PressArgs {
 
     /// Choose compressor, level, block size and tail ends by prediction
     ///
-    /// Compresses samples of SOURCE and predicts how long the recorded start, or that of the
-    /// profile, takes from different images on this device, as `coldpress tune` does. Then builds
-    /// the image that tune recommends.
+    /// As `coldpress tune` does, press compresses samples of SOURCE, predicts the start from many
+    /// possible images on the device, and chooses one. Then it builds that image. The start is the
+    /// recorded one, or that of --profile.
     #[arg(long,
         conflicts_with_all = ["compressor", "level", "block_size", "tails", "store", "plan"])]
     pub(crate) tune: bool,
@@ -108,8 +108,8 @@ pub(crate) struct PressArgs {
 
     /// Write the recording to this file as a profile
     ///
-    /// A text file that orders later releases. It includes the lengths and hashes of the files that
-    /// were read.
+    /// A text file. With --profile, it also orders the images of later releases of the program. It
+    /// includes the lengths and hashes of the files that were read.
     #[arg(
         hide_short_help = true,
         long,

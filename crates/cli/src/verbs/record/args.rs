@@ -12,16 +12,18 @@ use crate::flags::recorder::RecorderArgs;
 
 /// Record what a start of COMMAND reads from SOURCE
 ///
-/// As root, builds a temporary image of SOURCE, mounts it through the kernel and starts COMMAND
-/// with cold caches. Writes every page that COMMAND read or mapped, and every file that it opened
-/// or looked up, in order. Without root, records from a mount in user space, or, if that is not
-/// possible, from SOURCE itself and without pages; see --recorder.
+/// As root, record builds a temporary image of SOURCE, mounts it through the kernel and starts
+/// COMMAND with empty caches. It writes every page that COMMAND read or mapped, and every file that
+/// COMMAND opened or looked up, in order. Without root, it records from a mount in user space. If
+/// that is not possible, it starts COMMAND from SOURCE itself and records whole files instead of
+/// pages. See --recorder.
 ///
-/// If SOURCE is a container image and there is no COMMAND, starts the image's own inside it.
+/// If SOURCE is a container image and you give no COMMAND, record starts the image's own command
+/// inside the image.
 ///
-/// With --mounted, records what a running system reads from a SquashFS that is already mounted,
-/// until COMMAND ends, --for has passed, or a signal arrives. --boot writes systemd units that do
-/// so from early in the boot.
+/// With --mounted, record writes what a running system reads from a SquashFS image that is already
+/// mounted, until COMMAND ends, the time of --for has passed, or a signal arrives. --boot writes
+/// systemd units that record in this way from early in the boot on.
 #[derive(Debug, Args)]
 #[command(
     mut_arg("command", |arg| arg.required(false)),
@@ -58,22 +60,24 @@ pub(crate) struct RecordArgs {
     )]
     pub(crate) runs: NonZeroU64,
 
-    /// Seconds after which the start is over, ready or not
+    /// Seconds after which the recording ends, even if COMMAND is not ready
     ///
-    /// record then ends COMMAND as if it were ready, first with SIGTERM. --timeout does not apply.
+    /// record then ends COMMAND, first with SIGTERM, and the recording counts as complete.
+    /// --timeout does not apply.
     #[arg(long = "for", value_name = "SECONDS", value_parser = parse_positive::<NonZeroU64>)]
     pub(crate) limit_s: Option<NonZeroU64>,
 
     /// Measure how much recording slows the start down
     ///
-    /// Starts with and without recording take turns.
+    /// record alternates starts with and without recording.
     #[arg(long)]
     pub(crate) cost: bool,
 
-    /// Record what anyone uses of the SquashFS that is mounted on DIR
+    /// Record what all programs use of the SquashFS image that is mounted on DIR
     ///
-    /// The start ends with COMMAND, with --ready, with --for, or on SIGINT or SIGTERM; then record
-    /// writes the trace. Needs root and Linux 6.12. record does not empty any cache.
+    /// The recording ends when COMMAND ends or is ready (--ready), when the time of --for has
+    /// passed, or on SIGINT or SIGTERM. Then record writes the trace. It does not empty any cache
+    /// first. Needs root and Linux 6.12 or later.
     #[arg(
         long,
         value_name = "DIR",

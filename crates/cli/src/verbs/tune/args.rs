@@ -19,15 +19,16 @@ use crate::flags::source::SourceArgs;
 
 /// Choose how to build an image of SOURCE, without building any
 ///
-/// Compresses samples of SOURCE with each compressor, level and block size, and predicts a cold
-/// start from each possible image. Compares start, size, build time, memory and page cache, and
-/// prints the images that no other beats in all of them, beside the defaults of other tools.
-/// Recommends one for the device, says why, and prints the options with which coldpress and other
-/// tools build it.
+/// tune compresses samples of SOURCE with each compressor, level and block size, and predicts a
+/// cold start from each possible image. It compares start, size, build time, memory and page cache.
+/// It prints the images that no other image beats and, for comparison, what other tools build by
+/// default. It recommends one image for the device, says why, and prints the options with which
+/// coldpress and other tools build it.
 ///
-/// The start is that of a trace or profile; otherwise tune starts COMMAND from SOURCE and records
-/// it. Without any of them, tune predicts reading everything, as extracting an image does.
-/// docs/tune.md explains how it chooses, and docs/cost-model.md how it predicts.
+/// tune takes the start from a trace or profile; otherwise it starts COMMAND from SOURCE and
+/// records the start. Without any of these, it predicts the time to read the whole image once, as
+/// when extracting it. docs/tune.md explains how it chooses, and docs/cost-model.md how it
+/// predicts.
 #[derive(Debug, Args)]
 #[command(
     mut_arg("command", |arg| arg.required(false)),
@@ -52,38 +53,38 @@ pub(crate) struct TuneArgs {
     #[command(flatten)]
     pub(crate) device: DevicesArgs,
 
-    /// Recommend the image whose largest loss on any of the media is least
+    /// Recommend the image whose largest loss on any medium is smallest
     ///
-    /// The loss is how much longer a start takes on a medium than from the image that starts
-    /// soonest there.
+    /// The loss on a medium is how much longer a start takes than from the image that starts
+    /// soonest on that medium.
     #[arg(long, hide_short_help = true)]
     pub(crate) robust: bool,
 
     #[command(flatten)]
     pub(crate) readahead: ReadaheadArgs,
 
-    /// Predict the start in this profile
+    /// Predict the start that this profile describes
     #[arg(long, value_name = "FILE", conflicts_with_all = ["trace", "command"])]
     pub(crate) profile: Option<PathBuf>,
 
     #[command(flatten)]
     pub(crate) limits: StalenessArgs,
 
-    /// Predict the start in this trace
+    /// Predict the start that this trace recorded
     #[arg(long, value_name = "TRACE", conflicts_with = "command")]
     pub(crate) trace: Option<PathBuf>,
 
     /// Seconds that the start takes when it reads nothing
     ///
-    /// The time of a warm start. Without it, tune takes the time of the recording and subtracts the
-    /// predicted time of reading. A profile has no times.
+    /// This is the time of a warm start. Without it, tune takes the time of the recording and
+    /// subtracts the predicted time of its reads. A profile has no times.
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, hide_short_help = true)]
     pub(crate) warm: Option<f64>,
 
     /// Let the image grow by this much, to store blocks of the start uncompressed
     ///
-    /// A percentage of its size, `+4%`, or a number of bytes, `+10M`. tune stores the blocks that
-    /// save most time for their bytes, as long as they save any.
+    /// `+4%` is a percentage of the image's size, `+10M` a number of bytes. tune chooses the blocks
+    /// that save the most time for each added byte, and none that save no time.
     #[arg(long, value_name = "+SIZE", value_parser = parse_budget)]
     pub(crate) size_budget: Option<Budget>,
 
@@ -169,6 +170,8 @@ pub(crate) struct TuneArgs {
     pub(crate) json: bool,
 
     /// Threads for samples and for the build [default: as many as this process may use]
+    ///
+    /// tune itself builds nothing: it predicts a build with this many threads.
     #[arg(short = 'j', long, value_name = "N", value_parser = parse_positive::<NonZeroUsize>)]
     pub(crate) threads: Option<NonZeroUsize>,
 
