@@ -26,26 +26,29 @@ const INODE_COUNT_MAX: u32 = u32::MAX - 1;
 const ABSENT: u64 = u64::MAX;
 
 /// The superblock as it lies on disk.
+///
+/// The fields name the tables in another order than that in which they lie: inode, directory,
+/// fragment, export, id, xattr. [`Superblock::parse`] checks it.
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
 #[repr(C)]
 pub struct RawSuperblock {
     /// [`MAGIC`].
     pub magic: U32,
-    /// Number of inodes.
+    /// Number of inodes, at least 1.
     pub inode_count: U32,
-    /// Creation time, seconds since 1970.
+    /// Modification time of the image, seconds since 1970.
     pub modification_time: U32,
-    /// Bytes of a data block.
+    /// Bytes of a data block before compression, a power of two from 4096 to 1048576.
     pub block_size: U32,
-    /// Number of fragment blocks.
+    /// Number of fragment blocks, at most `inode_count`.
     pub fragment_count: U32,
     /// [`Compressor::number`].
     pub compressor: U16,
-    /// Base-2 logarithm of `block_size`.
+    /// Base-2 logarithm of `block_size`, 12 to 20.
     pub block_log: U16,
     /// [`Flags`].
     pub flags: U16,
-    /// Number of user and group ids.
+    /// Number of user and group ids, at least 1.
     pub id_count: U16,
     /// Format version, 4.
     pub version_major: U16,
@@ -59,11 +62,11 @@ pub struct RawSuperblock {
     pub id_table_start: U64,
     /// Start of the xattr id table's header, or all ones.
     pub xattr_table_start: U64,
-    /// Start of the inode table.
+    /// Start of the inode table, before that of the directory table.
     pub inode_table_start: U64,
     /// Start of the directory table.
     pub directory_table_start: U64,
-    /// Start of the index of the fragment table.
+    /// Start of the index of the fragment table, or all ones if `fragment_count` is 0.
     pub fragment_table_start: U64,
     /// Start of the index of the export table, or all ones.
     pub export_table_start: U64,
@@ -142,9 +145,9 @@ impl Flags {
 pub struct Superblock {
     /// Number of inodes; their numbers are 1 to this.
     pub inode_count: u32,
-    /// Creation time, seconds since 1970.
+    /// Modification time of the image, seconds since 1970.
     pub modification_time_s: u32,
-    /// Bytes of a data block.
+    /// Bytes of a data block before compression.
     pub block_size: BlockSize,
     /// Number of fragment blocks.
     pub fragment_count: u32,

@@ -17,15 +17,16 @@ use crate::summary::Summary;
 use crate::tables::{TableWriter, stored_header};
 use crate::{append, data};
 
-/// Writes an image of `source` to the empty file `output`, or behind the image in it that the
-/// source is appended to ([`Source::append_to`]). The superblock comes last; that of an image that
-/// is appended to, when all else is durable.
+/// Writes an image of `source` to the file `output`: data area, tables, and last the superblock.
+///
+/// The file is empty. If the source is appended to an image ([`Source::append_to`]), the file holds
+/// that image, new data goes after it, and the superblock is replaced when all else is durable.
 ///
 /// * `progress`: called after each block; stops the work when it breaks.
 ///
 /// # Errors
 ///
-/// [`Error`]; `output` then holds a part of an image, behind the old one if there is one.
+/// [`Error`]; `output` then holds a part of an image, after the old one if there is one.
 ///
 /// # Cost
 ///
@@ -65,27 +66,29 @@ pub fn write(
     };
     image.finish(summary.image_bytes)?;
     if source.base().is_some() {
-        // From here on the superblock names it.
+        // The superblock must not reach the disk before what it points to.
         output.sync_all().map_err(Error::Write)?;
     }
     image.write_at(&superblock.write(), 0)?;
     drop(busy);
+    count(&mut summary, &superblock, source);
+    Ok(summary)
+}
 
+/// Adds what the superblock and the tree say to the summary.
+fn count(summary: &mut Summary, superblock: &Superblock, source: &Source) {
     summary.used_bytes = superblock.bytes_used;
     summary.inode_count = superblock.inode_count;
     summary.fragment_count = superblock.fragment_count;
     summary.table_bytes = superblock.bytes_used - superblock.inode_table_start;
-    summary.duplicate_files = source.tree.duplicates.len() as u64;
-    summary.duplicate_bytes = source
-        .tree
-        .duplicates
-        .keys()
-        .map(|node| source.size_bytes(*node))
-        .sum();
-    Ok(summary)
+    let duplicates = &source.tree.duplicates;
+    summary.duplicate_files = duplicates.len() as u64;
+    let sizes = duplicates.keys().map(|node| source.size_bytes(*node));
+    summary.duplicate_bytes = sizes.sum();
 }
 
-/// The place at which the data area begins, with what stands before it.
+/// Begins an image: leaves room for the superblock and writes the compressor options. An image to
+/// which the source is appended has both already.
 fn begin<'a>(source: &Source, output: &'a File, options: &Options) -> Result<Sink<'a>, Error> {
     if let Some(base) = source.base() {
         let start = append::start(base.superblock(), options.offset_bytes);
@@ -97,7 +100,7 @@ fn begin<'a>(source: &Source, output: &'a File, options: &Options) -> Result<Sin
     Ok(image)
 }
 
-/// Writes everything behind the data area.
+/// Writes the tables, which follow the data area, and returns the superblock.
 pub(crate) fn write_tables(
     source: &Source,
     order: &Order,
@@ -140,7 +143,7 @@ pub(crate) fn write_tables(
     })
 }
 
-/// The metadata block behind the superblock; nothing where all options have their defaults.
+/// The compressor options, which follow the superblock; empty if all have their defaults.
 pub(crate) fn options_block(options: &Options) -> Vec<u8> {
     let Some(recorded) = options.recorded() else {
         return Vec::new();
