@@ -38,6 +38,16 @@ need_compilers() {
     fi
 }
 
+# Where Python finds what is installed for tests.
+export PYTHONPATH=$PWD/target/python${PYTHONPATH:+:$PYTHONPATH}
+
+# No Debian package has it.
+need_hdiffpatch() {
+    have hdiffz || python3 -c 'import hdiffpatch' 2>/dev/null && return
+    python3 -m pip --version >/dev/null 2>&1 || apt_install python3-pip || return 1
+    python3 -m pip install --quiet --target "$PWD/target/python" hdiffpatch
+}
+
 # The tools that images are compared with and checked by.
 need_peers() {
     have mksquashfs && have unsquashfs || apt_install squashfs-tools || true
@@ -60,6 +70,13 @@ need_peers() {
     have xorriso || apt_install xorriso || true
     have implantisomd5 || apt_install isomd5sum || true
     have fakeroot || apt_install fakeroot || true
+    # Updaters, asked what they transfer.
+    have xdelta3 || apt_install xdelta3 || true
+    have zsync || apt_install zsync || true
+    have casync || apt_install casync || true
+    have bsdiff || apt_install bsdiff || true
+    have rauc && have openssl || apt_install rauc openssl || true
+    need_hdiffpatch || true
     # Signatures of AppImages.
     have gpg && have gpg-agent || apt_install gnupg || true
     # Hash trees.

@@ -15,6 +15,7 @@ mod container_start;
 mod container_user;
 mod containers;
 mod defrag;
+mod delta;
 mod determinism;
 mod diff;
 mod disk;

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use coldpress_delta::Updater;
 use coldpress_dialects::parse_offset;
 use coldpress_image::ImageOffset;
 
@@ -18,7 +19,8 @@ use coldpress_image::ImageOffset;
 #[derive(Debug, Default, Args)]
 #[command(after_long_help = "\
 Example:
-  coldpress diff old.sqfs new.sqfs")]
+  coldpress diff old.sqfs new.sqfs
+  coldpress diff old.sqfs new.sqfs --delta zsync,casync,rauc")]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "each is one flag of the command line"
@@ -85,6 +87,23 @@ pub(crate) struct DiffArgs {
     /// them has, with everything below it. DIR must be empty or must not exist.
     #[arg(long, value_name = "DIR", conflicts_with = "superblock")]
     pub(crate) extract: Option<PathBuf>,
+
+    /// Tell what updaters transfer from FIRST to SECOND instead, and why
+    ///
+    /// A list of xdelta3, zsync, casync, bsdiff, hdiffpatch and rauc. Each is asked by running it
+    /// on both files, which it needs to be installed for; of RAUC, the block hash index is
+    /// computed. The causes come from comparing the images block by block; see docs/releases.md.
+    /// bsdiff takes 17 bytes of memory for each byte of FIRST.
+    #[arg(
+        long,
+        value_name = "UPDATERS",
+        value_delimiter = ',',
+        conflicts_with_all = [
+            "content_only", "superblock", "tree", "no_content", "no_modes", "no_owners",
+            "no_times", "no_xattrs", "no_links", "offset", "second_offset", "extract", "all"
+        ]
+    )]
+    pub(crate) delta: Vec<Updater>,
 
     /// Print every difference of the trees [default: the first 100]
     #[arg(long)]

@@ -1,6 +1,7 @@
 //! `coldpress diff`.
 
 pub(crate) mod args;
+mod delta;
 mod directory;
 mod extract;
 
@@ -41,6 +42,9 @@ struct Report {
 }
 
 pub(super) fn run(args: &DiffArgs, ui: &Ui) -> anyhow::Result<Exit> {
+    if !args.delta.is_empty() {
+        return delta::run(args, ui);
+    }
     let mut report = Report {
         first: args.first.display().to_string(),
         second: args.second.display().to_string(),
