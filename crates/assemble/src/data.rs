@@ -66,6 +66,11 @@ impl DataArea {
         }
     }
 
+    /// Leaves bytes out before the next block.
+    pub fn skip(&mut self, bytes: u64) {
+        self.end += bytes;
+    }
+
     /// Adds the next data block of a file.
     ///
     /// * `len_bytes`: what it holds.

@@ -16,6 +16,7 @@ pub(crate) mod reading;
 pub(crate) mod recorder;
 pub(crate) mod runs;
 pub(crate) mod source;
+pub(crate) mod stable;
 pub(crate) mod start_pack;
 pub(crate) mod study;
 pub(crate) mod tar;

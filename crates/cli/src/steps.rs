@@ -3,6 +3,7 @@
 mod dedup;
 mod hash_tree;
 mod inputs;
+mod stable;
 mod start_pack;
 
 use std::collections::BTreeSet;
@@ -12,7 +13,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, anyhow};
 use coldpress_image::{Image, Offset};
-use coldpress_layout::{Order, Plan};
+use coldpress_layout::{Keeping, Order, Plan};
 use coldpress_report::failure::hint;
 use coldpress_report::text::{NAMED_MAX, plural, quoted, some_of};
 use coldpress_report::units;
@@ -28,6 +29,7 @@ use crate::resolve::ImageSettings;
 pub(crate) use dedup::{compare, find_duplicates, sketch};
 pub(crate) use hash_tree::{hashing, print_tree, protect, tree_files};
 pub(crate) use inputs::{parse_profile, read_plan, read_profile, scan, scan_image};
+pub(crate) use stable::order_stable;
 pub(crate) use start_pack::{add_start_pack, start_pack_line};
 
 /// How many warnings are printed before the rest is only counted.
@@ -123,6 +125,17 @@ pub(crate) fn reuse(
 
 /// Completes a plan to an order, and warns if the plan names what is not there.
 pub(crate) fn order(source: &Source, plan: &Plan, settings: &ImageSettings, ui: &Ui) -> Order {
+    order_of(source, plan, settings, None, ui)
+}
+
+/// The same, with what is kept of an older image.
+fn order_of(
+    source: &Source,
+    plan: &Plan,
+    settings: &ImageSettings,
+    keeping: Option<Keeping<'_>>,
+    ui: &Ui,
+) -> Order {
     let order = || {
         let ImageSettings {
             block_size,
@@ -131,7 +144,7 @@ pub(crate) fn order(source: &Source, plan: &Plan, settings: &ImageSettings, ui: 
             ..
         } = *settings;
         let grouping = group.with(&source.sketches);
-        coldpress_layout::order_grouped(&source.tree, plan, block_size, tails, grouping)
+        coldpress_layout::order_keeping(&source.tree, plan, block_size, tails, grouping, keeping)
     };
     let (order, unmatched) = ui.timed("ordering", "Decide what goes where", order);
     warn_of_unmatched(&unmatched, ui);

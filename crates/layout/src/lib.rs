@@ -18,6 +18,8 @@
 //! files are known to be similar. [`assign`] spends a budget of bytes on blocks that are stored or
 //! compressed by less, where it saves most time.
 //!
+//! [`Keeping`] says what of an older image stays where it was, so that updates are small.
+//!
 //! [`SortFile`] is how other tools are told an order; it is converted to a plan and from one.
 //!
 //! The crate is pure: no files, threads, clock or randomness, and all iteration that reaches a
@@ -41,6 +43,7 @@ mod order;
 mod plan;
 mod settle;
 mod sort;
+mod stable;
 mod tails;
 mod text;
 mod tree;
@@ -52,10 +55,11 @@ pub use block_encoding::{BlockEncoding, EncodedBlocks, EncodingRule};
 pub use error::{Error, PlanRule, SortRule, TreeRule};
 pub use grouping::{Group, Grouping, Sketch, Sketches};
 pub use matching::{How, Matched, Matching, Staleness, match_profile};
-pub use order::{Item, Order, order, order_grouped};
+pub use order::{Alignment, Item, Order, order, order_grouped, order_keeping};
 pub use plan::{Plan, PlanItem};
 pub use settle::settle;
 pub use sort::{Dialect, Finding, Flaw, Loss, SortEntry, SortFile, SortFlag};
+pub use stable::{Former, FormerItem, Keeping, Stability};
 pub use tails::Tails;
 pub use tree::{Kind, Node, NodeId, Tree};
 pub use walk::Place;

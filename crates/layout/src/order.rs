@@ -10,6 +10,7 @@ use crate::finder::Finder;
 use crate::grouping::Grouping;
 use crate::metadata;
 use crate::plan::{Plan, PlanItem};
+use crate::stable::{self, Keeping, Places};
 use crate::tails::{Filling, Tails};
 use crate::tree::{NodeId, Tree};
 
@@ -43,6 +44,18 @@ pub struct Order {
     /// How blocks are packed, by their items' places in `data`. An item's ranges ascend and do not
     /// overlap. What is missing is packed as the image says; ask [`Order::encoding`].
     pub encoding: BTreeMap<usize, Vec<EncodedBlocks>>,
+    /// At which bytes of the image items begin.
+    pub alignment: Alignment,
+}
+
+/// At which bytes of an image items begin, modulo a number. What is not named begins where the item
+/// before it ends.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Alignment {
+    /// The number; below 2 nothing is named.
+    pub bytes: u64,
+    /// By their places in [`Order::data`].
+    pub starts: BTreeMap<usize, u64>,
 }
 
 impl Order {
@@ -113,14 +126,43 @@ pub fn order_grouped(
     tails: Tails,
     grouping: Grouping<'_>,
 ) -> (Order, Vec<Vec<u8>>) {
+    order_keeping(tree, plan, block_size, tails, grouping, None)
+}
+
+/// Completes a plan as [`order_grouped`] does, but for what is kept of an older image: see
+/// [`Keeping`]. What is wanted by the plan, and does not move, is where it was.
+///
+/// # Panics
+///
+/// If `keeping` has nodes that `tree` does not have.
+///
+/// # Cost
+///
+/// As [`order_grouped`], and O(n) in the older image.
+pub fn order_keeping(
+    tree: &Tree,
+    plan: &Plan,
+    block_size: BlockSize,
+    tails: Tails,
+    grouping: Grouping<'_>,
+    keeping: Option<Keeping<'_>>,
+) -> (Order, Vec<Vec<u8>>) {
+    let keeping = keeping.filter(|keeping| !keeping.stability.is_zero());
     let mut unmatched = Unmatched::default();
     let finder = Finder::new(tree, plan);
     let named = resolve(&finder, plan, block_size, &mut unmatched);
     let mut placing = Placing::new(tree, block_size, tails);
     placing.place_named(&named);
-    let hot_items = placing.data.len();
+    let mut hot_items = placing.data.len();
+    let kept = keeping.map(|keeping| {
+        let places = Places::new(keeping.former, tree.nodes.len());
+        let wanted = std::mem::replace(&mut placing, Placing::new(tree, block_size, tails)).data;
+        hot_items = stable::place(&mut placing, &wanted, &places, keeping.stability);
+        (keeping, places)
+    });
     cold::place_rest(&mut placing, grouping);
     let data = placing.data;
+    let alignment = kept.map(|(keeping, places)| stable::alignment(&data, &places, keeping));
     let metadata = metadata::order(tree, &finder, plan, &mut unmatched);
     let rules = block_encoding::rules(&finder, plan, &mut unmatched);
     let order = Order {
@@ -131,6 +173,7 @@ pub fn order_grouped(
         directories: metadata.directories,
         cold_directories: metadata.cold_directories,
         hot_items,
+        alignment: alignment.unwrap_or_default(),
     };
     (order, unmatched.paths)
 }
@@ -258,12 +301,27 @@ impl<'tree> Placing<'tree> {
         }
     }
 
+    /// Whether a file that is all tail has a place in a fragment item.
+    pub(crate) fn is_packed(&self, id: NodeId) -> bool {
+        self.is_all_tail(id) && self.has_fragment[self.tree.tail_of(id).index()]
+    }
+
+    /// Whether a file that is all tail has an item of its own.
+    pub(crate) fn is_stored(&self, id: NodeId) -> bool {
+        self.is_all_tail(id) && self.has_blocks[id.index()]
+    }
+
+    /// Notes that a tail end has a place; returns whether it had one.
+    pub(crate) fn take_tail(&mut self, id: NodeId) -> bool {
+        std::mem::replace(&mut self.has_fragment[id.index()], true)
+    }
+
     /// Packs the tails that are not packed yet, in as many fragment items as it takes.
-    fn place_fragment(&mut self, members: &[NodeId]) {
+    pub(crate) fn place_fragment(&mut self, members: &[NodeId]) {
         let mut filling = Filling::new(self.block_size);
         for &id in members {
             let id = self.tree.tail_of(id);
-            if std::mem::replace(&mut self.has_fragment[id.index()], true) {
+            if self.take_tail(id) {
                 continue;
             }
             let begins = filling.add_tail(self.size_bytes(id));

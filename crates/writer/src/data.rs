@@ -5,6 +5,7 @@
 //! where reading ended, which needs no change of what is written already, since a last block may
 //! be short, and is told in a warning.
 
+mod aligning;
 mod worker;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,6 +22,7 @@ use crate::reader::{self, Jobs, Problem};
 use crate::sink::Sink;
 use crate::source::Source;
 use crate::warning::Warning;
+use aligning::Aligning;
 pub(crate) use worker::is_zero;
 use worker::{Packed, Piece, Worker};
 
@@ -82,6 +84,7 @@ impl Written {
         options: &Options,
         meter: &mut Meter,
     ) -> Result<(), Error> {
+        let aligning = Aligning::new(order);
         ordered(
             Jobs::new(source, order, packed_tails, options.block_size).map(Ok),
             &options.workers(),
@@ -89,12 +92,18 @@ impl Written {
             |worker, job| worker.pack(job),
             |packed| {
                 meter.add(packed.len_bytes)?;
-                self.push(source, packed, output)
+                self.push(source, packed, &aligning, output)
             },
         )
     }
 
-    fn push(&mut self, source: &Source, packed: Packed, output: &mut Sink) -> Result<(), Error> {
+    fn push(
+        &mut self,
+        source: &Source,
+        packed: Packed,
+        aligning: &Aligning,
+        output: &mut Sink,
+    ) -> Result<(), Error> {
         for problem in packed.problems {
             self.note(problem);
         }
@@ -110,6 +119,9 @@ impl Written {
             None => BlockWord::SPARSE,
             Some(block) => {
                 let busy = source.busy(Work::Write);
+                let gap = aligning.gap(&packed.piece, self.area.end);
+                output.append(gap)?;
+                self.area.skip(gap.len() as u64);
                 output.append(&block.bytes)?;
                 drop(busy);
                 self.copied_bytes += if block.is_copied { packed.len_bytes } else { 0 };

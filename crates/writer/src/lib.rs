@@ -5,6 +5,7 @@
 //! gather  what there is: names, metadata, sizes          gather.rs, scan.rs, draft.rs, source.rs
 //! change  owners, modes, times, xattrs to be replaced    overrides.rs
 //! order   what goes where: coldpress_layout              (not here, but sketches.rs)
+//! keep    what an older image has of it                  former.rs, reuse.rs
 //! sample  what candidates would give, without writing    sample.rs
 //! write   data area, tables, superblock                  write.rs, data.rs; what lies where: coldpress_assemble
 //! verify  the image holds what the source holds          verify.rs
@@ -27,6 +28,7 @@ mod disk;
 mod draft;
 mod duplicates;
 mod error;
+mod former;
 mod gather;
 mod held;
 mod identify;
@@ -64,6 +66,7 @@ pub use coldpress_assemble::MetadataLayout;
 pub use description::{Malformed, SourceLine};
 pub use digest::{Digest, Hasher, NotADigest};
 pub use error::Error;
+pub use former::former;
 pub use gather::{Input, SourceOptions, gather};
 pub use identify::{Encoding, Habits, Identity, Numbering, Tool, identify};
 pub use layers::{IndexPlace, Layer, LayerDefect, LayerKind, LayersInput, make_index};

@@ -33,6 +33,8 @@ pub struct Reuse {
     image: Image,
     /// What it has at the path of a node.
     files: HashMap<NodeId, Twin>,
+    /// Whether its blocks are copied even if they would be packed otherwise now.
+    is_kept: bool,
 }
 
 /// A file of an older image at the path of a node.
@@ -73,6 +75,8 @@ pub(crate) struct Candidate<'a> {
     pub(crate) block: StoredBlock,
     /// Whether it is known to hold them.
     pub(crate) is_exact: bool,
+    /// Whether it is copied even if it would be packed otherwise now.
+    pub(crate) is_kept: bool,
 }
 
 impl Reuse {
@@ -88,38 +92,72 @@ impl Reuse {
     /// Reads the older image's metadata, and compresses a dozen of its blocks.
     pub fn new(image: Image, source: &Source, options: &Options) -> Result<Self, Error> {
         check_settings(&image, options)?;
-        let mut files = HashMap::new();
-        // Those with several names, which the source may have as files of their own.
-        let mut known = HashMap::new();
-        let mut samples = Vec::new();
-        coldpress_image::walk(&image, &mut |visited| {
-            let node = source.tree.find(visited.path);
-            let node = node.filter(|node| matches!(source.tree[*node].kind, Kind::File { .. }));
-            if node.is_some_and(|node| files.contains_key(&node)) {
-                return Ok(());
-            }
-            let file = if let Some(file) = known.get(&visited.at) {
-                Arc::clone(file)
-            } else {
-                let Some(file) = visited.file(&image)? else {
-                    return Ok(());
-                };
-                samples.extend(image.stored_blocks(&file).next());
-                samples.extend(file.tail.and_then(|tail| image.stored_fragment(tail)));
-                Arc::new(file)
-            };
-            if visited.inode.link_count > 1 {
-                known.insert(visited.at, Arc::clone(&file));
-            }
-            let is_same = OnceLock::new();
-            files.extend(node.map(|node| (node, Twin { file, is_same })));
-            Ok(())
-        })?;
-        samples.retain(|block| !block.word.is_sparse());
-        let step = samples.len().div_ceil(SAMPLES).max(1);
-        check_encoding(&image, samples.into_iter().step_by(step), options)?;
-        Ok(Self { image, files })
+        let (files, samples) = twins(&image, source)?;
+        check_encoding(&image, samples, options)?;
+        Ok(Self {
+            image,
+            files,
+            is_kept: false,
+        })
     }
+
+    /// As [`new`](Self::new), but the blocks of the older image count as right however they were
+    /// compressed: the result depends on them.
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](Self::new), but for other levels and encoders.
+    pub fn keeping(image: Image, source: &Source, options: &Options) -> Result<Self, Error> {
+        check_settings(&image, options)?;
+        let (files, _) = twins(&image, source)?;
+        Ok(Self {
+            image,
+            files,
+            is_kept: true,
+        })
+    }
+}
+
+/// The files of an older image at the paths of a source, and blocks of it to be tried.
+fn twins(
+    image: &Image,
+    source: &Source,
+) -> Result<(HashMap<NodeId, Twin>, Vec<StoredBlock>), Error> {
+    let mut files = HashMap::new();
+    // Those with several names, which the source may have as files of their own.
+    let mut known = HashMap::new();
+    let mut samples = Vec::new();
+    coldpress_image::walk(image, &mut |visited| {
+        let node = source.tree.find(visited.path);
+        let node = node.filter(|node| matches!(source.tree[*node].kind, Kind::File { .. }));
+        if node.is_some_and(|node| files.contains_key(&node)) {
+            return Ok(());
+        }
+        let file = if let Some(file) = known.get(&visited.at) {
+            Arc::clone(file)
+        } else {
+            let Some(file) = visited.file(image)? else {
+                return Ok(());
+            };
+            samples.extend(image.stored_blocks(&file).next());
+            samples.extend(file.tail.and_then(|tail| image.stored_fragment(tail)));
+            Arc::new(file)
+        };
+        if visited.inode.link_count > 1 {
+            known.insert(visited.at, Arc::clone(&file));
+        }
+        // A duplicate may have another path first, which the older image does not have.
+        let data = node.map(|node| source.tree.data_of(node));
+        let owner = data.filter(|data| Some(*data) != node && !files.contains_key(data));
+        for node in node.into_iter().chain(owner) {
+            let (file, is_same) = (Arc::clone(&file), OnceLock::new());
+            files.insert(node, Twin { file, is_same });
+        }
+        Ok(())
+    })?;
+    samples.retain(|block| !block.word.is_sparse());
+    let step = samples.len().div_ceil(SAMPLES).max(1);
+    Ok((files, samples.into_iter().step_by(step).collect()))
 }
 
 /// The hash of a whole file.
@@ -142,7 +180,7 @@ fn hash(image: &Image, file: &File) -> Result<Hash, Error> {
     Ok(hasher.finish())
 }
 
-fn check_settings(image: &Image, options: &Options) -> Result<(), NotReusable> {
+pub(crate) fn check_settings(image: &Image, options: &Options) -> Result<(), NotReusable> {
     let superblock = image.superblock();
     let found = (
         superblock.compressor,
@@ -174,7 +212,7 @@ fn check_settings(image: &Image, options: &Options) -> Result<(), NotReusable> {
 /// Compresses some blocks again.
 fn check_encoding(
     image: &Image,
-    samples: impl Iterator<Item = StoredBlock>,
+    samples: Vec<StoredBlock>,
     options: &Options,
 ) -> Result<(), Error> {
     let mut packer = options.packer()?;
@@ -198,6 +236,7 @@ impl Source {
             image,
             blocks: Box::new(image.stored_blocks(file)),
             is_exact,
+            is_kept: self.is_kept(image),
         })
     }
 
@@ -209,7 +248,14 @@ impl Source {
             image,
             block,
             is_exact: false,
+            is_kept: self.is_kept(image),
         })
+    }
+
+    /// Whether blocks of an image are copied even if they would be packed otherwise now.
+    fn is_kept(&self, image: &Image) -> bool {
+        let kept = self.reuse.as_ref().filter(|reuse| reuse.is_kept);
+        kept.is_some_and(|reuse| std::ptr::eq(&raw const reuse.image, image))
     }
 
     /// Whether the older image has the tail ends of these files at these places of the fragment
@@ -276,12 +322,16 @@ impl Source {
 
     /// The file of another image whose blocks may be copied, and whether it is the same for sure.
     fn twin(&self, node: NodeId) -> Option<(&Image, &File, bool)> {
+        let older = self.reuse.as_ref();
+        let older = older.and_then(|reuse| Some((reuse, reuse.files.get(&node)?)));
+        if let Some((reuse, twin)) = older.filter(|(reuse, _)| reuse.is_kept) {
+            return Some((&reuse.image, &*twin.file, false));
+        }
         if let Content::Image { image, file } = &self.contents[node.index()] {
             let origin = &self.images[*image as usize];
             return origin.is_copied.then_some((&origin.image, &**file, true));
         }
-        let reuse = self.reuse.as_ref()?;
-        Some((&reuse.image, &*reuse.files.get(&node)?.file, false))
+        older.map(|(reuse, twin)| (&reuse.image, &*twin.file, false))
     }
 }
 
@@ -290,6 +340,7 @@ pub(crate) struct Candidates<'a> {
     image: &'a Image,
     blocks: Box<dyn Iterator<Item = StoredBlock> + 'a>,
     is_exact: bool,
+    is_kept: bool,
 }
 
 impl<'a> Candidates<'a> {
@@ -301,6 +352,7 @@ impl<'a> Candidates<'a> {
             image: self.image,
             block,
             is_exact: self.is_exact,
+            is_kept: self.is_kept,
         })
     }
 }

@@ -64,6 +64,7 @@ mod skip;
 mod snap;
 mod sqlite;
 mod squashfs_layers;
+mod stable;
 mod tar;
 mod timings;
 mod tune;

@@ -9,4 +9,5 @@ mod orders;
 mod plans;
 mod profiles;
 mod sort;
+mod stable;
 mod trees;

@@ -58,7 +58,8 @@ impl<'a> Worker<'a> {
                 encoding,
             } => {
                 // What is packed specially now was not necessarily then.
-                let candidate = candidate.filter(|_| encoding == BlockEncoding::Default);
+                let is_default = encoding == BlockEncoding::Default;
+                let candidate = candidate.filter(|it| is_default || it.is_kept);
                 let known = candidate.and_then(|it| self.copy_known(node, &it));
                 let (stored, problem) = match known {
                     Some(block) => (Some(block), None),
@@ -131,7 +132,8 @@ impl<'a> Worker<'a> {
             // If that of the first is known, so is that the block is another.
             let is_known = source.same_file(*first).is_some();
             let candidate = source.fragment_candidate(*first);
-            let candidate = candidate.filter(|_| encoding == BlockEncoding::Default && !is_known);
+            let is_default = encoding == BlockEncoding::Default;
+            let candidate = candidate.filter(|it| (is_default || it.is_kept) && !is_known);
             Some(self.compress(candidate, true, encoding)?)
         } else {
             None

@@ -24,6 +24,8 @@ mod select;
 mod shared;
 /// The image for recording: each inode and listing has pages of its own.
 mod spread;
+/// Images that keep what an older one has.
+mod stable;
 /// Other files that take the names of those that were found.
 mod swapped;
 /// Archives that are read, and hostile ones.

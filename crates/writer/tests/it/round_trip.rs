@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use crate::trees::{Entry, built, differences, make, options, scanned, try_build};
 
-fn entry() -> impl Strategy<Value = Entry> {
+pub(crate) fn entry() -> impl Strategy<Value = Entry> {
     let len = prop_oneof![
         0_usize..40,
         4090_usize..4102,
@@ -24,7 +24,7 @@ fn entry() -> impl Strategy<Value = Entry> {
     })
 }
 
-fn name() -> impl Strategy<Value = String> {
+pub(crate) fn name() -> impl Strategy<Value = String> {
     prop_oneof!["[a-f]{1,2}", "[ -.0-~\u{e4}-\u{ff}]{3,20}"]
 }
 
@@ -39,7 +39,7 @@ fn compressor() -> impl Strategy<Value = Option<Compressor>> {
 }
 
 /// A plan that names some of the paths, in any order, in any role.
-fn plan(paths: &[Vec<u8>], picks: &[(prop::sample::Index, u8)]) -> Plan {
+pub(crate) fn plan(paths: &[Vec<u8>], picks: &[(prop::sample::Index, u8)]) -> Plan {
     let mut plan = Plan::default();
     for (index, role) in picks {
         let path = index.get(paths).clone();

@@ -11,6 +11,7 @@ use crate::flags::image::ImageArgs;
 use crate::flags::profile::OrderingProfileArgs;
 use crate::flags::pseudo_files::PseudoFileArgs;
 use crate::flags::source::SourceArgs;
+use crate::flags::stable::StableArgs;
 use crate::flags::start_pack::StartPackArgs;
 use crate::flags::tar::TarArgs;
 use crate::flags::verity::{HashTreeArgs, TreeForm};
@@ -109,6 +110,9 @@ pub(crate) struct BuildArgs {
     /// everything.
     #[arg(long, value_name = "OLD")]
     pub(crate) reuse: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) stable: StableArgs,
 
     /// Begin the image at this byte of the file, after zeros [default: 0]
     ///

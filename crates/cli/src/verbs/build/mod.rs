@@ -218,7 +218,8 @@ fn build(
         .map(|_| ordering.working_set(&source, ui))
         .transpose()?;
     let plan = ordering.into_plan(&source, inputs, settings, ui)?;
-    let order = steps::order(&source, &plan, settings, ui);
+    let kept = (settings, &options);
+    let order = steps::order_stable(&mut source, &plan, kept, &args.stable, ui)?;
     refuse(is_strict, source.losses().next())?;
     let summary = steps::write("compressing", &source, &order, output, &options, ui)?;
     refuse(is_strict, summary.changed.values().next())?;

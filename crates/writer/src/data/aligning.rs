@@ -1,0 +1,61 @@
+//! Zeros before what shall begin at certain bytes of the image.
+
+use std::collections::HashMap;
+
+use coldpress_layout::{Item, NodeId, Order};
+
+use super::worker::Piece;
+
+/// The greatest alignment: that of the largest block.
+const ALIGN_MAX: usize = 1 << 20;
+
+/// As many zeros as may be needed.
+static ZEROS: [u8; ALIGN_MAX] = [0; ALIGN_MAX];
+
+/// Where items of an order begin.
+pub(super) struct Aligning {
+    bytes: u64,
+    /// Modulo that: the blocks of files, and fragment blocks by their first member.
+    blocks: HashMap<NodeId, u64>,
+    fragments: HashMap<NodeId, u64>,
+}
+
+impl Aligning {
+    pub(super) fn new(order: &Order) -> Self {
+        let mut aligning = Self {
+            bytes: order.alignment.bytes.clamp(1, ALIGN_MAX as u64),
+            blocks: HashMap::new(),
+            fragments: HashMap::new(),
+        };
+        for (place, start) in &order.alignment.starts {
+            match order.data.get(*place) {
+                Some(Item::Blocks(node)) => {
+                    aligning.blocks.insert(*node, *start);
+                }
+                Some(Item::Fragment(members)) => {
+                    let first = members.first().map(|node| (*node, *start));
+                    aligning.fragments.extend(first);
+                }
+                None => {}
+            }
+        }
+        aligning
+    }
+
+    /// The zeros before a block that would begin at `end`.
+    pub(super) fn gap(&self, piece: &Piece, end: u64) -> &'static [u8] {
+        let start = match piece {
+            Piece::Block { node, offset: 0 } => self.blocks.get(node),
+            Piece::Block { .. } => None,
+            Piece::Fragment(members) => {
+                let first = members.first();
+                first.and_then(|(node, _)| self.fragments.get(node))
+            }
+        };
+        let gap = start.map_or(0, |start| {
+            (start % self.bytes + self.bytes - end % self.bytes) % self.bytes
+        });
+        let gap = usize::try_from(gap).unwrap_or_default();
+        ZEROS.get(..gap).unwrap_or_default()
+    }
+}
