@@ -8,8 +8,10 @@ use std::ops::ControlFlow;
 use coldpress_codec::Settings;
 use coldpress_format::BlockSize;
 use coldpress_image::{Image, check};
-use coldpress_layout::{Group, Plan, Tails, order};
-use coldpress_writer::{MetadataLayout, Options, Source, Uncompressed, verify, write};
+use coldpress_layout::{Group, Grouping, Keeping, Plan, Stability, Tails, order_keeping};
+use coldpress_writer::{
+    MetadataLayout, Options, Reuse, Source, Uncompressed, former, verify, write,
+};
 
 /// More content is not built: holes of gigabytes take their time, and no more.
 const CONTENT_MAX_BYTES: u64 = 1 << 20;
@@ -22,7 +24,14 @@ pub(crate) type Packing = (Option<Settings>, BlockSize);
 /// Builds an image of a source, and asserts that it is sound and holds what the source holds.
 ///
 /// A source that cannot be read to its end gives an error, and that is fine.
-pub(crate) fn build(mut source: Source, output: &File, (compression, block_size): Packing) {
+///
+/// * `kept`: an image of which is kept what the source has too, opened twice.
+pub(crate) fn build(
+    mut source: Source,
+    output: &File,
+    (compression, block_size): Packing,
+    kept: Option<[Image; 2]>,
+) {
     if source.content_bytes() > CONTENT_MAX_BYTES || source.tree.nodes.len() > INODES_MAX {
         return;
     }
@@ -46,11 +55,23 @@ pub(crate) fn build(mut source: Source, output: &File, (compression, block_size)
     let mut go_on = |_| ControlFlow::Continue(());
     let found = source.find_duplicates(None, NonZeroUsize::MIN, &mut go_on);
     found.expect("nobody interrupts");
-    let (order, _) = order(
+    let former = kept.and_then(|[image, again]| {
+        let former = former(&image, &source, &options, &mut go_on).ok()?;
+        source.reuse = Some(Reuse::keeping(again, &source, &options).ok()?);
+        Some(former)
+    });
+    let keeping = former.as_ref().map(|former| Keeping {
+        former,
+        stability: Stability::MAX,
+        align_bytes: 0,
+    });
+    let (order, _) = order_keeping(
         &source.tree,
         &Plan::default(),
         options.block_size,
         options.tails,
+        Grouping::None,
+        keeping,
     );
     let Ok(summary) = write(&source, &order, output, &options, &mut go_on) else {
         return;

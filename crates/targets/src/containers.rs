@@ -172,7 +172,7 @@ fn merge(layers: &[Layer]) {
         let merged = gather(&[input], &options, &mut |_| ControlFlow::Continue(()));
         if let Ok(source) = merged {
             let output = tempfile::tempfile().expect("there is a place for temporary files");
-            build(source, &output, (None, BlockSize::MIN));
+            build(source, &output, (None, BlockSize::MIN), None);
         }
     }
 }

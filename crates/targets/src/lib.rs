@@ -23,12 +23,13 @@ mod words;
 pub type Target = fn(&[u8]);
 
 /// Every target and its name.
-pub const TARGETS: [(&str, Target); 22] = [
+pub const TARGETS: [(&str, Target); 23] = [
     ("image", images::image),
     ("listing", images::listing),
     ("start-pack", images::start_pack),
     ("extraction", trees::extraction),
     ("rebuild", trees::rebuild),
+    ("releases", trees::releases),
     ("archive", trees::archive),
     ("container", containers::container),
     ("layers", containers::layers),

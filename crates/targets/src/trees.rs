@@ -1,12 +1,13 @@
 //! What becomes a tree: of files, when an image is extracted, or of an image, when one is built.
 
-use std::fs;
+use std::fs::{self, File};
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use coldpress_codec::Settings;
+use coldpress_delta::regions;
 use coldpress_format::{BlockSize, Body};
 use coldpress_image::{Error, ExtractOptions, Image, extract, walk};
 use coldpress_writer::{Input, Source, SourceOptions, TarDefaults, TarInput, TarOrigin, gather};
@@ -80,8 +81,40 @@ pub(crate) fn rebuild(data: &[u8]) {
             is_copied,
         };
         if let Ok(source) = gathered(&input) {
-            build_in(&stage, source, packing);
+            build_in(&stage, source, packing, None);
         }
+    }
+}
+
+/// Builds an image of an image that keeps what that has, and compares the two block by block.
+pub(crate) fn releases(data: &[u8]) {
+    let open = || Image::new(Box::new(data.to_vec())).ok();
+    let (Some(older), Some(again)) = (open(), open()) else {
+        return;
+    };
+    let superblock = older.superblock();
+    let settings = Settings::new(superblock.compressor, None).ok();
+    let packing = (settings, superblock.block_size);
+    let stage = stage();
+    let path = stage.path().join("image");
+    fs::write(&path, data).expect("the stage is writable");
+    let input = Input::Image {
+        path,
+        offset_bytes: 0,
+        is_copied: false,
+    };
+    let Ok(source) = gathered(&input) else {
+        return;
+    };
+    let output = build_in(&stage, source, packing, Some([older, again]));
+    let mut go_on = || ControlFlow::Continue(());
+    let Some(older) = open() else { return };
+    let _ = regions(&older, &older, data.len() as u64, &mut go_on);
+    if let Ok(new) = Image::new(Box::new(output)) {
+        let new_bytes = new.superblock().bytes_used;
+        let found = regions(&older, &new, new_bytes, &mut go_on);
+        let end = found.iter().flatten().last().map(|region| region.bytes.end);
+        assert!(found.is_err() || end == Some(new_bytes), "{found:?}");
     }
 }
 
@@ -97,7 +130,7 @@ pub(crate) fn archive(data: &[u8]) {
         defaults: TarDefaults::default(),
     });
     if let Ok(source) = gathered(&input) {
-        build_in(&stage, source, (None, BlockSize::MIN));
+        build_in(&stage, source, (None, BlockSize::MIN), None);
     }
 }
 
@@ -107,9 +140,10 @@ fn gathered(input: &Input) -> Result<Source, coldpress_writer::Error> {
     gather(inputs, &options, &mut |_| ControlFlow::Continue(()))
 }
 
-fn build_in(stage: &TempDir, source: Source, packing: Packing) {
+fn build_in(stage: &TempDir, source: Source, packing: Packing, older: Option<[Image; 2]>) -> File {
     let output = tempfile::tempfile_in(stage.path()).expect("the stage is writable");
-    build(source, &output, packing);
+    build(source, &output, packing, older);
+    output
 }
 
 fn stage() -> TempDir {
