@@ -1,7 +1,7 @@
 """Updates between two Debian versions of programs: what each updater transfers, against the predicted start.
 
 usage: releases.py COLDPRESS WORK RUN [NAME...]
-WORK gets packages, trees and images; RUN a JSON file for each pair, and tables in README.md.
+WORK gets packages, trees and images, each made once; RUN a JSON file for each pair, and tables in README.md.
 """
 import json
 import os
@@ -52,7 +52,7 @@ PAIRS = {
 }
 STABILITIES = ("0.2", "0.5", "1")
 # bsdiff sorts all suffixes of the old image, for minutes and in 17 times its bytes; HDiffPatch in ten times.
-SUFFIXES_BYTES_MAX = {"bsdiff": 64 << 20, "hdiffpatch": 256 << 20}
+SUFFIXES_BYTES_MAX = {"bsdiff": 32 << 20, "hdiffpatch": 64 << 20}
 DEVICES = ("usb2", "host")
 
 coldpress, work, run = sys.argv[1], pathlib.Path(sys.argv[2]).absolute(), pathlib.Path(sys.argv[3])
@@ -98,7 +98,8 @@ def recorded(root, command):
 
 
 def mksquashfs(root, image, *options):
-    image.unlink(missing_ok=True)
+    if image.exists():
+        return
     call("mksquashfs", root, image, "-comp", "zstd", "-noappend", "-quiet", "-no-progress", *options)
 
 
@@ -112,6 +113,8 @@ def sort_file(root, trace):
 
 
 def build(root, image, *options):
+    if image.exists():
+        return
     call(coldpress, "-q", "build", root, image, "-c", "zstd", "-l", "15", *options, may_warn=True,
          stderr=subprocess.DEVNULL)
 
