@@ -51,8 +51,9 @@ PAIRS = {
     ),
 }
 STABILITIES = ("0.2", "0.5", "1")
-# bsdiff sorts all suffixes of the old image, for minutes and in 17 times its bytes; HDiffPatch in ten times.
-SUFFIXES_BYTES_MAX = {"bsdiff": 32 << 20, "hdiffpatch": 64 << 20}
+# bsdiff and HDiffPatch sort all suffixes of the old image, for minutes and in 17 and 10 times its bytes; xdelta3
+# takes a minute for 60 MB.
+BYTES_MAX = {"xdelta3": 80 << 20, "bsdiff": 32 << 20, "hdiffpatch": 32 << 20}
 DEVICES = ("usb2", "host")
 
 coldpress, work, run = sys.argv[1], pathlib.Path(sys.argv[2]).absolute(), pathlib.Path(sys.argv[3])
@@ -144,8 +145,8 @@ def images(name, roots, traces):
 def measured(pair, trace):
     """What updaters transfer, and what a start is predicted to wait for."""
     size_bytes = pair["old"].stat().st_size
-    updaters = ["xdelta3", "zsync", "casync", "rauc"]
-    updaters += [name for name, limit in SUFFIXES_BYTES_MAX.items() if size_bytes <= limit]
+    updaters = ["zsync", "casync", "rauc"]
+    updaters += [name for name, limit in BYTES_MAX.items() if size_bytes <= limit]
     delta = json.loads(call(coldpress, "-q", "diff", pair["old"], pair["new"], "--json", "--delta", ",".join(updaters)))
     for row in delta["updaters"]:
         del row["share"]

@@ -15,7 +15,7 @@ pub(crate) struct StableArgs {
     /// not change keep their blocks and their order, and fragment blocks of which no tail end
     /// changed stay whole. What changed is written apart. OLD is compared with the sources first;
     /// see docs/releases.md.
-    #[arg(long, value_name = "OLD")]
+    #[arg(long, value_name = "OLD", hide_short_help = true)]
     pub(crate) stable_from: Option<PathBuf>,
 
     /// How much a small update counts beside a fast start, from 0 to 1

@@ -13,6 +13,7 @@ use crate::flags::readahead::ReadaheadArgs;
 use crate::flags::recorder::RecorderArgs;
 use crate::flags::runs::RunsArgs;
 use crate::flags::source::SourceArgs;
+use crate::flags::stable::StableArgs;
 use crate::flags::start_pack::StartPackArgs;
 
 /// Record a cold start, build an image in that order, and measure the gain
@@ -92,6 +93,9 @@ pub(crate) struct PressArgs {
 
     #[command(flatten)]
     pub(crate) profile: OrderingProfileArgs,
+
+    #[command(flatten)]
+    pub(crate) stable: StableArgs,
 
     #[command(flatten)]
     pub(crate) start_pack: StartPackArgs,

@@ -108,7 +108,7 @@ pub(super) fn run(args: &PressArgs, ui: &Ui) -> anyhow::Result<Exit> {
         plan.write(&mut text)?;
         steps::write_small(output, &text)?;
     }
-    let (built, pack) = press.build(&source, (&plan, start.as_ref()), outputs.image)?;
+    let (built, pack) = press.build(&mut source, (&plan, start.as_ref()), outputs.image)?;
     let pressed = Pressed::new(args, &built, pack, recorder.is_some());
     if !privileged {
         return press.end_without_proof(pressed);
@@ -226,16 +226,19 @@ impl Press<'_> {
     /// The image itself, compared with its source before it takes its place.
     fn build(
         &self,
-        source: &Source,
+        source: &mut Source,
         (plan, start): (&Plan, Option<&Start>),
         output: Output,
     ) -> anyhow::Result<(Summary, Option<PackSummary>)> {
         let Self {
             args, settings, ui, ..
         } = self;
-        let order = steps::order(source, plan, settings, ui);
         let options = settings.build_options(&source.tree, MetadataLayout::Dense);
+        let kept = (settings, &options);
+        let order = steps::order_stable(source, plan, kept, &args.stable, ui)?;
         let built = steps::write("pressing", source, &order, &output, &options, ui)?;
+        // What the image is compared with is built as without.
+        source.reuse = None;
         steps::verify(&output, source, &built, 0, ui)?;
         let pack = args.start_pack.start_pack.zip(start);
         let add = |(limit, start): (_, &Start)| {
