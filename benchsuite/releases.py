@@ -11,16 +11,20 @@ import sys
 
 U13, U14 = "4:7.4.7-1+deb12u13", "4:7.4.7-1+deb12u14"
 JDK = "usr/lib/jvm/java-17-openjdk-amd64/bin/java"
-OFFICE = "usr/lib/libreoffice/program/soffice.bin"
+# Its configuration needs a root of its own, so only its largest libraries are loaded.
+OFFICE = "import ctypes; [ctypes.CDLL(name) for name in ('libmergedlo.so', 'libswlo.so')]"
 # Versions that bookworm and bookworm-security have beside each other, packages of that version, libraries that
 # this machine may lack, and a start.
+PYTHON = (
+    ("3.11.2-6+deb12u8", "3.11.2-6+deb12u9"),
+    "python3.11 python3.11-minimal libpython3.11-stdlib libpython3.11-minimal",
+    "",
+    ["usr/bin/python3.11", "-c", "import asyncio, email.mime.text, http.client, json, sqlite3, ssl"],
+)
 PAIRS = {
-    "python": (
-        ("3.11.2-6+deb12u8", "3.11.2-6+deb12u9"),
-        "python3.11 python3.11-minimal libpython3.11-stdlib libpython3.11-minimal",
-        "",
-        ["usr/bin/python3.11", "-c", "import asyncio, email.mime.text, http.client, json, sqlite3, ssl"],
-    ),
+    "python": PYTHON,
+    # The same in a Debian root: an update of a system, of which little changes.
+    "debian": PYTHON,
     "openjdk": (
         ("17.0.19+10-1~deb12u2", "17.0.21.1+2-1~deb12u1"),
         "openjdk-17-jre-headless",
@@ -34,8 +38,8 @@ PAIRS = {
         "libgpgmepp6 libclucene-core1v5 libclucene-contribs1v5 libexttextcat-2.0-0 libhunspell-1.7-0 libhyphen0"
         " libmythes-1.2-0 libnumbertext-1.0-0 liborcus-0.17-0 liborcus-parser-0.17-0 libboost-locale1.74.0"
         " libboost-thread1.74.0 libboost-chrono1.74.0 librdf0 librasqal3 libraptor2-0 libharfbuzz-icu0 libeot0"
-        " liblangtag1 libyajl2 libxslt1.1 libassuan0 libgpgme11",
-        [OFFICE, "--headless", "--nologo", "--terminate_after_init"],
+        " liblangtag1 libmhash2 libyajl2 libxslt1.1 libassuan0 libgpgme11",
+        ["/usr/bin/python3", "-c", OFFICE],
     ),
     "firefox-esr": (
         ("140.12.0esr-1~deb12u1", "153.7.0esr-1~deb12u1"),
@@ -55,6 +59,8 @@ STABILITIES = ("0.2", "0.5", "1")
 # takes a minute for 60 MB.
 BYTES_MAX = {"xdelta3": 80 << 20, "bsdiff": 32 << 20, "hdiffpatch": 32 << 20}
 DEVICES = ("usb2", "host")
+# Of zstd; the largest programs are compressed sooner with less.
+LEVEL = os.environ.get("COLDPRESS_BENCH_LEVEL", "15")
 
 coldpress, work, run = sys.argv[1], pathlib.Path(sys.argv[2]).absolute(), pathlib.Path(sys.argv[3])
 
@@ -73,11 +79,23 @@ def tree(name, side, version, packages, libraries):
     if root.is_dir():
         return root
     (directory / "packages").mkdir(parents=True, exist_ok=True)
+    if name == "debian":
+        base = work / "base"
+        if not base.is_dir():
+            call("mmdebstrap", "--quiet", "--variant=minbase", "--include=python3,git,perl,vim,gdb", "bookworm", base)
+        call("cp", "-a", base, directory / "unpacked")
     wanted = [f"{package}={version}" for package in packages.split()] + libraries.split()
     for package in wanted:
         call("apt-get", "download", "-qq", package, cwd=directory / "packages", stderr=subprocess.DEVNULL)
     for package in sorted((directory / "packages").iterdir()):
         call("dpkg-deb", "-x", package, directory / "unpacked")
+    for link in list((directory / "unpacked").rglob("*")):
+        # The start is not in a root of its own.
+        if link.is_symlink() and os.readlink(link).startswith("/"):
+            target = (directory / "unpacked").joinpath(os.readlink(link).lstrip("/"))
+            if os.path.lexists(target):
+                link.unlink()
+                link.symlink_to(os.path.relpath(target, link.parent))
     (directory / "unpacked").rename(root)
     return root
 
@@ -90,8 +108,9 @@ def recorded(root, command):
         home.mkdir(exist_ok=True)
         # In the shell, for the place of {root} is known there.
         shell = (
-            'root=$1; shift; export LD_LIBRARY_PATH=$root/usr/lib/x86_64-linux-gnu:$root/usr/lib/libreoffice/program; '
-            'exec "$root/$@"'
+            'root=$1; program=$2; shift 2; lib=$root/usr/lib; '
+            'export LD_LIBRARY_PATH=$lib/libreoffice/program:$lib/x86_64-linux-gnu; '
+            'case $program in /*) ;; *) program=$root/$program ;; esac; exec "$program" "$@"'
         )
         call(coldpress, "-q", "record", root, "-o", trace, "--", "/bin/sh", "-c", shell, "sh", "{root}", *command,
              env={**os.environ, "HOME": str(home)}, stderr=subprocess.DEVNULL, may_warn=True)
@@ -101,7 +120,8 @@ def recorded(root, command):
 def mksquashfs(root, image, *options):
     if image.exists():
         return
-    call("mksquashfs", root, image, "-comp", "zstd", "-noappend", "-quiet", "-no-progress", *options)
+    call("mksquashfs", root, image, "-comp", "zstd", "-Xcompression-level", LEVEL, "-noappend", "-quiet",
+         "-no-progress", *options)
 
 
 def sort_file(root, trace):
@@ -116,7 +136,7 @@ def sort_file(root, trace):
 def build(root, image, *options):
     if image.exists():
         return
-    call(coldpress, "-q", "build", root, image, "-c", "zstd", "-l", "15", *options, may_warn=True,
+    call(coldpress, "-q", "build", root, image, "-c", "zstd", "-l", LEVEL, *options, may_warn=True,
          stderr=subprocess.DEVNULL)
 
 
@@ -155,7 +175,12 @@ def measured(pair, trace):
         said = call(coldpress, "-q", "predict", pair["new"], "--trace", trace, "--device", device, "--warm", "0.001",
                     "--json", may_warn=True, stderr=subprocess.DEVNULL)
         start[device] = json.loads(said)["time_s"] - 0.001
-    return {"new_bytes": delta["second_bytes"], "start_s": start, "regions": delta["regions"], "updaters": delta["updaters"]}
+    return {
+        "new_bytes": delta["second_bytes"],
+        "start_s": start,
+        "regions": delta["regions"],
+        "updaters": delta["updaters"],
+    }
 
 
 def table(result):
@@ -185,7 +210,7 @@ def main():
         result = {contestant: measured(pair, traces["new"]) for contestant, pair in made.items()}
         (run / f"{name}.json").write_text(json.dumps(result, indent=1) + "\n")
         with open(run / "README.md", "a", encoding="utf-8") as readme:
-            readme.write(f"\n## {name}, {versions[0]} to {versions[1]}\n\n{table(result)}\n")
+            readme.write(f"\n## {name}, {versions[0]} to {versions[1]}, zstd -l {LEVEL}\n\n{table(result)}\n")
         print(name, table(result), sep="\n", flush=True)
 
 
