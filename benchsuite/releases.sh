@@ -12,5 +12,5 @@ mkdir -p "$work"
 source=$work
 begin releases "${1:-}"
 python3 benchsuite/releases.py "$coldpress" "$work" "$run" python openjdk libreoffice
-COLDPRESS_BENCH_LEVEL=3 python3 benchsuite/releases.py "$coldpress" "$work" "$run" firefox-esr chromium
+COLDPRESS_BENCH_LEVEL=3 python3 benchsuite/releases.py "$coldpress" "$work" "$run" debian firefox-esr chromium
 finish

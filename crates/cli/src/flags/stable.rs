@@ -26,7 +26,7 @@ pub(crate) struct StableArgs {
     #[arg(
         long,
         value_name = "SHARE",
-        default_value = "0.5",
+        default_value = "0.2",
         value_parser = Stability::parse,
         requires = "stable_from",
         hide_short_help = true
