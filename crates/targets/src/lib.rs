@@ -7,6 +7,7 @@
 //! `fuzz/` calls them with bytes that libFuzzer makes; a test of this crate with those that are
 //! kept in `fuzz/corpus/`.
 
+mod archives;
 mod built;
 mod containers;
 mod descriptions;
@@ -23,7 +24,7 @@ mod words;
 pub type Target = fn(&[u8]);
 
 /// Every target and its name.
-pub const TARGETS: [(&str, Target); 22] = [
+pub const TARGETS: [(&str, Target); 24] = [
     ("image", images::image),
     ("listing", images::listing),
     ("start-pack", images::start_pack),
@@ -32,6 +33,8 @@ pub const TARGETS: [(&str, Target); 22] = [
     ("archive", trees::archive),
     ("container", containers::container),
     ("layers", containers::layers),
+    ("zip", archives::zip),
+    ("start-log", archives::start_log),
     ("sif", containers::sif),
     ("app-image", containers::app_image),
     ("iso", containers::iso),

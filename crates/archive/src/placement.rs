@@ -1,0 +1,186 @@
+//! What moved where in an archive, and what a recorded start would read of the new one.
+
+use std::ops::Range;
+
+use coldpress_trace::{Access, Event, FileAccess, PAGE_SIZE_BYTES, Trace};
+
+/// A part that is not torn apart: an entry, the directory, the end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// Bytes of the old file.
+    pub old: Range<u64>,
+    /// Bytes of the new file; of another length if the entry was decompressed.
+    pub new: Range<u64>,
+    /// Whether a start needs it.
+    pub is_hot: bool,
+}
+
+/// What moved where. What is not in it is gone.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Placement {
+    /// By their old places.
+    pieces: Vec<Piece>,
+}
+
+impl Placement {
+    /// Pieces in any order, which lie apart in the old file.
+    pub fn new(mut pieces: Vec<Piece>) -> Self {
+        pieces.sort_by_key(|piece| (piece.old.start, piece.old.end));
+        Self { pieces }
+    }
+
+    /// The pieces, by their old places.
+    pub fn pieces(&self) -> &[Piece] {
+        &self.pieces
+    }
+
+    /// The pages of the new file that hold what a range of pages of the old one held, ascending.
+    ///
+    /// Of a page that several pieces share, only the hot ones are meant, if there are any.
+    pub fn pages(&self, first_page: u64, last_page: u64) -> Vec<(u64, u64)> {
+        let start = first_page.saturating_mul(PAGE_SIZE_BYTES);
+        let end = last_page.saturating_add(1).saturating_mul(PAGE_SIZE_BYTES);
+        let from = self.pieces.partition_point(|piece| piece.old.end <= start);
+        let touched = self.pieces.get(from..).unwrap_or_default().iter();
+        let touched: Vec<&Piece> = touched.take_while(|piece| piece.old.start < end).collect();
+        let is_some_hot = touched.iter().any(|piece| piece.is_hot);
+        let meant = touched
+            .into_iter()
+            .filter(|piece| piece.is_hot || !is_some_hot);
+        let mut pages: Vec<(u64, u64)> = meant
+            .filter_map(|piece| pages_of(&piece.image_of(start..end)))
+            .collect();
+        pages.sort_unstable();
+        pages.dedup_by(|next, last| {
+            let joins = next.0 <= last.1.saturating_add(1);
+            if joins {
+                last.1 = last.1.max(next.1);
+            }
+            joins
+        });
+        pages
+    }
+
+    /// The trace of a start with the new archive, from that of one with the old archive.
+    ///
+    /// * `path`: of the archive in the trace.
+    pub fn carry(&self, trace: &Trace, path: &[u8]) -> Trace {
+        let mut carried = Trace {
+            header: trace.header.clone(),
+            events: Vec::with_capacity(trace.events.len()),
+        };
+        for event in &trace.events {
+            match event.access.pages().filter(|_| event.path == path) {
+                None => carried.events.push(event.clone()),
+                Some((first, last)) => {
+                    let pages = self.pages(first, last).into_iter();
+                    carried.events.extend(pages.map(|(first, last)| Event {
+                        access: Access::of_pages(first, last, event.access.is_certain()),
+                        ..event.clone()
+                    }));
+                }
+            }
+        }
+        carried
+    }
+}
+
+impl Piece {
+    /// The bytes of the new file that hold some of the old one; all of an entry that was changed.
+    fn image_of(&self, touched: Range<u64>) -> Range<u64> {
+        if self.old.end - self.old.start != self.new.end - self.new.start {
+            return self.new.clone();
+        }
+        let skipped = touched.start.saturating_sub(self.old.start);
+        let left = self.old.end.saturating_sub(touched.end);
+        self.new.start + skipped..self.new.end - left
+    }
+}
+
+fn pages_of(range: &Range<u64>) -> Option<(u64, u64)> {
+    let last = range
+        .end
+        .checked_sub(1)
+        .filter(|last| *last >= range.start)?;
+    Some((range.start / PAGE_SIZE_BYTES, last / PAGE_SIZE_BYTES))
+}
+
+/// Which parts of a file a start used, in the order of their first use.
+///
+/// What was surely needed comes first, then what perhaps was. Pages are all that a recorder sees:
+/// of small parts that share a page, all count.
+///
+/// # Cost
+///
+/// A binary search for each part.
+pub fn used(parts: &[Range<u64>], file: &FileAccess) -> Vec<usize> {
+    let mut used: Vec<(bool, u64, usize)> = Vec::new();
+    for (index, part) in parts.iter().enumerate() {
+        let Some((first, last)) = pages_of(part) else {
+            continue;
+        };
+        let certain = file.touches_certainly(first..=last);
+        let rank = certain.or_else(|| file.touches(first..=last));
+        used.extend(rank.map(|rank| (certain.is_none(), rank, index)));
+    }
+    used.sort_by_key(|&(is_perhaps, rank, index)| {
+        let start = parts.get(index).map_or(0, |part| part.start);
+        (is_perhaps, rank, start)
+    });
+    used.into_iter().map(|(_, _, index)| index).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn placement() -> Placement {
+        let piece = |old, new, is_hot| Piece { old, new, is_hot };
+        Placement::new(vec![
+            piece(0..6000, 8192..14192, false),
+            piece(6000..7000, 0..1000, true),
+            piece(7000..20_480, 20_480..40_960, false),
+        ])
+    }
+
+    #[test]
+    fn pages_go_where_their_bytes_went() {
+        let placement = placement();
+        assert_eq!(placement.pages(0, 0), [(2, 2)]);
+        assert_eq!(
+            placement.pages(1, 1),
+            [(0, 0)],
+            "only the hot piece is meant"
+        );
+        assert_eq!(
+            placement.pages(2, 2),
+            [(5, 9)],
+            "a changed piece counts as a whole"
+        );
+        assert_eq!(placement.pages(9, 9), []);
+    }
+
+    #[test]
+    fn a_trace_is_carried_over() {
+        let text = "coldpress-trace 1\n0 1 R 0-0 /a\n1 1 R 0-0 /b\n2 1 F 1 /a\n3 1 L /a\n";
+        let trace = Trace::parse(text.as_bytes()).expect("a trace");
+        let carried = placement().carry(&trace, b"/a");
+        let pages: Vec<_> = carried
+            .events
+            .iter()
+            .map(|event| event.access.pages())
+            .collect();
+        assert_eq!(pages, [Some((2, 2)), Some((0, 0)), Some((0, 0)), None]);
+    }
+
+    #[test]
+    fn parts_come_by_their_first_certain_use() {
+        let text = "coldpress-trace 1\n0 1 M 0-9 /a\n1 1 F 5 /a\n2 1 F 2 /a\n";
+        let set = Trace::parse(text.as_bytes())
+            .expect("a trace")
+            .working_set();
+        let page = |page: u64| page * PAGE_SIZE_BYTES..(page + 1) * PAGE_SIZE_BYTES;
+        let parts = [page(0), page(2), page(5), page(20), 7..7];
+        assert_eq!(used(&parts, &set.files[0]), [2, 1, 0]);
+    }
+}
