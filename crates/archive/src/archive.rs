@@ -7,6 +7,7 @@ use coldpress_trace::FileAccess;
 
 use crate::asar::Asar;
 use crate::error::Error;
+use crate::jimage::Jimage;
 use crate::placement::used;
 use crate::start_log::StartLog;
 use crate::zip::Zip;
@@ -21,6 +22,8 @@ pub enum Archive {
     Zip(Zip),
     /// An archive of Electron.
     Asar(Asar),
+    /// The modules of a JDK, which only `jlink` writes.
+    Jimage(Jimage),
 }
 
 /// A file in an archive.
@@ -30,6 +33,13 @@ pub struct Part<'a> {
     pub name: &'a [u8],
     /// Bytes of the archive that belong to it.
     pub range: Range<u64>,
+}
+
+impl<'a> Part<'a> {
+    fn new(name: &'a [u8], range: &Range<u64>) -> Self {
+        let range = range.clone();
+        Self { name, range }
+    }
 }
 
 impl Archive {
@@ -48,14 +58,26 @@ impl Archive {
         if let Some(asar) = Asar::read(source)? {
             return Ok(Some(Self::Asar(asar)));
         }
+        if let Some(jimage) = Jimage::read(source)? {
+            return Ok(Some(Self::Jimage(jimage)));
+        }
         Ok(Zip::read(source)?.map(Self::Zip))
     }
 
     /// Whether a file of this name is worth a look.
     pub fn is_likely(name: &[u8]) -> bool {
-        const ENDS: [&[u8]; 10] = [
-            b".ja", b".jar", b".zip", b".asar", b".xpi", b".war", b".whl", b".pyz", b".apk",
+        const ENDS: [&[u8]; 11] = [
+            b".ja",
+            b".jar",
+            b".zip",
+            b".asar",
+            b".xpi",
+            b".war",
+            b".whl",
+            b".pyz",
+            b".apk",
             b".egg",
+            b"/lib/modules",
         ];
         ENDS.iter().any(|end| name.ends_with(end))
     }
@@ -65,19 +87,20 @@ impl Archive {
         match self {
             Self::Zip(zip) => {
                 let entries = zip.entries.iter();
-                let part = entries.map(|entry| Part {
-                    name: &entry.name,
-                    range: entry.range.clone(),
-                });
-                part.collect()
+                let parts = entries.map(|entry| Part::new(&entry.name, &entry.range));
+                parts.collect()
             }
             Self::Asar(asar) => {
                 let files = asar.files.iter();
-                let part = files.map(|file| Part {
-                    name: &file.name,
-                    range: file.range.clone(),
-                });
-                part.collect()
+                files
+                    .map(|file| Part::new(&file.name, &file.range))
+                    .collect()
+            }
+            Self::Jimage(jimage) => {
+                let resources = jimage.resources.iter();
+                resources
+                    .map(|(name, range)| Part::new(name, range))
+                    .collect()
             }
         }
     }
@@ -88,7 +111,8 @@ impl Archive {
         used(&ranges, file)
     }
 
-    /// Places among the parts of those that a log names, in its order, and how many lines name none.
+    /// Places among the parts of those that a log names, in its order, and how many lines name
+    /// none.
     ///
     /// * `path`: of the archive, whose end the log names.
     pub fn used_by_log(&self, log: &StartLog, path: &[u8]) -> (Vec<usize>, usize) {

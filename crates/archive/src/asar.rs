@@ -18,7 +18,7 @@ use std::ops::{ControlFlow, Range};
 use coldpress_image::ReadAt;
 use coldpress_report::text::quoted_bytes;
 
-use crate::bytes::{Sink, size_of, up_to, whole};
+use crate::bytes::{Sink, same_bytes, size_of, up_to, whole};
 use crate::error::{Corrupt, Error, Rule, entry_part};
 use crate::field::number32;
 use crate::placement::{Piece, Placement};
@@ -138,6 +138,26 @@ impl Asar {
             }
         }
         Ok(())
+    }
+
+    /// Whether another archive has the same files with the same contents.
+    ///
+    /// # Errors
+    ///
+    /// If one of them cannot be read.
+    pub fn is_same(
+        &self,
+        source: &dyn ReadAt,
+        new: &Self,
+        new_source: &dyn ReadAt,
+    ) -> Result<bool, Error> {
+        let mut is_same = self.files.len() == new.files.len();
+        for (old, new) in self.files.iter().zip(&new.files) {
+            let old_bytes = (source, old.range.clone());
+            is_same &=
+                old.name == new.name && same_bytes(old_bytes, (new_source, new.range.clone()))?;
+        }
+        Ok(is_same)
     }
 
     /// Writes the archive with these files first; returns what moved where, and its length.

@@ -68,3 +68,20 @@ impl Sink<'_> {
         Ok(())
     }
 }
+
+/// Whether ranges of two archives hold the same.
+pub(crate) fn same_bytes(
+    (source, mut range): (&dyn ReadAt, Range<u64>),
+    (new_source, new_range): (&dyn ReadAt, Range<u64>),
+) -> Result<bool, Error> {
+    let mut start = new_range.start;
+    let mut is_same = new_range.end - start == range.end - range.start;
+    while is_same && range.start < range.end {
+        let len = usize::try_from(range.end - range.start).unwrap_or(usize::MAX);
+        let bytes = whole(source, range.start, len.min(COPY_BYTES), "archive")?;
+        is_same = whole(new_source, start, bytes.len(), "archive")? == bytes;
+        range.start += bytes.len() as u64;
+        start += bytes.len() as u64;
+    }
+    Ok(is_same)
+}

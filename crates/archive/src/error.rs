@@ -154,7 +154,7 @@ pub enum Rule {
 #[non_exhaustive]
 pub enum Refusal {
     /// A signature says what it holds.
-    #[error("is signed ({}); most readers check contents only, others all bytes", quoted_bytes(.by))]
+    #[error("is signed ({}); some readers check all bytes", quoted_bytes(.by))]
     Signed {
         /// The entry or block that says so.
         by: Vec<u8>,

@@ -7,7 +7,7 @@
 //! * [`Archive`]: either kind, as its parts and their places.
 //! * [`Zip`]: entries with their records and local headers as they are; [`Zip::arrange`] decides
 //!   where each goes, [`Zip::write`] writes it.
-//! * [`Asar`]: the same for Electron.
+//! * [`Asar`]: the same for Electron. [`Jimage`]: the modules of a JDK, to read.
 //! * [`StartLog`]: what programs say of the entries that they use; [`used`]: what pages tell.
 //! * [`Placement`]: what moved where, and what a recorded start would read of the new archive.
 //!
@@ -20,6 +20,7 @@ mod asar;
 mod bytes;
 mod error;
 mod field;
+mod jimage;
 mod placement;
 mod start_log;
 mod zip;
@@ -27,6 +28,9 @@ mod zip;
 pub use archive::{Archive, Part};
 pub use asar::{Asar, AsarFile};
 pub use error::{Corrupt, Error, Refusal, Rule};
-pub use placement::{Piece, Placement, used};
+pub use jimage::Jimage;
+pub use placement::{Piece, Placement, Spread, used};
 pub use start_log::{StartLog, jar_log_line};
-pub use zip::{Arrangement, Content, Entry, Finding, Layout, Settings, Storing, Verified, Zip};
+pub use zip::{
+    Arrangement, Content, Entry, Finding, Layout, Settings, Storing, UnknownWord, Verified, Zip,
+};

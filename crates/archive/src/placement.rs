@@ -47,18 +47,17 @@ impl Placement {
         let meant = touched
             .into_iter()
             .filter(|piece| piece.is_hot || !is_some_hot);
-        let mut pages: Vec<(u64, u64)> = meant
-            .filter_map(|piece| pages_of(&piece.image_of(start..end)))
-            .collect();
-        pages.sort_unstable();
-        pages.dedup_by(|next, last| {
-            let joins = next.0 <= last.1.saturating_add(1);
-            if joins {
-                last.1 = last.1.max(next.1);
-            }
-            joins
-        });
-        pages
+        let pages = meant.filter_map(|piece| pages_of(&piece.image_of(start..end)));
+        joined(pages.collect())
+    }
+
+    /// How the hot pieces lie in the old file and in the new one.
+    pub fn hot_spread(&self) -> [Spread; 2] {
+        let hot = || self.pieces.iter().filter(|piece| piece.is_hot);
+        [
+            Spread::of(hot().map(|piece| &piece.old)),
+            Spread::of(hot().map(|piece| &piece.new)),
+        ]
     }
 
     /// The trace of a start with the new archive, from that of one with the old archive.
@@ -85,6 +84,25 @@ impl Placement {
     }
 }
 
+/// How many pages some ranges take, and in how many runs these lie.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Spread {
+    /// Pages.
+    pub pages: u64,
+    /// Runs of pages.
+    pub runs: u64,
+}
+
+impl Spread {
+    fn of<'a>(ranges: impl Iterator<Item = &'a Range<u64>>) -> Self {
+        let pages = joined(ranges.filter_map(pages_of).collect());
+        Self {
+            pages: pages.iter().map(|(first, last)| last - first + 1).sum(),
+            runs: pages.len() as u64,
+        }
+    }
+}
+
 impl Piece {
     /// The bytes of the new file that hold some of the old one; all of an entry that was changed.
     fn image_of(&self, touched: Range<u64>) -> Range<u64> {
@@ -97,6 +115,19 @@ impl Piece {
     }
 }
 
+/// Ranges of pages that do not touch, ascending.
+fn joined(mut pages: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
+    pages.sort_unstable();
+    pages.dedup_by(|next, last| {
+        let joins = next.0 <= last.1.saturating_add(1);
+        if joins {
+            last.1 = last.1.max(next.1);
+        }
+        joins
+    });
+    pages
+}
+
 fn pages_of(range: &Range<u64>) -> Option<(u64, u64)> {
     let last = range
         .end
@@ -105,29 +136,44 @@ fn pages_of(range: &Range<u64>) -> Option<(u64, u64)> {
     Some((range.start / PAGE_SIZE_BYTES, last / PAGE_SIZE_BYTES))
 }
 
-/// Which parts of a file a start used, in the order of their first use.
+/// Which parts of a file a start used, in the order in which it had all of each.
 ///
-/// What was surely needed comes first, then what perhaps was. Pages are all that a recorder sees:
-/// of small parts that share a page, all count.
+/// Pages are all that a recorder sees, and small parts share them. So a part was used if all its
+/// pages were touched, or one that it has for itself. It was read when the last of its pages was:
+/// the first one may have been for the part before. Against the log of Gecko, that gives the same
+/// order (rank correlation 0.95 to 0.99), where the first page gives 0.83.
 ///
 /// # Cost
 ///
-/// A binary search for each part.
+/// A binary search for each page of the parts.
 pub fn used(parts: &[Range<u64>], file: &FileAccess) -> Vec<usize> {
-    let mut used: Vec<(bool, u64, usize)> = Vec::new();
+    let mut used: Vec<(u64, u64, usize)> = Vec::new();
     for (index, part) in parts.iter().enumerate() {
-        let Some((first, last)) = pages_of(part) else {
-            continue;
-        };
-        let certain = file.touches_certainly(first..=last);
-        let rank = certain.or_else(|| file.touches(first..=last));
-        used.extend(rank.map(|rank| (certain.is_none(), rank, index)));
+        let rank = pages_of(part).and_then(|pages| rank_of(part, pages, file));
+        used.extend(rank.map(|rank| (rank, part.start, index)));
     }
-    used.sort_by_key(|&(is_perhaps, rank, index)| {
-        let start = parts.get(index).map_or(0, |part| part.start);
-        (is_perhaps, rank, start)
-    });
+    used.sort_unstable();
     used.into_iter().map(|(_, _, index)| index).collect()
+}
+
+/// When a part was read; `None` if it was not.
+fn rank_of(part: &Range<u64>, (first, last): (u64, u64), file: &FileAccess) -> Option<u64> {
+    file.touches(first..=last)?;
+    let ranks = (first..=last).map(|page| (page, file.touches(page..=page)));
+    let ranks: Vec<(u64, Option<u64>)> = ranks.collect();
+    if let Some(all) = ranks
+        .iter()
+        .map(|(_, rank)| *rank)
+        .collect::<Option<Vec<u64>>>()
+    {
+        return all.into_iter().max();
+    }
+    let is_own = |page: u64| {
+        let start = page * PAGE_SIZE_BYTES;
+        part.start <= start && start + PAGE_SIZE_BYTES <= part.end
+    };
+    let own = ranks.into_iter().filter(|(page, _)| is_own(*page));
+    own.filter_map(|(_, rank)| rank).min()
 }
 
 #[cfg(test)]
@@ -174,13 +220,22 @@ mod tests {
     }
 
     #[test]
-    fn parts_come_by_their_first_certain_use() {
-        let text = "coldpress-trace 1\n0 1 M 0-9 /a\n1 1 F 5 /a\n2 1 F 2 /a\n";
-        let set = Trace::parse(text.as_bytes())
-            .expect("a trace")
-            .working_set();
-        let page = |page: u64| page * PAGE_SIZE_BYTES..(page + 1) * PAGE_SIZE_BYTES;
-        let parts = [page(0), page(2), page(5), page(20), 7..7];
-        assert_eq!(used(&parts, &set.files[0]), [2, 1, 0]);
+    fn parts_come_by_the_time_at_which_they_were_whole() {
+        let text = "coldpress-trace 1\n0 1 R 1-2 /a\n1 1 F 5 /a\n2 1 F 3 /a\n3 1 F 11 /a\n";
+        let trace = Trace::parse(text.as_bytes()).expect("a trace");
+        let set = trace.working_set();
+        let page = |page: u64| page * PAGE_SIZE_BYTES;
+        let parts = [
+            page(2) + 9..page(4),
+            page(1)..page(3),
+            // The second page of it was not touched.
+            page(5) + 9..page(7),
+            page(5)..page(5) + 9,
+            // One page that it has for itself was.
+            page(10)..page(20),
+            page(30)..page(31),
+            7..7,
+        ];
+        assert_eq!(used(&parts, &set.files[0]), [1, 3, 0, 4]);
     }
 }

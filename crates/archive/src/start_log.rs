@@ -205,8 +205,8 @@ mod tests {
         let java = "[0.1s][info][class,load] a.B source: file:/x/app.jar\n\
                     [0.1s][info][class,load] java.lang.Object source: shared objects file\n";
         assert_eq!(used(java, "/x/app.jar", &["a/B.class"]).0, [0]);
-        let spring = "[0.1s][info][class,load] a.B source: jar:nested:/x/app.jar/!BOOT-INF/lib/y.jar!/\n\
-                      [0.2s][info][class,load] a.C source: jar:file:/x/app.jar!/BOOT-INF/classes!/\n";
+        let spring = "[0.1s] a.B source: jar:nested:/x/app.jar/!BOOT-INF/lib/y.jar!/\n\
+                      [0.2s] a.C source: jar:file:/x/app.jar!/BOOT-INF/classes!/\n";
         let names = ["BOOT-INF/classes/a/C.class", "BOOT-INF/lib/y.jar"];
         assert_eq!(used(spring, "/x/app.jar", &names).0, [1, 0]);
         assert_eq!(

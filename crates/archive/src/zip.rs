@@ -6,16 +6,18 @@ mod end;
 mod entry;
 mod findings;
 mod header;
+mod settings;
 mod write;
 
 use std::ops::Range;
 
 use coldpress_image::ReadAt;
 
-pub use arrange::{Arrangement, Layout, Settings, Storing};
+pub use arrange::Arrangement;
 pub use content::{Content, Verified};
 pub use entry::Entry;
 pub use findings::Finding;
+pub use settings::{Layout, Settings, Storing, UnknownWord};
 
 use crate::bytes::{size_of, up_to, whole};
 use crate::error::{Corrupt, Error, Rule, entry_part};

@@ -16,6 +16,7 @@ pub(crate) fn zip(data: &[u8]) {
     let hot: Vec<usize> = (0..parts.len()).rev().step_by(2).collect();
     let poll = &mut |_| ControlFlow::Continue(());
     match &archive {
+        Archive::Jimage(_) => {}
         Archive::Asar(asar) => {
             let mut new = Vec::new();
             let written = asar.write(&source, &hot, &mut new, poll);

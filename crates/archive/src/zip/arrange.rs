@@ -19,6 +19,7 @@ use super::end::END_BYTES;
 use super::entry::{DEFLATED, Entry, IN_EXTRA, fields};
 use super::findings::is_signature;
 use super::header::{ALIGNMENT, Header, record};
+use super::settings::{Layout, Settings, Storing};
 use crate::error::{Error, Refusal};
 use crate::field::number;
 use crate::placement::{Piece, Placement};
@@ -33,41 +34,6 @@ const APK_MANIFEST: &[u8] = b"AndroidManifest.xml";
 const MIMETYPE: &[u8] = b"mimetype";
 /// What readers of streams want first.
 const FIXED: [&[u8]; 3] = [MIMETYPE, b"META-INF/", b"META-INF/MANIFEST.MF"];
-
-/// Where index and hot entries are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Layout {
-    /// Index first, as Mozilla's packager writes it: for Gecko and Go only.
-    Gecko,
-    /// Index first, and again at the end: for Gecko and every other reader but those of streams.
-    Double,
-    /// Hot entries last, before the index: for all readers.
-    Tail,
-}
-
-/// Which entries are decompressed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Storing {
-    /// None.
-    Nothing,
-    /// Those of the start.
-    Hot,
-    /// All.
-    All,
-}
-
-/// How an archive is to be written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Settings {
-    /// Where index and hot entries are.
-    pub layout: Layout,
-    /// Which entries are decompressed.
-    pub storing: Storing,
-    /// Data that are not compressed begin at a multiple of this; 0: as each entry asks for.
-    pub align_bytes: u64,
-    /// Whether signed archives are ordered.
-    pub takes_signed: bool,
-}
 
 /// An entry at its new place.
 #[derive(Clone, Debug)]
@@ -98,16 +64,6 @@ pub struct Arrangement {
     pub hot_entries: usize,
     /// How many entries are decompressed.
     pub stored_entries: usize,
-}
-
-impl Layout {
-    fn has_front_index(self) -> bool {
-        self != Self::Tail
-    }
-
-    fn has_back_index(self) -> bool {
-        self != Self::Gecko
-    }
 }
 
 impl Zip {

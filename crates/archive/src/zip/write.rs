@@ -1,14 +1,14 @@
 //! A new archive, from its first byte to its last.
 
 use std::io::Write;
-use std::ops::{ControlFlow, Range};
+use std::ops::ControlFlow;
 
 use coldpress_image::ReadAt;
 
 use super::arrange::{Arrangement, Placed};
 use super::end::end_records;
 use super::{Entry, Verified, Zip};
-use crate::bytes::{COPY_BYTES, Sink, whole};
+use crate::bytes::{Sink, same_bytes};
 use crate::error::{Corrupt, Error, Rule, entry_part};
 
 impl Zip {
@@ -128,20 +128,4 @@ fn put_entry(
         return Ok(());
     }
     sink.copy(source, entry.data_start..entry.range.end)
-}
-
-fn same_bytes(
-    (source, mut range): (&dyn ReadAt, Range<u64>),
-    (new_source, new_range): (&dyn ReadAt, Range<u64>),
-) -> Result<bool, Error> {
-    let mut start = new_range.start;
-    let mut is_same = new_range.end - start == range.end - range.start;
-    while is_same && range.start < range.end {
-        let len = usize::try_from(range.end - range.start).unwrap_or(usize::MAX);
-        let bytes = whole(source, range.start, len.min(COPY_BYTES), "archive")?;
-        is_same = whole(new_source, start, bytes.len(), "archive")? == bytes;
-        range.start += bytes.len() as u64;
-        start += bytes.len() as u64;
-    }
-    Ok(is_same)
 }

@@ -4,7 +4,10 @@ use std::ops::ControlFlow;
 
 use coldpress_archive::{Asar, Error};
 
-const HEADER: &str = r#"{"files":{"z":{"files":{"b.js":{"size":3,"offset":"0","executable":true},"l":{"link":"z/b.js"}}},"a.js":{"offset":"3","size":12,"integrity":{"hash":"x"}},"n.node":{"size":9,"unpacked":true},"empty":{"size":0,"offset":"15"},"c":{"size":2,"offset":"15"}}}"#;
+const HEADER: &str = r#"{"files":{"z":{"files":{"b.js":{"size":3,"offset":"0","executable":true},
+"l":{"link":"z/b.js"}}},"a.js":{"offset":"3","size":12,"integrity":{"hash":"x"}},
+"n.node":{"size":9,"unpacked":true},"empty":{"size":0,"offset":"15"},
+"c":{"size":2,"offset":"15"}}}"#;
 
 fn asar(header: &str, data: &[u8]) -> Vec<u8> {
     let len = u32::try_from(header.len()).expect("small");

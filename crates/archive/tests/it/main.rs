@@ -3,6 +3,7 @@
 mod asar;
 mod hostile;
 mod interop;
+mod jimage;
 mod made;
 mod ordered;
 mod random;

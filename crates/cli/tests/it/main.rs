@@ -35,6 +35,7 @@ mod identify;
 mod image_run;
 mod interop;
 mod interrupt;
+mod jar;
 mod limits;
 mod look;
 mod mksquashfs;
