@@ -69,7 +69,7 @@ pub fn order_in(
     Ok((trace, all))
 }
 
-/// Orders one archive; `None` if it is none after all.
+/// Orders one archive; `None` if it is none after all, or only its index is read.
 fn ordered(
     path: &Path,
     old: File,
@@ -81,6 +81,9 @@ fn ordered(
         return Ok(None);
     };
     let hot = opened.archive.used_by_pages(file);
+    if hot.is_empty() {
+        return Ok(None);
+    }
     let asked = Asked {
         layout: None,
         // Decompressed ones were measured to cost reads, and to spare no bytes.
