@@ -61,6 +61,11 @@ need_peers() {
         have "$tool" || apt_install "$package" || true
     done
     have xz || apt_install xz-utils || true
+    # ZIP archives, and their readers.
+    have zip || apt_install zip || true
+    have unzip || apt_install unzip || true
+    have jar || apt_install default-jdk-headless || true
+    have go || apt_install golang-go || true
     # Container images, and what unpacks them.
     have umoci || apt_install umoci || true
     # SIF containers, and what makes OCI images of them.

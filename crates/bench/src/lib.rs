@@ -68,4 +68,4 @@ pub use rows::{Row, Versus, rows};
 pub use run::{Excluded, Exit};
 pub use runner::{Progress, Step};
 pub use scenario::{Contestant, MountBy, Scenario, What};
-pub use standing::{Standing, standings};
+pub use standing::{Standing, standings, versus};

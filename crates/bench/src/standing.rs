@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::figure::is_setting;
 use crate::relation::{Relation, is_exact};
-use crate::stats::{Summary, ratio};
+use crate::stats::{Ratio, Summary, ratio};
 
 /// One figure of one contestant.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -73,6 +73,20 @@ fn standing(study: &Study, figure: &str, index: usize) -> Option<Standing> {
         summary: Summary::new(&values)?,
         versus,
     })
+}
+
+/// A figure of one contestant divided by that of another, by their names, turn by turn; `None` if
+/// one of them is not there or has no such figure.
+///
+/// # Cost
+///
+/// Two bootstraps.
+pub fn versus(study: &Study, figure: &str, base: &str, other: &str) -> Option<Ratio> {
+    let index = |name: &str| {
+        let mut contestants = study.contestants.iter();
+        contestants.position(|contestant| contestant.name == name)
+    };
+    ratio(&pairs(study, figure, index(base)?, index(other)?))
 }
 
 /// One (baseline, other) for each turn in which both count.

@@ -29,6 +29,7 @@ mod history;
 mod identify;
 mod info;
 mod inspect;
+mod jar;
 mod ls;
 mod mksquashfs;
 mod mount;
@@ -96,6 +97,7 @@ use history::args::HistoryArgs;
 use identify::args::IdentifyArgs;
 use info::args::InfoArgs;
 use inspect::args::InspectArgs;
+use jar::args::JarArgs;
 use ls::args::LsArgs;
 use mksquashfs::args::MksquashfsArgs;
 use mksquashfs::args::SqfstarArgs;
@@ -218,6 +220,7 @@ pub(crate) enum Verb {
     Extents(ExtentsArgs),
     Defrag(DefragArgs),
     Sqlite(SqliteArgs),
+    Jar(Box<JarArgs>),
     Mksquashfs(MksquashfsArgs),
     Sqfstar(SqfstarArgs),
     Unsquashfs(UnsquashfsArgs),
@@ -297,6 +300,7 @@ fn act(verb: &Verb, ui: &Ui) -> anyhow::Result<Exit> {
         Verb::Extents(args) => extents::run(args, ui),
         Verb::Defrag(args) => defrag::run(args, ui),
         Verb::Sqlite(args) => sqlite::run(args, ui),
+        Verb::Jar(args) => jar::run(args, ui),
         Verb::Mksquashfs(args) => called::verb_of_tool(Tool::Mksquashfs, &args.words, ui),
         Verb::Sqfstar(args) => called::verb_of_tool(Tool::Sqfstar, &args.words, ui),
         Verb::Unsquashfs(args) => called::verb_of_tool(Tool::Unsquashfs, &args.words, ui),

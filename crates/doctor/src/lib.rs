@@ -10,6 +10,7 @@
 //!
 //! This crate prints nothing. It mounts small images of its own if a kernel is to be tried.
 
+mod abilities;
 pub mod judged;
 pub mod kernel;
 pub mod reader;
@@ -18,3 +19,5 @@ pub mod rules;
 pub mod snap;
 pub mod targets;
 mod trial;
+
+pub use abilities::Abilities;

@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use coldpress_host::{Counters, RawEvent};
-use coldpress_image::DumpArea;
+use coldpress_image::{DumpArea, Image};
 use coldpress_trace::PAGE_SIZE_BYTES;
 
+use crate::archives::{EntryCost, archive_costs};
 use crate::device_read::{DeviceRead, device_reads};
 use crate::explanation::{AreaCost, Explanation, ReadKind, ReadMark, Totals};
 use crate::file_cost::{FileCost, file_costs};
@@ -69,6 +70,18 @@ impl<'a> Account<'a> {
     /// One pass over the events.
     pub fn touches(&self) -> HashMap<usize, Vec<Touch>> {
         touches(self.start.events, self.map)
+    }
+
+    /// Which entries of archives were read.
+    ///
+    /// * `explanation`: that of this account.
+    ///
+    /// # Cost
+    ///
+    /// Reads the directories of up to 20 archives; a pass over the events for each.
+    pub fn archives(&self, image: &Image, explanation: &Explanation) -> Vec<EntryCost> {
+        let files: Vec<usize> = explanation.files.iter().map(|cost| cost.file).collect();
+        archive_costs(image, self.map, &files, &self.reads, self.start.events)
     }
 
     /// What the start did.

@@ -7,7 +7,7 @@ pub mod tables;
 
 use std::path::Path;
 
-use crate::{ElfCost, Explanation, ImageMap};
+use crate::{ElfCost, EntryCost, Explanation, ImageMap};
 
 pub use facts::facts;
 pub use json::FindingsJson;
@@ -32,6 +32,8 @@ pub struct Findings<'a> {
     pub explanation: Explanation,
     /// Programs and libraries, those that cost most first.
     pub programs: Vec<ExplainedFile>,
+    /// Entries of archives, those that were waited for longest first.
+    pub archives: Vec<EntryCost>,
 }
 
 /// What findings come from, in words.

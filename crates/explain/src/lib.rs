@@ -23,6 +23,7 @@
 #![forbid(unsafe_code)]
 
 mod account;
+mod archives;
 mod decompression;
 mod device_read;
 mod elf;
@@ -38,6 +39,7 @@ mod share;
 mod touches;
 
 pub use account::{Account, Start};
+pub use archives::EntryCost;
 pub use decompression::decompression_bytes_per_s;
 pub use elf::{ElfCost, ElfError, Initializer, SectionCost, explain_elf, explain_elf_bytes};
 pub use explanation::{AreaCost, Explanation, ReadKind, ReadMark, Totals};

@@ -6,6 +6,7 @@
 //! connection  opened, so that nothing of it changes        connection.rs
 //! compare     whether two hold the same                    compare.rs
 //! rewrite     vacuumed, compared, put in place             rewrite.rs
+//! row         what is told of it                           row.rs
 //! workshop    the private directory of a rewrite           workshop.rs
 //! ```
 
@@ -13,8 +14,10 @@ mod compare;
 mod connection;
 mod header;
 mod rewrite;
+mod row;
 mod survey;
 mod workshop;
 
 pub use rewrite::{Settings, rewrite};
+pub use row::Row;
 pub use survey::{Integrity, Survey};

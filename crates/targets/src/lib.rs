@@ -7,6 +7,7 @@
 //! `fuzz/` calls them with bytes that libFuzzer makes; a test of this crate with those that are
 //! kept in `fuzz/corpus/`.
 
+mod archives;
 mod built;
 mod containers;
 mod descriptions;
@@ -23,7 +24,7 @@ mod words;
 pub type Target = fn(&[u8]);
 
 /// Every target and its name.
-pub const TARGETS: [(&str, Target); 23] = [
+pub const TARGETS: [(&str, Target); 25] = [
     ("image", images::image),
     ("listing", images::listing),
     ("start-pack", images::start_pack),
@@ -33,6 +34,8 @@ pub const TARGETS: [(&str, Target); 23] = [
     ("archive", trees::archive),
     ("container", containers::container),
     ("layers", containers::layers),
+    ("zip", archives::zip),
+    ("start-log", archives::start_log),
     ("sif", containers::sif),
     ("app-image", containers::app_image),
     ("iso", containers::iso),

@@ -30,6 +30,7 @@ mod excerpt;
 pub mod export;
 mod header;
 pub mod import;
+mod in_common;
 mod line;
 mod path_text;
 mod profile;
@@ -41,6 +42,7 @@ pub use error::{Error, Rule};
 pub use event::{Access, Event, PAGE_COUNT_MAX, PAGE_SIZE_BYTES, SEARCHES_IN_VAIN_MAX, Trace};
 pub use excerpt::Excerpt;
 pub use header::Header;
+pub use in_common::in_common;
 pub use path_text::{
     LINE_BYTES_MAX, PathProblem, PathText, PathTextError, is_printable, parse_path, unescape,
 };

@@ -44,6 +44,7 @@ mod progress;
 pub mod pseudo;
 mod reader;
 mod recover;
+mod replaced;
 mod reuse;
 mod sample;
 mod scan;

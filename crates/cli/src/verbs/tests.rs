@@ -10,7 +10,7 @@ use super::renamed::RENAMED;
 /// Flags whose help differs from verb to verb: a word that each has, because each means it.
 ///
 /// A name that is not here has the same help, and the same name of its value, in every verb.
-const MEANINGS: [(&str, &[&str]); 34] = [
+const MEANINGS: [(&str, &[&str]); 37] = [
     ("all", &["all", "every"]),
     ("block-size", &["bytes of a data block"]),
     ("block-sizes", &["block sizes"]),
@@ -35,6 +35,7 @@ const MEANINGS: [(&str, &[&str]); 34] = [
     ("runs", &["starts", "recordings", "boots", "how often"]),
     ("samples", &["sample", "studies in this file"]),
     ("source", &["directory"]),
+    ("store", &["to store uncompressed"]),
     ("systemd", &["a systemd unit"]),
     ("tails", &["tail ends that share blocks"]),
     ("target", &["will be read"]),
@@ -42,8 +43,10 @@ const MEANINGS: [(&str, &[&str]); 34] = [
     ("timeout", &["seconds after which"]),
     ("top", &["files"]),
     ("trace", &["trace"]),
+    ("trace-out", &["write the trace of"]),
     ("tree", &["the directory or image that"]),
     ("work-dir", &["directory for temporary images"]),
+    ("verify", &["back and compare"]),
     ("xattr-include", &["extended attributes whose names match"]),
 ];
 

@@ -36,6 +36,7 @@ mod identify;
 mod image_run;
 mod interop;
 mod interrupt;
+mod jar;
 mod limits;
 mod look;
 mod mksquashfs;

@@ -1,6 +1,7 @@
 //! `coldpress press` with the running kernel: everything that it writes, and the gain in reads and
 //! bytes, which are the same each time; times are for benchmarks.
 
+mod archives;
 mod failures;
 mod killed;
 pub(crate) mod source;

@@ -1,10 +1,12 @@
 //! What is told of a start, as JSON.
 
-use coldpress_report::text::escaped_path;
+use coldpress_report::text::{escaped, escaped_path};
 use serde::Serialize;
 
 use super::{Findings, Origin, tables};
-use crate::{AreaCost, BlockKind, ElfCost, FileCost, Reason, RepeatSum, RepeatedBlock, Totals};
+use crate::{
+    AreaCost, BlockKind, ElfCost, EntryCost, FileCost, Reason, RepeatSum, RepeatedBlock, Totals,
+};
 
 /// All of it. Paths are escaped as `ls` prints them.
 #[derive(Debug, Serialize)]
@@ -25,6 +27,15 @@ pub struct FindingsJson<'a> {
     repeats: Repeats<'a>,
     files: Vec<File<'a>>,
     programs: Vec<Program<'a>>,
+    archives: Vec<Entry<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+struct Entry<'a> {
+    archive: String,
+    name: String,
+    #[serde(flatten)]
+    cost: &'a EntryCost,
 }
 
 #[derive(Debug, Serialize)]
@@ -77,6 +88,11 @@ impl<'a> FindingsJson<'a> {
             cost: found.cost.as_ref().ok(),
             error: found.cost.as_ref().err().map(ToString::to_string),
         });
+        let entry = |cost: &'a EntryCost| Entry {
+            archive: tables::path(findings.map, cost.file),
+            name: escaped(&cost.name),
+            cost,
+        };
         let blocks = explanation.repeats.blocks.iter();
         let (command, read_ahead_kib) = match findings.origin {
             Origin::Start {
@@ -103,6 +119,7 @@ impl<'a> FindingsJson<'a> {
             },
             files: explanation.files.iter().map(file).collect(),
             programs: programs.collect(),
+            archives: findings.archives.iter().map(entry).collect(),
         }
     }
 }

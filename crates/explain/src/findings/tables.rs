@@ -5,7 +5,7 @@ use coldpress_report::text::escaped;
 use coldpress_report::units::{bytes, count, ratio};
 
 use super::Findings;
-use crate::{BlockKind, ElfCost, FileCost, ImageMap, RepeatedBlock, SectionCost};
+use crate::{BlockKind, ElfCost, EntryCost, FileCost, ImageMap, RepeatedBlock, SectionCost};
 
 /// Nothing to say.
 const NONE: &str = "-";
@@ -107,6 +107,36 @@ pub fn repeated(findings: &Findings, max: usize) -> Table {
     Table {
         columns: columns(&["block", "times", "read again", "most often because"]),
         rows: blocks.iter().take(max).map(row).collect(),
+    }
+}
+
+/// Entries of archives, those that were waited for longest first.
+pub fn archives(findings: &Findings, max: usize) -> Table {
+    let row = |cost: &EntryCost| {
+        vec![
+            format!("{}: {}", path(findings.map, cost.file), escaped(&cost.name)),
+            count(cost.device_reads),
+            bytes(cost.read_bytes),
+            bytes(cost.size_bytes),
+            if cost.accesses == 0 {
+                NONE.to_owned()
+            } else {
+                ms(cost.first_us)
+            },
+            ms(cost.waited_us),
+        ]
+    };
+    let rows = findings.archives.iter().take(max).map(row);
+    Table {
+        columns: columns(&[
+            "entry of an archive",
+            "reads",
+            "read",
+            "its size",
+            "first ms",
+            "waited ms",
+        ]),
+        rows: rows.collect(),
     }
 }
 

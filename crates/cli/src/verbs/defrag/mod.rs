@@ -2,31 +2,16 @@
 
 pub(crate) mod args;
 
-use coldpress_files::explained;
+use coldpress_files::{DefragRow, defragmented, explained};
 use coldpress_host::{
     Defragmented, Error, Janitor, NamedFile, complete_names, defragment, named_files, relink,
 };
-use coldpress_report::text::{escaped_path, plural, quoted};
-use coldpress_report::units::count;
+use coldpress_report::text::{plural, quoted};
 use coldpress_session::exit::Exit;
 use coldpress_session::failure::unless_stdout_closed;
 use coldpress_session::ui::Ui;
-use serde::Serialize;
 
 use crate::verbs::defrag::args::DefragArgs;
-
-/// A file that was looked at or rewritten, for `--json`.
-#[derive(Debug, Serialize)]
-struct Row {
-    /// With escapes.
-    names: Vec<String>,
-    size_bytes: u64,
-    /// `rewritten`, `whole` (it was in one extent) or `no-better`.
-    became: &'static str,
-    extents_before: u64,
-    /// Those it has now.
-    extents: u64,
-}
 
 pub(super) fn run(args: &DefragArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let _hold = ui.interrupt.hold();
@@ -47,8 +32,8 @@ pub(super) fn run(args: &DefragArgs, ui: &Ui) -> anyhow::Result<Exit> {
     for file in &files {
         match rewrite(file, args, &janitor, ui) {
             Ok(done) => {
-                ui.say(&sentence(file, &done));
-                rows.push(Row::new(file, &done));
+                ui.say(&defragmented(file, &done));
+                rows.push(DefragRow::new(file, &done));
             }
             Err(Error::Stopped) => return Err(Error::Stopped.into()),
             Err(error) => {
@@ -103,42 +88,4 @@ fn rewrite(
     })?;
     step.finish("");
     Ok(done)
-}
-
-impl Row {
-    fn new(file: &NamedFile, done: &Defragmented) -> Self {
-        let (became, before, now) = match done {
-            Defragmented::Rewritten { before, after } => ("rewritten", before, after),
-            Defragmented::Whole(extents) => ("whole", extents, extents),
-            Defragmented::NoBetter { before, .. } => ("no-better", before, before),
-        };
-        Self {
-            names: file.names.iter().map(|name| escaped_path(name)).collect(),
-            size_bytes: before.size_bytes,
-            became,
-            extents_before: before.count,
-            extents: now.count,
-        }
-    }
-}
-
-fn sentence(file: &NamedFile, done: &Defragmented) -> String {
-    let name = quoted(file.path());
-    let in_extents = |extents: u64| plural(extents, "extent", "extents");
-    match done {
-        Defragmented::Rewritten { before, after } => format!(
-            "{name}: {}, now {}",
-            in_extents(before.count),
-            count(after.count)
-        ),
-        Defragmented::Whole(extents) => {
-            format!("{name}: {}, already good", in_extents(extents.count))
-        }
-        Defragmented::NoBetter { before, copy } => format!(
-            "{name}: {}, left as it was: a copy would have {}, as the free space of the disk is in \
-            pieces",
-            in_extents(before.count),
-            count(copy.count)
-        ),
-    }
 }

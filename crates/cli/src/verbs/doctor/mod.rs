@@ -1,12 +1,12 @@
 //! `coldpress doctor`.
 
-mod abilities;
 pub(crate) mod args;
 
 use std::io::Write as _;
 use std::path::Path;
 
 use anyhow::Context as _;
+use coldpress_doctor::Abilities;
 use coldpress_doctor::judged::Judged;
 use coldpress_doctor::kernel::{self, Means};
 use coldpress_doctor::reader::Reader;
@@ -22,8 +22,6 @@ use coldpress_verity::Tree;
 use crate::flags::place::PlaceArgs;
 use crate::image_file;
 use crate::verbs::doctor::args::DoctorArgs;
-
-use abilities::Abilities;
 
 /// The target that stands for all of them.
 const LIST: &str = "list";

@@ -57,6 +57,7 @@ pub(super) fn run(args: &ExplainArgs, ui: &Ui) -> anyhow::Result<Exit> {
         kernel: machine().kernel,
         origin: &recorded.origin,
         map: &map,
+        archives: account.archives(&opened.image, &explanation),
         explanation,
         programs,
     };

@@ -98,6 +98,10 @@ fn files(findings: &Findings) -> Section {
         ),
     ];
     exhibits.extend(more(findings.explanation.files.len()));
+    if !findings.archives.is_empty() {
+        exhibits.push(Exhibit::Table(tables::archives(findings, ROWS_MAX)));
+        exhibits.extend(more(findings.archives.len()));
+    }
     Section {
         title: "Files".to_owned(),
         exhibits,

@@ -17,6 +17,7 @@ pub(super) fn print(findings: &Findings, top: usize, ui: &Ui) -> anyhow::Result<
             tables::repeated(findings, top),
             explanation.repeats.blocks.len(),
         ),
+        (tables::archives(findings, top), findings.archives.len()),
         (
             tables::programs(findings, top),
             findings.known_programs().count(),

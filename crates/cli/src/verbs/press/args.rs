@@ -82,6 +82,17 @@ pub(crate) struct PressArgs {
     #[arg(long, value_name = "FILE", conflicts_with = "trace_out")]
     pub(crate) plan: Option<PathBuf>,
 
+    /// Order the archives that the start reads too, as `coldpress jar order` does
+    ///
+    /// Measures an image with the archives as they were as well, and keeps that one unless the
+    /// other proves to be faster. Needs root.
+    #[arg(
+        long,
+        conflicts_with_all = ["plan", "profile", "start_pack"],
+        hide_short_help = true
+    )]
+    pub(crate) archives: bool,
+
     /// Choose compressor, level, block size and tail ends by prediction
     ///
     /// As `coldpress tune` does, press compresses samples of SOURCE, predicts the start from many

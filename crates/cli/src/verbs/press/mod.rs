@@ -1,5 +1,6 @@
 //! `coldpress press`: record, plan, build, verify, prove.
 
+mod archives;
 pub(crate) mod args;
 mod json;
 mod predicted;
@@ -51,6 +52,9 @@ pub(super) fn run(args: &PressArgs, ui: &Ui) -> anyhow::Result<Exit> {
     check_paths(args)?;
     let given = args.plan.as_deref().map(steps::read_plan).transpose()?;
     let profile = OrderingProfile::read(&args.profile)?;
+    if args.archives {
+        privileges::require("proving that ordered archives are faster")?;
+    }
     let privileged = privileges::ask(ui)?;
     let asked = args.recorder.recorder;
     let recorder = match (&given, &profile) {
@@ -60,7 +64,7 @@ pub(super) fn run(args: &PressArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let _hold = ui.interrupt.hold();
     let janitor = Janitor::start()?;
     // A wrong place is told before the recording.
-    let outputs = Outputs::create(args)?;
+    let mut outputs = Outputs::create(args)?;
     let mut press = Press {
         args,
         settings,
@@ -74,6 +78,7 @@ pub(super) fn run(args: &PressArgs, ui: &Ui) -> anyhow::Result<Exit> {
                 recording::FIRST_IMAGE,
                 prove::UNPLANNED_IMAGE,
                 prove::RIVAL_IMAGE,
+                archives::AS_THEY_WERE_IMAGE,
             ],
             Some(&janitor),
         )?,
@@ -88,7 +93,7 @@ pub(super) fn run(args: &PressArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let start = match (profile, recorder) {
         (Some(profile), _) => Some(Start::Profile(profile.fresh(&source, ui)?.profile)),
         (None, Some(recorder)) => {
-            let trace = press.record(recorder, &source, outputs.trace, outputs.profile)?;
+            let trace = press.record(recorder, &source, &mut outputs)?;
             Some(Start::Trace(trace))
         }
         (None, None) => None,
@@ -98,25 +103,23 @@ pub(super) fn run(args: &PressArgs, ui: &Ui) -> anyhow::Result<Exit> {
         let start = start.as_ref();
         press.losses = take_best(&mut press.settings, &mut source, start, among, ui)?;
     }
-    let plan = match (given, &start) {
-        (Some(plan), _) => plan,
-        (None, Some(start)) => start.plan(&source, press.settings.block_size),
-        (None, None) => Plan::default(),
+    let mut ordered = press.order_archives(&inputs, start.as_ref())?;
+    let by_recorder = recorder.is_some();
+    let made = match &mut ordered {
+        Some((ordered, ordered_start)) => Made {
+            source: ordered,
+            start: Some(ordered_start),
+            archives: start.as_ref().map(|start| (&mut source, start)),
+            recorded: by_recorder,
+        },
+        None => Made {
+            source: &mut source,
+            start: start.as_ref(),
+            archives: None,
+            recorded: by_recorder,
+        },
     };
-    if let Some(output) = outputs.plan {
-        let mut text = Vec::new();
-        plan.write(&mut text)?;
-        steps::write_small(output, &text)?;
-    }
-    let (built, pack) = press.build(&mut source, (&plan, start.as_ref()), outputs.image)?;
-    let pressed = Pressed::new(args, &built, pack, recorder.is_some());
-    if !privileged {
-        return press.end_without_proof(pressed);
-    }
-    let proof = press.prove(&source, &plan, start.as_ref(), &built)?;
-    press.tell(proof, pressed, outputs.report, outputs.samples)?;
-    let is_lossy = source.losses().next().is_some() || !built.changed.is_empty();
-    Ok(Exit::partial_if(is_lossy))
+    press.make(made, given, outputs, privileged)
 }
 
 /// Checks the images to compare with and the places of all that will be written.
@@ -183,14 +186,63 @@ struct Press<'a> {
     ui: &'a Ui,
 }
 
+/// What an image is made of.
+struct Made<'a> {
+    source: &'a mut Source,
+    start: Option<&'a Start>,
+    /// The same with the archives as they were, if they were ordered.
+    archives: Option<(&'a mut Source, &'a Start)>,
+    recorded: bool,
+}
+
 impl Press<'_> {
+    /// Builds the image and proves what it brings.
+    fn make(
+        &self,
+        mut made: Made,
+        given: Option<Plan>,
+        outputs: Outputs,
+        privileged: bool,
+    ) -> anyhow::Result<Exit> {
+        let Self { args, settings, .. } = self;
+        let planned = |source: &Source, start: &Start| start.plan(source, settings.block_size);
+        let plan = match (given, made.start) {
+            (Some(plan), _) => plan,
+            (None, Some(start)) => planned(made.source, start),
+            (None, None) => Plan::default(),
+        };
+        if let Some(output) = outputs.plan {
+            let mut text = Vec::new();
+            plan.write(&mut text)?;
+            steps::write_small(output, &text)?;
+        }
+        let (mut built, pack) = self.build(made.source, (&plan, made.start), outputs.image)?;
+        if !privileged {
+            return self.end_without_proof(Pressed::new(args, &built, pack, made.recorded));
+        }
+        let others = made.archives.as_mut().map(|(source, start)| {
+            let output = Output::create(&self.work_dir.file(archives::AS_THEY_WERE_IMAGE))?;
+            self.build(source, (&planned(source, start), Some(start)), output)
+        });
+        let others = others.transpose()?;
+        let proof = self.prove(&made, &plan, &built)?;
+        if let Some((other, _)) = others
+            && self.keep_the_proven(&proof.studies)?
+        {
+            built = other;
+        }
+        let pressed = Pressed::new(args, &built, pack, made.recorded);
+        self.tell(proof, pressed, outputs.report, outputs.samples)?;
+        let is_lossy = made.source.losses().next().is_some() || !built.changed.is_empty();
+        Ok(Exit::partial_if(is_lossy))
+    }
+
     /// A start of the source.
     fn record(
         &self,
         recorder: &Recorder,
         source: &Source,
-        trace_out: Option<Output>,
-        profile_out: Option<Output>,
+        outputs: &mut Outputs,
     ) -> anyhow::Result<Trace> {
         let Self {
             args,
@@ -212,10 +264,10 @@ impl Press<'_> {
             ui,
         };
         let trace = record::told(recorder, &stage)?;
-        if let Some(output) = trace_out {
+        if let Some(output) = outputs.trace.take() {
             record::write_trace(&trace, output)?;
         }
-        if let Some(output) = profile_out {
+        if let Some(output) = outputs.profile.take() {
             let mut profile = Profile::from(&trace);
             profiles::fill(&mut profile, source, ui)?;
             profiles::write(&profile, output)?;

@@ -11,8 +11,8 @@ use coldpress_report::text::plural;
 use coldpress_report::units;
 use coldpress_writer::{MetadataLayout, Output, Source, Summary};
 
-use super::{Press, rival};
-use crate::start::Start;
+use super::archives::{AS_THEY_WERE, AS_THEY_WERE_IMAGE};
+use super::{Made, Press, rival};
 use crate::steps;
 use crate::study;
 
@@ -45,13 +45,11 @@ impl Proof {
 }
 
 impl Press<'_> {
-    pub(super) fn prove(
-        &self,
-        source: &Source,
-        plan: &Plan,
-        start: Option<&Start>,
-        built: &Summary,
-    ) -> anyhow::Result<Proof> {
+    pub(super) fn prove(&self, made: &Made, plan: &Plan, built: &Summary) -> anyhow::Result<Proof> {
+        let source = match &made.archives {
+            Some((source, _)) => &**source,
+            None => &*made.source,
+        };
         let mut notes = plan_notes(plan, built);
         notes.extend(self.losses.iter().cloned());
         let mut contestants = Vec::new();
@@ -70,6 +68,10 @@ impl Press<'_> {
         let image = self.work_dir.file(UNPLANNED_IMAGE);
         self.build_unplanned(source, &mut notes)?;
         contestants.push(Contestant::image("unplanned", &image));
+        if made.archives.is_some() {
+            let image = self.work_dir.file(AS_THEY_WERE_IMAGE);
+            contestants.push(Contestant::image(AS_THEY_WERE, &image));
+        }
         contestants.push(Contestant::image("pressed", &self.args.output));
         let others = self.args.readahead.list.iter();
         let others = others.filter(|readahead| **readahead != Readahead::Disk);
@@ -80,7 +82,8 @@ impl Press<'_> {
         let places = self.devices.iter().zip(&self.population.members);
         let studies = places.map(|(device, (target, _))| {
             let mut contestants = contestants.clone();
-            if let Some(start) = start {
+            // The start would not read the same pages of archives that are ordered.
+            if let Some(start) = made.start.filter(|_| made.archives.is_none()) {
                 self.predict(start, source, target, &mut contestants);
             }
             self.measure(device, &contestants)

@@ -3,6 +3,8 @@
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
+use anyhow::Context as _;
+use coldpress_files::archives::{self, ListOf};
 use coldpress_format::BlockSize;
 use coldpress_layout::{Dialect, Plan, PlanItem, SortFile, Tree, plan};
 use coldpress_report::text::{plural, quoted_bytes};
@@ -28,8 +30,9 @@ pub(super) fn run(args: &ProfileExportArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let profile = steps::read_profile(&args.input)?.at_least(args.share.min_share);
     let mut set = profile.working_set(0.0);
     let scanned = args.source.as_deref().map(|path| steps::scan(path, ui));
-    let tree = scanned.transpose()?.map(|(_, source)| source.tree);
-    if let Some(tree) = &tree {
+    let scanned = scanned.transpose()?.map(|(_, source)| source);
+    let tree = scanned.as_ref().map(|source| &source.tree);
+    if let Some(tree) = tree {
         keep_files_of(tree, &mut set, ui);
     }
     let mut text = Vec::new();
@@ -39,8 +42,15 @@ pub(super) fn run(args: &ProfileExportArgs, ui: &Ui) -> anyhow::Result<Exit> {
             warn_of_lost(&lost, ui);
             !lost.is_empty()
         }
+        List::Entries(list) => {
+            let source = scanned
+                .as_ref()
+                .context("give the tree with the archives as `--source`")?;
+            text = archives::export(list, &set, source)?;
+            false
+        }
         List::Sort(dialect) => {
-            let plan = planned(&profile, &set, tree.as_ref());
+            let plan = planned(&profile, &set, tree);
             let (file, losses) = SortFile::from_plan(&plan, dialect);
             warn_of_losses(&losses, ui);
             file.write(&mut text)?;
@@ -62,6 +72,7 @@ pub(super) fn run(args: &ProfileExportArgs, ui: &Ui) -> anyhow::Result<Exit> {
 enum List {
     Plain(Format),
     Sort(Dialect),
+    Entries(ListOf),
 }
 
 fn list_of(name: ListName) -> List {
@@ -73,6 +84,9 @@ fn list_of(name: ListName) -> List {
         ListName::Dwarfs => List::Plain(Format::Dwarfs),
         ListName::Nydus => List::Plain(Format::Nydus),
         ListName::Estargz => List::Plain(Format::Estargz),
+        ListName::Jarlog => List::Entries(ListOf::Jars),
+        ListName::AsarOrdering => List::Entries(ListOf::Asars),
+        ListName::JlinkOrder => List::Entries(ListOf::Modules),
     }
 }
 

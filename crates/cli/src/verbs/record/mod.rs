@@ -2,7 +2,6 @@
 
 pub(crate) mod args;
 mod boot;
-mod in_common;
 mod numbered;
 
 use std::io::Write as _;
@@ -14,10 +13,9 @@ use coldpress_report::text::plural;
 use coldpress_session::exit::Exit;
 use coldpress_session::ui::Ui;
 use coldpress_session::work_dir::{self, WorkDir};
-use coldpress_trace::{Trace, WorkingSet};
+use coldpress_trace::{Trace, WorkingSet, in_common};
 use coldpress_writer::Output;
 
-use self::in_common::in_common;
 use self::numbered::Numbered;
 use crate::containers;
 use crate::program;
@@ -104,8 +102,9 @@ fn record_runs(
     }
     if sets.len() > 1 {
         let tree = &stage.source.tree;
+        let block_bytes = stage.settings.block_size.bytes();
         let size_bytes = |path: &[u8]| tree.file_size(tree.find(path)?);
-        ui.say(&in_common(&sets, stage.settings.block_size, &size_bytes));
+        ui.say(&in_common(&sets, block_bytes.into(), &size_bytes));
     }
     Ok(Exit::Done)
 }

@@ -4,27 +4,14 @@ pub(crate) mod args;
 
 use std::io::Write as _;
 
-use coldpress_files::sqlite::{Integrity, Settings, Survey, rewrite};
+use coldpress_files::sqlite::{Integrity, Row, Settings, Survey, rewrite};
 use coldpress_host::Janitor;
-use coldpress_report::text::{fields, plural, quoted};
-use coldpress_report::units::{bytes, count};
+use coldpress_report::text::fields;
 use coldpress_session::exit::Exit;
 use coldpress_session::failure::unless_stdout_closed;
 use coldpress_session::ui::Ui;
-use serde::Serialize;
 
 use crate::verbs::sqlite::args::SqliteArgs;
-
-/// A database, for `--json`.
-#[derive(Debug, Serialize)]
-struct Row {
-    /// As it is now.
-    #[serde(flatten)]
-    survey: Survey,
-    /// As it was, if it was rewritten.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    before: Option<Survey>,
-}
 
 pub(super) fn run(args: &SqliteArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let settings = Settings::new(args.page_size, args.chunk, args.keep)?;
@@ -60,24 +47,6 @@ pub(super) fn run(args: &SqliteArgs, ui: &Ui) -> anyhow::Result<Exit> {
     Ok(Exit::partial_if(is_wrong))
 }
 
-impl Row {
-    fn rewritten((before, survey): (Survey, Survey)) -> Self {
-        Self {
-            survey,
-            before: Some(before),
-        }
-    }
-}
-
-impl From<Survey> for Row {
-    fn from(survey: Survey) -> Self {
-        Self {
-            survey,
-            before: None,
-        }
-    }
-}
-
 fn print(rows: &[Row], ui: &Ui) -> anyhow::Result<()> {
     let mut out = ui.out();
     for (index, row) in rows.iter().enumerate() {
@@ -88,28 +57,9 @@ fn print(rows: &[Row], ui: &Ui) -> anyhow::Result<()> {
     }
     out.flush()?;
     for row in rows {
-        if let Some(before) = &row.before {
-            ui.say(&rewritten(before, &row.survey));
+        if let Some(sentence) = row.sentence() {
+            ui.say(&sentence);
         }
     }
     Ok(())
-}
-
-/// ``` `places.sqlite`: 5.00 MiB, 300 free pages, 55 extents; now 3.20 MiB, 1 extent ```
-fn rewritten(before: &Survey, now: &Survey) -> String {
-    let lies = |it: &Survey| {
-        let extents = it
-            .extents
-            .map(|extents| plural(extents, "extent", "extents"));
-        extents.map_or_else(String::new, |extents| format!(", {extents}"))
-    };
-    format!(
-        "{}: {}, {} free{}; now {}{}",
-        quoted(before.file()),
-        bytes(before.size_bytes),
-        count(before.free_pages),
-        lies(before),
-        bytes(now.size_bytes),
-        lies(now)
-    )
 }

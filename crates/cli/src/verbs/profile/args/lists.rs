@@ -71,7 +71,8 @@ pub(crate) struct ProfileExportArgs {
     #[arg(value_name = "TRACE|PROFILE")]
     pub(crate) input: PathBuf,
 
-    /// The format to write: mksquashfs, gensquashfs, list, list0, dwarfs, nydus or estargz
+    /// The format to write: mksquashfs, gensquashfs, list, list0, dwarfs, nydus or estargz; or
+    /// entries of the archives in --source: jarlog, asar-ordering or jlink-order
     #[arg(long, value_name = "FORMAT", value_enum, hide_possible_values = true)]
     pub(crate) format: ListName,
 
@@ -115,6 +116,9 @@ pub(crate) enum ListName {
     Dwarfs,
     Nydus,
     Estargz,
+    Jarlog,
+    AsarOrdering,
+    JlinkOrder,
 }
 
 /// Reads a device.

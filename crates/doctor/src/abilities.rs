@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use coldpress_doctor::reader::{COMPRESSORS, FILTERS, Known, Reader};
-use coldpress_doctor::targets::Target;
+use crate::reader::{COMPRESSORS, FILTERS, Known, Reader};
+use crate::targets::Target;
 use coldpress_host::{KernelConfig, has_squashfs, machine};
 use coldpress_report::text::{escaped, quoted};
 use coldpress_report::units::bytes;
@@ -12,7 +12,7 @@ use serde::Serialize;
 
 /// What a reader can do.
 #[derive(Debug, Serialize)]
-pub(super) struct Abilities {
+pub struct Abilities {
     name: String,
     /// What it is, of those that have names.
     what: Option<&'static str>,
@@ -47,7 +47,9 @@ struct Here {
 }
 
 impl Abilities {
-    pub(super) fn of(reader: &Reader) -> Self {
+    /// What a reader can do.
+    #[must_use]
+    pub fn of(reader: &Reader) -> Self {
         let names = COMPRESSORS.map(coldpress_format::Compressor::name);
         let filters = FILTERS.map(|(_, name)| name);
         Self {
@@ -65,21 +67,27 @@ impl Abilities {
         }
     }
 
-    pub(super) fn of_target(target: &Target) -> Self {
+    /// What a reader that has a name can do.
+    #[must_use]
+    pub fn of_target(target: &Target) -> Self {
         Self {
             what: Some(target.what),
             ..Self::of(&target.reader())
         }
     }
 
-    pub(super) fn of_this_machine(reader: &Reader) -> Self {
+    /// What the kernel and the programs of this machine can do, and what else matters there.
+    #[must_use]
+    pub fn of_this_machine(reader: &Reader) -> Self {
         Self {
             here: Some(Here::new()),
             ..Self::of(reader)
         }
     }
 
-    pub(super) fn text(&self) -> String {
+    /// For people: a line for each ability.
+    #[must_use]
+    pub fn text(&self) -> String {
         let reader = &self.reader;
         let mut rows = vec![("reader", escaped(self.name.as_bytes()))];
         rows.extend(self.what.map(|what| ("is", what.to_owned())));

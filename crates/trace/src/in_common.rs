@@ -3,8 +3,8 @@
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 
-use coldpress_format::BlockSize;
-use coldpress_trace::{FileAccess, PAGE_SIZE_BYTES, WorkingSet};
+use crate::event::PAGE_SIZE_BYTES;
+use crate::working_set::{FileAccess, WorkingSet};
 
 /// How much of what any of some recordings touched all of them did:
 ///
@@ -15,13 +15,19 @@ use coldpress_trace::{FileAccess, PAGE_SIZE_BYTES, WorkingSet};
 /// places them, whichever of their pages were touched. docs/recording.md, "The same start again",
 /// says why the others differ.
 ///
+/// * `block_bytes`: how long the blocks of the image are, at least 1.
 /// * `size_bytes`: the length of the file of a path.
-pub(super) fn in_common(
+///
+/// # Cost
+///
+/// A few set entries for each page, block and name.
+#[must_use]
+pub fn in_common(
     sets: &[WorkingSet],
-    block_size: BlockSize,
+    block_bytes: u64,
     size_bytes: &dyn Fn(&[u8]) -> Option<u64>,
 ) -> String {
-    let block_bytes = u64::from(block_size.bytes());
+    let block_bytes = block_bytes.max(1);
     let mut tallies = Tallies::default();
     for set in sets {
         let files = || set.files.iter();
@@ -118,9 +124,8 @@ fn pages(file: &FileAccess, only_certain: bool) -> impl Iterator<Item = (&[u8], 
 
 #[cfg(test)]
 mod tests {
-    use coldpress_trace::{Access, Event, Trace};
-
     use super::*;
+    use crate::event::{Access, Event, Trace};
 
     fn set(accesses: &[(Access, &str)]) -> WorkingSet {
         let event = |&(access, path): &(Access, &str)| Event {
@@ -149,7 +154,7 @@ mod tests {
 
     /// Of files of 40 pages, with blocks of 32.
     fn told(sets: &[WorkingSet]) -> String {
-        in_common(sets, BlockSize::DEFAULT, &|_| Some(40 * PAGE_SIZE_BYTES))
+        in_common(sets, 128 << 10, &|_| Some(40 * PAGE_SIZE_BYTES))
     }
 
     #[test]
