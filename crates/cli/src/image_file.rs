@@ -6,7 +6,8 @@ use std::sync::Arc;
 use anyhow::anyhow;
 use coldpress_format::{Corrupt, Part, Rule, SUPERBLOCK_SIZE};
 use coldpress_image::{
-    Error, Image, ImageOffset, Offset, Prefix, ReadAt, Sif, find_images, open_file, read_sif,
+    Error, Image, ImageFile, ImageOffset, Offset, Prefix, ReadAt, Sif, find_images, open_file,
+    read_sif,
 };
 use coldpress_report::failure::hint;
 use coldpress_report::text::quoted;
@@ -131,7 +132,7 @@ fn open_whole(path: &Path) -> anyhow::Result<Arc<dyn ReadAt>> {
     if let Some(image) = containers::as_image(path)? {
         return Ok(Arc::new(image));
     }
-    let file = open_file(path)
+    let file = ImageFile::open(path)
         .map_err(|error| anyhow!(error).context(format!("cannot open {}", quoted(path))))?;
     Ok(Arc::new(file))
 }

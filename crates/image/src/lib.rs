@@ -70,6 +70,7 @@ mod fragment_cache;
 #[cfg(feature = "http")]
 mod http;
 mod image;
+mod image_file;
 pub mod image_path;
 mod in_order;
 mod inode;
@@ -79,6 +80,7 @@ mod padding;
 mod path_budget;
 mod pieces;
 mod place;
+mod read_window;
 mod reader_requirements;
 mod region;
 mod slots;
@@ -118,6 +120,7 @@ pub use findings::{PROBLEMS_MAX, Problem, Severity};
 #[cfg(feature = "http")]
 pub use http::{HttpOptions, HttpRange};
 pub use image::Image;
+pub use image_file::ImageFile;
 pub use in_order::ReadLimits;
 pub use metadata_map::{MetadataKind, MetadataMap};
 pub use path_budget::PathBudget;

@@ -11,14 +11,16 @@ use std::sync::Arc;
 use rustix::fs::{Advice, SeekFrom, fadvise};
 
 use crate::error::Error;
+use crate::image_file::ImageFile;
 
 /// How bytes will be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReadAdvice {
     /// Here and there: nothing is to be read ahead.
     Random,
-    /// As nobody knows.
-    Normal,
+    /// Single blocks, most of them in the order of the image. An [`ImageFile`](crate::ImageFile)
+    /// then finds out how much to read at once.
+    Blocks,
     /// These bytes, soon.
     WillNeed(Range<u64>),
 }
@@ -93,8 +95,7 @@ impl ReadAt for File {
     fn advise(&self, advice: ReadAdvice) {
         // Who cannot take advice reads as ever.
         let _ = match advice {
-            ReadAdvice::Random => fadvise(self, 0, None, Advice::Random),
-            ReadAdvice::Normal => fadvise(self, 0, None, Advice::Normal),
+            ReadAdvice::Random | ReadAdvice::Blocks => fadvise(self, 0, None, Advice::Random),
             ReadAdvice::WillNeed(range) => will_need(self, range),
         };
     }
@@ -116,7 +117,7 @@ fn will_need(file: &File, range: Range<u64>) -> rustix::io::Result<()> {
 ///
 /// [`Error::Open`] if it cannot be opened.
 pub(crate) fn open_source(path: &Path) -> Result<Box<dyn ReadAt>, Error> {
-    match open_file(path) {
+    match ImageFile::open(path) {
         Ok(file) => Ok(Box::new(file)),
         Err(source) => {
             let path = path.to_path_buf();

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use coldpress_format::{Body, Inode, InodeRef, NAME_MAX_BYTES};
-use coldpress_image::{Error, Image, StartPack, StoredBlock};
+use coldpress_image::{Error, Image, ReadAdvice, StartPack, StoredBlock};
 
 use crate::attributes::{Attributes, Volume};
 use crate::blocks::Blocks;
@@ -69,6 +69,7 @@ impl FileSystem {
             Some(at) => (at, image.inode_head(at)?),
             None => (image.superblock().root_inode, image.root()?),
         };
+        image.advise(ReadAdvice::Blocks);
         Ok(Self {
             nodes: Nodes::new(at, inode.number),
             listings: Cache::new(LISTINGS_BYTES, USUAL_BYTES),

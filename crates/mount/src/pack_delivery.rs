@@ -222,7 +222,7 @@ impl Shared {
     fn end(&self) {
         if let Some(reader) = self.file_system.start_pack() {
             reader.set_arriving(false);
-            self.file_system.image().advise(ReadAdvice::Normal);
+            self.file_system.image().advise(ReadAdvice::Blocks);
         }
     }
 }
