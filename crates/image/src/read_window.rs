@@ -153,7 +153,7 @@ mod tests {
             (8_192, 670, 30, 32 << 10),
             (45_000, 1_000, 20, 45_000),
             (45_000, 5_000, 1_000, 1 << 20),
-            (45_000, 90, 2_000, 128 << 10),
+            (45_000, 90, 1_000, 128 << 10),
         ] {
             let length = usual_length(block_bytes, medium(seek_us, bytes_per_us));
             assert_eq!(length, expected, "{seek_us} us, {bytes_per_us} B/us");

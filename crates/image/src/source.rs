@@ -25,9 +25,10 @@ pub enum ReadAdvice {
     WillNeed(Range<u64>),
 }
 
-/// What the kernel reads at a time on advice: at least what the disk takes as one request, 1280 KiB
-/// of most (`force_page_cache_ra` in mm/readahead.c).
-const ADVISED_BYTES: u64 = 1 << 20;
+/// What the kernel reads at a time on advice: no more than a disk takes as one request, 1280 KiB of
+/// most (`force_page_cache_ra` in mm/readahead.c). Of virtual disks it is 254 pages, and the rest of
+/// 1 MiB would be a request of its own.
+const ADVISED_BYTES: u64 = 960 << 10;
 
 /// Bytes that can be read at any position by several threads at once.
 ///

@@ -33,14 +33,14 @@ pub(crate) struct StableArgs {
     )]
     pub(crate) stability: Stability,
 
-    /// Begin what stays at the same byte as in OLD, modulo BYTES
+    /// Begin what stays at the same byte as in OLD, modulo SIZE
     ///
     /// For updaters with blocks at fixed places, such as RAUC's block hash index: `--align 4K`. A
     /// power of two up to 1M. Each place at which something was inserted or taken out costs half
-    /// of BYTES on average.
+    /// of SIZE on average.
     #[arg(
         long,
-        value_name = "BYTES",
+        value_name = "SIZE",
         value_parser = parse_align_bytes,
         requires = "stable_from",
         hide_short_help = true

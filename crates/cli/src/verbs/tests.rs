@@ -10,7 +10,8 @@ use super::renamed::RENAMED;
 /// Flags whose help differs from verb to verb: a word that each has, because each means it.
 ///
 /// A name that is not here has the same help, and the same name of its value, in every verb.
-const MEANINGS: [(&str, &[&str]); 37] = [
+const MEANINGS: [(&str, &[&str]); 38] = [
+    ("align", &["same byte as in old", "align the data"]),
     ("all", &["all", "every"]),
     ("block-size", &["bytes of a data block"]),
     ("block-sizes", &["block sizes"]),
