@@ -80,9 +80,13 @@ impl Disk {
     pub(crate) fn in_pieces(&self, name: &str, content: &[u8]) -> PathBuf {
         let filler = File::create_new(self.at("filler")).unwrap();
         let mut end = 0;
-        for len_bytes in [1 << 20, 64 << 10, 4096] {
-            while fallocate(&filler, FallocateFlags::empty(), end, len_bytes).is_ok() {
-                end += len_bytes;
+        // What was removed before is free only after the journal has said so.
+        for _ in 0..3 {
+            rustix::fs::syncfs(&filler).unwrap();
+            for len_bytes in [1 << 20, 64 << 10, 4096] {
+                while fallocate(&filler, FallocateFlags::empty(), end, len_bytes).is_ok() {
+                    end += len_bytes;
+                }
             }
         }
         // The file system needs some for its notes of pieces.
