@@ -58,6 +58,16 @@ const FS_IOC_FIEMAP: Opcode = opcode::read_write::<FiemapHead>(b'f', 11);
 const FS_IOC_FSGETXATTR: Opcode = opcode::read::<FsXattr>(b'X', 31);
 const FS_IOC_FSSETXATTR: Opcode = opcode::write::<FsXattr>(b'X', 32);
 
+/// The number of an ioctl as the C library takes it: a `long` of glibc, an `int` of musl.
+#[allow(
+    clippy::cast_lossless,
+    clippy::cast_possible_wrap,
+    reason = "each library has another one"
+)]
+const fn request(opcode: Opcode) -> libc::Ioctl {
+    opcode as libc::Ioctl
+}
+
 /// Extents that the kernel tells at a time: 28 KiB of them.
 const MAPPED_MAX: usize = 512;
 
@@ -150,7 +160,7 @@ pub(crate) fn fiemap(
     map.head.flags = flags;
     map.head.extent_count = u32::try_from(MAPPED_MAX).map_err(io::Error::other)?;
     // SAFETY: the kernel reads the head and writes at most `extent_count` extents behind it.
-    check(unsafe { libc::ioctl(file.as_raw_fd(), FS_IOC_FIEMAP.into(), &raw mut *map) })?;
+    check(unsafe { libc::ioctl(file.as_raw_fd(), request(FS_IOC_FIEMAP), &raw mut *map) })?;
     let mapped = usize::try_from(map.head.mapped_count).map_err(io::Error::other)?;
     Ok(map.extents.get(..mapped).unwrap_or_default().to_vec())
 }
@@ -162,7 +172,7 @@ fn inode_attributes(file: BorrowedFd<'_>) -> io::Result<FsXattr> {
     check(unsafe {
         libc::ioctl(
             file.as_raw_fd(),
-            FS_IOC_FSGETXATTR.into(),
+            request(FS_IOC_FSGETXATTR),
             &raw mut attributes,
         )
     })?;
@@ -184,7 +194,7 @@ pub(crate) fn set_project(file: BorrowedFd<'_>, project: u32) -> io::Result<()> 
     check(unsafe {
         libc::ioctl(
             file.as_raw_fd(),
-            FS_IOC_FSSETXATTR.into(),
+            request(FS_IOC_FSSETXATTR),
             &raw const attributes,
         )
     })?;

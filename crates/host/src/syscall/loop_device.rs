@@ -7,10 +7,10 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 use super::check;
 
 // <linux/loop.h>
-const LOOP_CLR_FD: libc::c_ulong = 0x4C01;
-const LOOP_GET_STATUS64: libc::c_ulong = 0x4C05;
-const LOOP_CONFIGURE: libc::c_ulong = 0x4C0A;
-const LOOP_CTL_GET_FREE: libc::c_ulong = 0x4C82;
+const LOOP_CLR_FD: libc::Ioctl = 0x4C01;
+const LOOP_GET_STATUS64: libc::Ioctl = 0x4C05;
+const LOOP_CONFIGURE: libc::Ioctl = 0x4C0A;
+const LOOP_CTL_GET_FREE: libc::Ioctl = 0x4C82;
 pub(crate) const LO_FLAGS_READ_ONLY: u32 = 1;
 pub(crate) const LO_FLAGS_AUTOCLEAR: u32 = 4;
 pub(crate) const LO_FLAGS_DIRECT_IO: u32 = 16;
