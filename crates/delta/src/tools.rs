@@ -10,7 +10,7 @@ use std::ffi::OsString;
 use std::fs::{self, File};
 use std::path::Path;
 
-use coldpress_host::{Command, Outcome, Ready, launch};
+use coldpress_host::{Outcome, run_program};
 
 use crate::error::Error;
 use crate::updater::said;
@@ -21,15 +21,7 @@ pub(crate) fn run(
     args: Vec<OsString>,
     stop: &mut dyn FnMut() -> bool,
 ) -> Result<Outcome, Error> {
-    let command = Command {
-        args,
-        chroot: false,
-        environment: Vec::new(),
-        working_directory: None,
-        timeout_s: 0,
-        ready: Ready::Exit,
-    };
-    let outcome = launch(&command, Path::new("/"), None, stop)?;
+    let outcome = run_program(args, 0, stop)?;
     if stop() {
         return Err(Error::Interrupted);
     }

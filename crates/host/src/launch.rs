@@ -115,6 +115,30 @@ pub fn launch(
     running.finish(stop)
 }
 
+/// Runs a program of this system to its end, with the environment of this process.
+///
+/// * `timeout_s`: after which it is ended; 0 is never.
+/// * `stop`: whether to give up.
+///
+/// # Errors
+///
+/// As [`launch`].
+pub fn run_program(
+    args: Vec<OsString>,
+    timeout_s: u64,
+    stop: &mut dyn FnMut() -> bool,
+) -> Result<Outcome, Error> {
+    let command = Command {
+        args,
+        chroot: false,
+        environment: Vec::new(),
+        working_directory: None,
+        timeout_s,
+        ready: Ready::Exit,
+    };
+    launch(&command, Path::new("/"), None, stop)
+}
+
 /// Starts a program.
 ///
 /// It has no input, a session of its own, and dies with the thread that started it. With a cgroup,

@@ -80,7 +80,7 @@ pub use janitor::{Janitor, Leftover};
 pub use kernel_config::KernelConfig;
 pub use launch::{
     Bus, Command, Display, Foreground, Outcome, Pattern, Ready, Running, Status, furnish_root,
-    launch, start, wait_until,
+    launch, run_program, start, wait_until,
 };
 pub use leased_file::{LeasedFile, Refusal};
 pub use loop_device::{Counters, LoopDevice};

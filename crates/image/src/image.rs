@@ -69,8 +69,9 @@ impl Image {
     ///
     /// # Cost
     ///
-    /// Some ten reads; holds 4 bytes for each id, 16 for each fragment block, 8 for each metadata
-    /// block of the other tables, and up to 10 MiB of blocks once they are read.
+    /// Some ten reads, of tables that are read ahead at once if they have at most 1 MiB; holds 4
+    /// bytes for each id, 16 for each fragment block, 8 for each metadata block of the other
+    /// tables, and up to 10 MiB of blocks once they are read.
     pub fn new(source: Box<dyn ReadAt>) -> Result<Self, Error> {
         Self::assemble(source, &mut Err)
     }

@@ -47,7 +47,6 @@ mod signature;
 mod site;
 mod snap_image;
 mod stand;
-mod tool;
 mod zsync;
 
 pub use app_image::AppImage;

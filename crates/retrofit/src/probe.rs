@@ -7,12 +7,12 @@ use std::ops::ControlFlow;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
+use coldpress_host::run_program;
 use coldpress_layout::{Plan, order};
 use coldpress_writer::{Input, Options, SourceOptions, gather, write};
 
 use crate::error::Error;
 use crate::original::Original;
-use crate::tool;
 
 /// Compresses well, and has full blocks and a tail end with any block size.
 const LINE: &str = "This line is compressed.\n";
@@ -60,7 +60,7 @@ pub fn probe(
     let script = "cd \"$0\" && exec ./probe.AppImage --appimage-extract";
     let mut args: Vec<OsString> = ["sh", "-c", script].map(OsString::from).to_vec();
     args.push(directory.into());
-    let outcome = tool::run(args, TIMEOUT_S, stop)?;
+    let outcome = run_program(args, TIMEOUT_S, stop)?;
     let extracted = fs::read(directory.join("squashfs-root").join(FILE));
     let is_same = extracted.is_ok_and(|extracted| extracted == text.as_bytes());
     Ok((!is_same).then_some(outcome.stderr_tail))

@@ -10,6 +10,7 @@ use std::io;
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 
+use coldpress_host::run_program;
 use coldpress_image::ReadAt;
 use coldpress_report::text::hex;
 use sha2::{Digest as _, Sha256};
@@ -18,7 +19,6 @@ use crate::app_image::AppImage;
 use crate::error::Error;
 use crate::field::read_up_to;
 use crate::program::{Place, Section};
-use crate::tool;
 
 /// Makes signatures.
 pub const SIGNER: &str = "gpg";
@@ -130,7 +130,7 @@ fn run(
 ) -> Result<(), Error> {
     let words = [SIGNER, "--batch", "--yes"].map(OsString::from);
     let args = words.into_iter().chain(args).collect();
-    let outcome = tool::run(args, TIMEOUT_S, stop)?;
+    let outcome = run_program(args, TIMEOUT_S, stop)?;
     if outcome.status.success() {
         return Ok(());
     }

@@ -5,9 +5,10 @@ use std::fs::{self, File};
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 
+use coldpress_host::run_program;
+
 use crate::container::Container;
 use crate::error::Error;
-use crate::tool;
 
 /// What an AppImage is called on the file system that [`stand`] makes.
 pub const STANDING: &str = "app";
@@ -45,7 +46,7 @@ pub fn stand(
     let mut args: Vec<OsString> = words.map(OsString::from).to_vec();
     args.extend(["-d".into(), tree.clone().into(), to.into()]);
     args.push(format!("{kib}k").into());
-    let outcome = tool::run(args, TIMEOUT_S, stop)?;
+    let outcome = run_program(args, TIMEOUT_S, stop)?;
     if !outcome.status.success() {
         let said = String::from_utf8_lossy(&outcome.stderr_tail);
         return Err(failed(io::Error::other(format!("{MAKER} failed: {said}"))));

@@ -4,7 +4,7 @@ use std::env;
 use std::ffi::OsString;
 use std::path::Path;
 
-use coldpress_host::{Command, Outcome, Ready, launch};
+use coldpress_host::{Outcome, run_program};
 use coldpress_report::text::printable;
 
 use crate::ui::Ui;
@@ -32,14 +32,5 @@ pub fn version(program: &str, flag: &str, ui: &Ui) -> anyhow::Result<String> {
 ///
 /// If there is no such program, or the user interrupts.
 pub fn run(args: Vec<OsString>, ui: &Ui) -> anyhow::Result<Outcome> {
-    let command = Command {
-        args,
-        chroot: false,
-        environment: Vec::new(),
-        working_directory: None,
-        timeout_s: 0,
-        ready: Ready::Exit,
-    };
-    let mut stop = || ui.interrupt.is_pending();
-    Ok(launch(&command, Path::new("/"), None, &mut stop)?)
+    Ok(run_program(args, 0, &mut || ui.interrupt.is_pending())?)
 }

@@ -5,6 +5,7 @@ use std::fs::{self, File};
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 
+use coldpress_host::run_program;
 use coldpress_image::ReadAt as _;
 use coldpress_iso::Naming;
 
@@ -12,7 +13,6 @@ use super::IsoImage;
 use crate::container::copy;
 use crate::error::Error;
 use crate::site::Site;
-use crate::tool;
 
 /// Makes file systems of live media; of the package of that name.
 pub(crate) const XORRISO: &str = "xorriso";
@@ -66,7 +66,7 @@ pub(super) fn rewrite(
             args.extend([path.into(), "--".into()]);
         }
     }
-    let outcome = match tool::run(args, TIMEOUT_S, site.stop) {
+    let outcome = match run_program(args, TIMEOUT_S, site.stop) {
         Err(coldpress_host::Error::CannotRun { .. }) => return Err(Error::NoXorriso),
         launched => launched?,
     };
