@@ -3,7 +3,7 @@
 //! [`Lists`] say what is combined; [`Lists::matrix`] makes contestants of it, and says what no tool
 //! can do. [`run_builds`] lets all of them run in random order, turn by turn: an image is made,
 //! unpacked in all ways, and removed. Every tool is a program of its own, this one too.
-//! [`build_rows`] and [`unpack_rows`] sum up.
+//! [`build_rows`] and [`unpack_rows`] sum up; [`build_table`] and [`unpack_table`] are their texts.
 //!
 //! The source was read before ([`read_source`]) and images have just been written, so both are in
 //! memory, and what was written is on the disk before the next run begins. Times end when the
@@ -17,6 +17,7 @@ mod rows;
 mod runner;
 mod setting;
 mod survey;
+mod tables;
 mod tools;
 
 pub use matrix::{Build, Image, Lists, Matrix, Unpack};
@@ -24,6 +25,7 @@ pub use programs::version;
 pub use rows::{BuildRow, UnpackRow, build_rows, unpack_rows};
 pub use setting::{Compressor, Level, Setting};
 pub use survey::{Survey, read_source};
+pub use tables::{BUILD_LEGEND, build_table, unpack_table};
 pub use tools::{Maker, Unpacker};
 
 use std::collections::BTreeSet;

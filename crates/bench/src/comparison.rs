@@ -1,5 +1,6 @@
 //! A newer study beside an older one: what changed, what was demanded, and how both are told.
 
+mod doubts;
 mod judgement;
 mod junit;
 mod markdown;
@@ -7,6 +8,7 @@ mod markdown;
 use std::io;
 
 use coldpress_history::Study;
+use coldpress_report::Table;
 use coldpress_report::text::escaped;
 use coldpress_report::units::change;
 use serde::Serialize;
@@ -31,6 +33,9 @@ pub const COMPARISON_COLUMNS: [&str; 7] = [
     "95 % interval",
     "verdict",
 ];
+
+/// Where figures stand, which are aligned at their ends.
+const NUMBERS: std::ops::Range<usize> = 2..6;
 
 /// A newer study beside an older one.
 #[derive(Debug, Serialize)]
@@ -72,6 +77,19 @@ impl<'a> Comparison<'a> {
             differences,
             judgements: judgement::judge(conditions, differences)?,
         })
+    }
+
+    /// The differences as a table, the figures of a contestant below each other.
+    pub fn table(&self) -> String {
+        let table = Table {
+            columns: COMPARISON_COLUMNS.map(str::to_owned).to_vec(),
+            rows: self
+                .differences
+                .iter()
+                .map(|it| it.cells().into())
+                .collect(),
+        };
+        table.text_with_numbers(|column| NUMBERS.contains(&column))
     }
 
     /// As JUnit XML.

@@ -1,8 +1,16 @@
 //! The same words and numbers for the terminal and the report.
 
 mod answer;
+mod images_beside;
+mod launch;
+mod standings;
+mod study_head;
 
 pub(crate) use answer::{COLD_START, Deed, answer};
+pub use images_beside::images_beside;
+pub use launch::{far_runs, launch_standings};
+pub use standings::standings_table;
+pub use study_head::study_head;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

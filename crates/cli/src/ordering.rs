@@ -1,12 +1,11 @@
 //! What orders an image: a plan, a profile, or the sort file of another tool.
 
-use std::ffi::OsStr;
 use std::fs;
-use std::os::unix::ffi::OsStrExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Context as _, anyhow};
-use coldpress_layout::{Dialect, Finding, NodeId, Plan, SortFile, Tree};
+use coldpress_dialects::sort_file::{bring_inside, sources};
+use coldpress_layout::{Dialect, Finding, Plan, SortFile};
 use coldpress_report::failure::hint;
 use coldpress_report::text::quoted;
 use coldpress_session::ui::Ui;
@@ -120,61 +119,6 @@ impl Ordering {
 pub(crate) fn read_sort_file(path: &Path, dialect: Dialect) -> anyhow::Result<SortFile> {
     let bytes = fs::read(path).with_context(|| format!("cannot read {}", quoted(path)))?;
     SortFile::parse(&bytes, dialect).with_context(|| format!("cannot use {}", quoted(path)))
-}
-
-/// The directories of the tree in which mksquashfs would look for the paths of its sort file.
-pub(crate) fn sources(tree: &Tree, inputs: &[Input]) -> Vec<NodeId> {
-    let source = |input: &Input| match input {
-        Input::Entry { name, .. } => tree.find(&[b"/", name.as_slice()].concat()),
-        _ => Some(NodeId::ROOT),
-    };
-    let mut sources: Vec<_> = inputs.iter().filter_map(source).collect();
-    sources.sort_unstable();
-    sources.dedup();
-    sources
-}
-
-/// Makes paths of mksquashfs that begin with `/`, `./` or `../`, which name files of this machine,
-/// relative to the source in which they lie.
-pub(crate) fn bring_inside(file: &mut SortFile, inputs: &[Input]) {
-    if file.dialect != Dialect::Mksquashfs {
-        return;
-    }
-    let directory = |input: &Input| match input {
-        Input::Directory(path) | Input::Entry { path, .. } => path.canonicalize().ok(),
-        _ => None,
-    };
-    let directories: Vec<PathBuf> = inputs.iter().filter_map(directory).collect();
-    for entry in &mut file.entries {
-        let path = &entry.path;
-        if ![&b"/"[..], b"./", b"../"]
-            .iter()
-            .any(|begin| path.starts_with(begin))
-        {
-            continue;
-        }
-        let inside = |directory: &PathBuf| {
-            let path = resolved(Path::new(OsStr::from_bytes(path)))?;
-            Some(
-                path.strip_prefix(directory)
-                    .ok()?
-                    .as_os_str()
-                    .as_bytes()
-                    .to_vec(),
-            )
-        };
-        if let Some(inside) = directories.iter().find_map(inside) {
-            entry.path = inside;
-        }
-    }
-}
-
-/// A path without symbolic links but for the last name, which mksquashfs does not follow.
-fn resolved(path: &Path) -> Option<PathBuf> {
-    match (path.parent(), path.file_name()) {
-        (Some(parent), Some(name)) => Some(parent.canonicalize().ok()?.join(name)),
-        _ => path.canonicalize().ok(),
-    }
 }
 
 /// Warns of the first of some findings, and how many more there are.

@@ -7,6 +7,7 @@
 //! image       its configuration and its layers                                image.rs, config.rs
 //! enroot,     what tools add to an image that is made for them                enroot.rs, apptainer.rs
 //! apptainer
+//! inspection  what an image is, as text and as JSON                       inspection.rs
 //! artifact    a SquashFS image as registries and layouts keep it              artifact.rs, layout/write.rs
 //! ```
 //!
@@ -30,6 +31,7 @@ mod enroot;
 mod enroot_options;
 mod error;
 mod image;
+mod inspection;
 mod layout;
 mod media_type;
 mod open;
@@ -47,6 +49,7 @@ pub use document::Descriptor;
 pub use enroot_options::{ENROOT_SQUASH_OPTIONS, enroot_squash_options};
 pub use error::Error;
 pub use image::{ContainerImage, ImageLayer};
+pub use inspection::{Inspection, MergedLayers};
 pub use layout::write::push_to_layout;
 pub use open::{Means, open};
 pub use platform::Platform;

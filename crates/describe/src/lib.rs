@@ -1,4 +1,4 @@
-//! What there is to say of an image: values that serialize, and the same as text.
+//! What there is to say of an image and of a profile: values that serialize, and the same as text.
 //!
 //! ```text
 //! contents     counts, blocks, kinds of files, parts of the image     contents.rs
@@ -7,6 +7,9 @@
 //! stat         a file, and where the image stores it                  stat.rs
 //! dump         what every byte means                                  dump.rs
 //! difference   what two images do not have in common                  difference.rs
+//! identity     which tool made it, and how                            identification.rs
+//! search       what must hold for a file to be found                  search.rs
+//! profile      what a profile holds, and what of it a source has      profile_contents.rs, profile_check.rs
 //! ```
 //!
 //! Images are hostile: whatever they say, memory is bounded by what the walk over the tree takes,
@@ -18,7 +21,11 @@ mod contents;
 pub mod difference;
 mod dump;
 mod file;
+mod identification;
 mod listing;
+mod profile_check;
+mod profile_contents;
+mod search;
 mod stat;
 mod tree;
 
@@ -26,6 +33,10 @@ pub use container::Container;
 pub use contents::{Contents, Survey};
 pub use dump::{dump_json, dump_lines};
 pub use file::{FileFacts, size_bytes};
+pub use identification::Identification;
 pub use listing::Listing;
+pub use profile_check::ProfileCheck;
+pub use profile_contents::ProfileContents;
+pub use search::{Amount, ModeTest, Tests};
 pub use stat::Stat;
 pub use tree::{tree_json, tree_text};

@@ -5,6 +5,7 @@
 //! mksquashfs       mksquashfs and sqfstar: a request, settled in the terms of `build`
 //! unsquashfs       unsquashfs and sqfscat: a request, and what of an image it chooses
 //! remake           the command line that makes an image like one that is there
+//! sort_file        sort files of mksquashfs and gensquashfs, beside sources
 //! squashfuse       squashfuse and squashfuse_ll: options of a mount
 //! ```
 //!
@@ -20,13 +21,14 @@ mod date;
 pub mod mksquashfs;
 mod place;
 pub mod remake;
+pub mod sort_file;
 mod squashfs_tools;
 pub mod squashfuse;
 pub mod unsquashfs;
 
 pub use date::LOOKUP;
 pub use place::parse_offset;
-pub use squashfs_tools::Tool;
+pub use squashfs_tools::{Tool, progress_bar};
 
 use std::path::Path;
 

@@ -1,8 +1,12 @@
 //! All that was found out about a start: as sentences, as tables, as JSON.
 
+mod charts;
 mod facts;
 mod json;
+mod page;
 mod programs;
+mod summary;
+mod symbol_order;
 pub mod tables;
 
 use std::path::Path;
@@ -11,7 +15,10 @@ use crate::{ElfCost, EntryCost, Explanation, ImageMap};
 
 pub use facts::facts;
 pub use json::FindingsJson;
+pub use page::explained_page;
 pub use programs::{ExplainedFile, explain_programs};
+pub use summary::write_summary;
+pub use symbol_order::{Linker, is_meant, symbol_order};
 
 /// A start and all that was found out about it.
 #[derive(Debug)]

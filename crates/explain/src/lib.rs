@@ -16,7 +16,7 @@
 //! [`explain_elf`] goes into one program or library: what of its sections was touched, by whom, and
 //! the order in which its functions were needed.
 //!
-//! [`Findings`] are all of it for people: sentences, tables, JSON.
+//! [`Findings`] are all of it for people: sentences, tables, JSON, and a page with charts.
 //!
 //! All of it is computed from values; nothing here touches the machine. Recordings are the kernel's
 //! own; images and the programs in them may be hostile: any bytes give a value or an error.
@@ -45,7 +45,8 @@ pub use elf::{ElfCost, ElfError, Initializer, SectionCost, explain_elf, explain_
 pub use explanation::{AreaCost, Explanation, ReadKind, ReadMark, Totals};
 pub use file_cost::FileCost;
 pub use findings::{
-    ExplainedFile, Findings, FindingsJson, Origin, explain_programs, facts, tables,
+    ExplainedFile, Findings, FindingsJson, Linker, Origin, explain_programs, explained_page, facts,
+    is_meant, symbol_order, tables, write_summary,
 };
 pub use geometry::{executable_pages, geometry, note_executables};
 pub use image_map::{Block, BlockKind, ImageMap, MappedFile};

@@ -11,6 +11,7 @@
 //! once. What was committed stays, whatever ends the process.
 
 mod change;
+mod change_list;
 mod changes;
 mod error;
 mod export;
@@ -23,10 +24,12 @@ mod schema;
 mod store;
 mod studies;
 mod study;
+mod study_list;
 mod task_list;
 mod trace_events;
 
 pub use change::{Change, Status, Task, UnknownStatus};
+pub use change_list::{ListedChange, change_list};
 pub use changes::{ChangeId, KEPT_CHANGES};
 pub use error::Error;
 pub use export::{write_csv, write_json, write_parquet};
@@ -36,5 +39,6 @@ pub use listing::Listed;
 pub use store::History;
 pub use studies::StudyId;
 pub use study::{Contestant, Facts, Figures, Kind, Measured, Origin, Run, State, Study};
+pub use study_list::{ListedStudy, study_list};
 pub use task_list::{BRIEF_US, Malformed, TaskList, parse as parse_task_list};
 pub use trace_events::TraceEvents;

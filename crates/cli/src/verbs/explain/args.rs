@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use clap::builder::{OsStringValueParser, TypedValueParser as _};
 use clap::{ArgMatches, Args, Command, FromArgMatches, ValueEnum};
+use coldpress_explain::Linker;
 
 use crate::flags::command::CommandArgs;
 use crate::flags::device::DeviceArgs;
@@ -80,7 +81,7 @@ pub(crate) struct ExplainArgs {
         hide_possible_values = true,
         hide_short_help = true
     )]
-    pub(crate) linker: Linker,
+    pub(crate) linker: LinkerName,
 
     /// Start nothing; explain what the start in this trace would read from IMAGE
     ///
@@ -126,9 +127,19 @@ impl Args for OptionalCommand {
 
 /// Who reads an order of symbols.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Linker {
+pub(crate) enum LinkerName {
     Lld,
     Gold,
+}
+
+impl LinkerName {
+    /// The linker of this name.
+    pub(crate) fn linker(self) -> Linker {
+        match self {
+            Self::Lld => Linker::Lld,
+            Self::Gold => Linker::Gold,
+        }
+    }
 }
 
 /// `FILE=OUT`: the symbols of which file go where.

@@ -1,12 +1,10 @@
 //! `coldpress explain`: a cold start from an image, and where its time and bytes went.
 
 pub(crate) mod args;
-mod charts;
-mod page;
 mod recorded;
-mod summary;
 mod symbols;
 
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -14,7 +12,7 @@ use anyhow::Context as _;
 use coldpress_bench::report_html;
 use coldpress_explain::{
     Account, Findings, FindingsJson, ImageMap, Origin, Start, decompression_bytes_per_s,
-    explain_programs,
+    explain_programs, explained_page, write_summary,
 };
 use coldpress_host::machine;
 use coldpress_image::Image;
@@ -61,10 +59,10 @@ pub(super) fn run(args: &ExplainArgs, ui: &Ui) -> anyhow::Result<Exit> {
         explanation,
         programs,
     };
-    let is_wrong = orders.write(&findings, args.linker, ui)?;
+    let is_wrong = orders.write(&findings, args.linker.linker(), ui)?;
     if let Some(output) = report {
         let mut html = Vec::new();
-        report_html(&page::report(&findings), &mut html)?;
+        report_html(&explained_page(&findings), &mut html)?;
         steps::write_small(output, &html)?;
     }
     unless_stdout_closed(tell(args, &findings, ui))?;
@@ -107,5 +105,8 @@ fn tell(args: &ExplainArgs, findings: &Findings, ui: &Ui) -> anyhow::Result<()> 
     if args.json {
         return ui.json(&FindingsJson::new(findings));
     }
-    summary::print(findings, args.top, ui)
+    let mut out = ui.out();
+    write_summary(findings, args.top, &mut out)?;
+    out.flush()?;
+    Ok(())
 }

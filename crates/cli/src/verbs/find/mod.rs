@@ -6,7 +6,7 @@ mod tests_of;
 use std::io::Write as _;
 
 use anyhow::bail;
-use coldpress_describe::{FileFacts, Listing};
+use coldpress_describe::{FileFacts, Listing, Tests};
 use coldpress_image::image_path::{Found, resolve_as_listed};
 use coldpress_image::{Image, Visited, Walker};
 use coldpress_report::failure::sentence;
@@ -18,10 +18,10 @@ use coldpress_session::ui::{Stdout, Ui};
 use crate::image_file::open_image_at;
 use crate::verbs::find::args::FindArgs;
 
-use tests_of::Tests;
+use tests_of::tests;
 
 pub(super) fn run(args: &FindArgs, ui: &Ui) -> anyhow::Result<Exit> {
-    let tests = Tests::new(&args.tests)?;
+    let tests = tests(&args.tests)?;
     let image = open_image_at(&args.image, &args.place)?;
     let mut paths: Vec<Vec<u8>> = args.paths.iter().map(|path| image_path(path)).collect();
     if paths.is_empty() {

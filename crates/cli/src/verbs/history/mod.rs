@@ -4,7 +4,7 @@ pub(crate) mod args;
 mod export;
 mod import;
 mod list;
-pub(super) mod show;
+mod show;
 
 use anyhow::anyhow;
 use coldpress_history::{History, Listed, State, Study, StudyId};

@@ -1,6 +1,7 @@
 //! `coldpress plan convert`.
 
 use anyhow::anyhow;
+use coldpress_dialects::sort_file;
 use coldpress_layout::{Loss, Plan, SortFile, Tails};
 use coldpress_report::failure::hint;
 use coldpress_report::text::{plural, quoted, quoted_bytes};
@@ -54,8 +55,8 @@ fn read(args: &ConvertArgs, ui: &Ui) -> anyhow::Result<(Plan, bool)> {
         ));
     };
     let names = Names::read(tree, ui)?;
-    ordering::bring_inside(&mut file, &names.inputs);
-    let sources = ordering::sources(&names.tree, &names.inputs);
+    sort_file::bring_inside(&mut file, &names.inputs);
+    let sources = sort_file::sources(&names.tree, &names.inputs);
     ordering::warn_of_findings(&file.lint(&names.tree, &sources), ui);
     let lossy = ordering::warn_of_flags(&file, ui);
     let tails = resolve::tails(args.tails);

@@ -4,6 +4,7 @@ use std::fs;
 use std::io::Write as _;
 
 use anyhow::Context as _;
+use coldpress_dialects::sort_file;
 use coldpress_layout::{Dialect, Finding, Plan, SortFile};
 use coldpress_report::text::{escaped, plural, quoted};
 use coldpress_session::exit::Exit;
@@ -11,7 +12,6 @@ use coldpress_session::ui::Ui;
 use serde::Serialize;
 
 use super::{Names, dialect};
-use crate::ordering;
 use crate::verbs::plan::args::LintArgs;
 
 /// The result for `--json`.
@@ -65,8 +65,8 @@ pub(super) fn run(args: &LintArgs, ui: &Ui) -> anyhow::Result<Exit> {
 /// The lines that cannot be read, and those that do nothing, in the order of the file.
 fn of_sort_file(text: &[u8], dialect: Dialect, names: &Names) -> Vec<Finding> {
     let (mut file, mut findings) = SortFile::parse_all(text, dialect);
-    ordering::bring_inside(&mut file, &names.inputs);
-    let sources = ordering::sources(&names.tree, &names.inputs);
+    sort_file::bring_inside(&mut file, &names.inputs);
+    let sources = sort_file::sources(&names.tree, &names.inputs);
     findings.extend(file.lint(&names.tree, &sources));
     findings.sort_by_key(|finding| finding.line);
     findings

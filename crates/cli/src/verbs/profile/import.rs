@@ -1,18 +1,18 @@
 //! `coldpress profile import`: a trace of what another tool recorded.
 
-use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{self, Path, PathBuf};
 
 use anyhow::{Context as _, anyhow};
+use coldpress_dialects::sort_file;
 use coldpress_image::{Image, MetadataMap};
-use coldpress_layout::{Dialect, SortFile, SortFlag, Tree, settle};
+use coldpress_layout::{Tree, settle};
 use coldpress_report::failure::hint;
 use coldpress_report::text::{escaped_path, plural, quoted};
 use coldpress_session::exit::Exit;
 use coldpress_session::ui::Ui;
-use coldpress_trace::import::{self, Device, Format, Imported, Inodes, PATH_BYTES_MAX, Settled};
+use coldpress_trace::import::{self, Device, Format, Imported, Inodes, Settled};
 use coldpress_trace::{Header, PAGE_SIZE_BYTES, Trace};
 use coldpress_writer::Output;
 
@@ -45,7 +45,10 @@ pub(super) fn run(args: &ProfileImportArgs, ui: &Ui) -> anyhow::Result<Exit> {
         Recorder::Tool(Format::PerfScript) => read_inodes(&recording, used.as_ref(), args.device)?,
         Recorder::Tool(format) => import::read(&recording.parts(), format, None)
             .with_context(|| format!("cannot use {}", names(args)))?,
-        Recorder::Sort(dialect) => read_sort(&recording, dialect),
+        Recorder::Sort(dialect) => {
+            let parts = recording.parts();
+            sort_file::used_files(parts.iter().map(|part| part.text), dialect)
+        }
     };
     if let Some(prefix) = &args.strip {
         let prefix =
@@ -142,49 +145,6 @@ fn only_device<'a>(texts: impl Iterator<Item = &'a [u8]>) -> anyhow::Result<Devi
             ))
         }
     }
-}
-
-/// The files of a sort file, the first in the image first.
-fn read_sort(recording: &Recording, dialect: Dialect) -> Imported {
-    let (mut entries, mut unread) = (Vec::new(), Vec::new());
-    for ((_, text), part) in recording.files.iter().zip(0..) {
-        let (file, findings) = SortFile::parse_all(text, dialect);
-        let wrong = findings.iter().map(|finding| finding.line);
-        unread.extend(wrong.map(|line| (part, line, "not a line of a sort file")));
-        for entry in file.entries {
-            let is_pattern = |flag| matches!(flag, SortFlag::Glob | SortFlag::GlobNoPath);
-            if entry.flags.iter().copied().any(is_pattern) {
-                unread.push((
-                    part,
-                    entry.line,
-                    "a pattern; `plan convert` finds what it matches",
-                ));
-            } else if entry.path.len() >= PATH_BYTES_MAX {
-                unread.push((
-                    part,
-                    entry.line,
-                    "the path is longer than the kernel allows",
-                ));
-            } else {
-                entries.push(entry);
-            }
-        }
-    }
-    match dialect {
-        Dialect::Mksquashfs => entries.sort_by_key(|entry| Reverse(entry.priority)),
-        Dialect::Gensquashfs => entries.sort_by_key(|entry| entry.priority),
-    }
-    unread.sort_unstable_by_key(|(part, line, _)| (*part, *line));
-    let mut imported = Imported::of_files(entries.into_iter().map(|entry| entry.path));
-    for (part, number, why) in unread {
-        let text = recording.files.get(part).map(|(_, text)| text.as_slice());
-        let at = usize::try_from(number.saturating_sub(1)).unwrap_or(usize::MAX);
-        let lines = text.unwrap_or_default().split(|&byte| byte == b'\n');
-        imported.cannot_read(part, number, why, || {
-            lines.clone().nth(at).unwrap_or_default()
-        });
-    }
-    imported
 }
 
 /// Tells which lines were not understood, and how much was left out.

@@ -2,34 +2,25 @@
 
 pub(crate) mod args;
 
-use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
 use std::path::Path;
 
 use anyhow::{Context as _, anyhow};
-use coldpress_history::{Change, ChangeId, History, Origin, TaskList, parse_task_list};
+use coldpress_history::{
+    Change, History, ListedChange, Origin, TaskList, change_list, parse_task_list,
+};
 use coldpress_report::failure::{hint, sentence};
-use coldpress_report::text::{escaped, iso_utc, quoted};
-use coldpress_report::units;
+use coldpress_report::text::{escaped, quoted};
 use coldpress_session::clock::now_unix_ms;
 use coldpress_session::exit::Exit;
 use coldpress_session::state;
 use coldpress_session::ui::Ui;
-use serde::Serialize;
 
 use crate::verbs::timings::args::TimingsArgs;
 
 /// More is read of no file: one byte above what a listing may have.
 const READ_MAX_BYTES: u64 = (8 << 20) + 1;
-
-/// A change and its number; one that could not be kept has none.
-#[derive(Debug, Serialize)]
-struct Row {
-    id: Option<ChangeId>,
-    #[serde(flatten)]
-    change: Change,
-}
 
 pub(super) fn run(args: &TimingsArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let rows = match &args.import {
@@ -42,12 +33,12 @@ pub(super) fn run(args: &TimingsArgs, ui: &Ui) -> anyhow::Result<Exit> {
     }
     let mut out = ui.out();
     if args.changes {
-        out.write_all(overview(&rows).as_bytes())?;
+        out.write_all(change_list(&rows).as_bytes())?;
         out.flush()?;
         return Ok(Exit::Done);
     }
     for row in &rows {
-        ui.say(&headline(row));
+        ui.say(&row.headline());
     }
     let listing = TaskList {
         labels: args.verbose,
@@ -60,7 +51,7 @@ pub(super) fn run(args: &TimingsArgs, ui: &Ui) -> anyhow::Result<Exit> {
 }
 
 /// The changes that are asked for.
-fn chosen(args: &TimingsArgs) -> anyhow::Result<Vec<Row>> {
+fn chosen(args: &TimingsArgs) -> anyhow::Result<Vec<ListedChange>> {
     let history = state::open()?;
     let verb = args.startup.as_deref().or(args.last.as_deref());
     let mut ids = match args.id {
@@ -77,7 +68,7 @@ fn chosen(args: &TimingsArgs) -> anyhow::Result<Vec<Row>> {
     let mut rows = Vec::with_capacity(ids.len());
     for id in ids {
         match history.change(id)? {
-            Some(change) => rows.push(Row {
+            Some(change) => rows.push(ListedChange {
                 id: Some(id),
                 change: if args.startup.is_some() {
                     change.as_activity()
@@ -108,7 +99,7 @@ fn nothing(verb: Option<&str>) -> anyhow::Error {
 }
 
 /// Reads a listing and keeps it.
-fn import(path: &Path, ui: &Ui) -> anyhow::Result<Row> {
+fn import(path: &Path, ui: &Ui) -> anyhow::Result<ListedChange> {
     let bytes = read(path).with_context(|| format!("cannot read {}", quoted(path)))?;
     let origin = Origin::Published {
         citation: format!("snap debug timings, from {}", quoted(path)),
@@ -126,7 +117,7 @@ fn import(path: &Path, ui: &Ui) -> anyhow::Result<Row> {
             }
         },
     };
-    Ok(Row { id, change })
+    Ok(ListedChange { id, change })
 }
 
 fn read(path: &Path) -> io::Result<Vec<u8>> {
@@ -139,53 +130,4 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
             .read_to_end(&mut bytes)?;
     }
     Ok(bytes)
-}
-
-/// `change 12, 2026-01-31T23:59:59Z: Build `rootfs.sqfs`; 3.52 s; Done`
-fn headline(row: &Row) -> String {
-    let change = &row.change;
-    let id = row.id.map_or(String::new(), |id| format!(" {id}"));
-    let time = took(change).map_or(String::new(), |time| format!("; {time}"));
-    format!(
-        "change{id}, {}: {}{time}; {}",
-        began(change),
-        one_line(&change.summary),
-        change.status
-    )
-}
-
-/// A summary of ours has its names escaped already; an imported one may hold anything.
-fn one_line(summary: &str) -> String {
-    summary.replace(char::is_control, "?")
-}
-
-/// The changes in the columns of `snap changes`, and how long they took.
-fn overview(rows: &[Row]) -> String {
-    let mut text = format!(
-        "{:<6} {:<7} {:<20} {:>10}  Summary\n",
-        "ID", "Status", "Began", "Took"
-    );
-    for Row { id, change } in rows.iter().rev() {
-        let id = id.map_or(String::new(), |id| id.to_string());
-        let time = took(change).unwrap_or("-".to_owned());
-        let status = change.status.name();
-        let summary = one_line(&change.summary);
-        // Writing to a string does not fail.
-        let _ = writeln!(
-            text,
-            "{id:<6} {status:<7} {} {time:>10}  {summary}",
-            began(change)
-        );
-    }
-    text
-}
-
-fn began(change: &Change) -> String {
-    iso_utc(u32::try_from(change.began_unix_ms / 1000).unwrap_or(u32::MAX))
-}
-
-fn took(change: &Change) -> Option<String> {
-    #[expect(clippy::cast_precision_loss, reason = "three digits are shown of it")]
-    let seconds = change.took_us.map(|took_us| took_us as f64 / 1e6);
-    seconds.map(units::seconds)
 }

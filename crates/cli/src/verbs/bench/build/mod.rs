@@ -2,21 +2,22 @@
 
 pub(crate) mod args;
 mod resolve;
-mod tables;
 
+use std::io::Write as _;
 use std::num::NonZeroU64;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow};
 use coldpress_bench::build_study::{
-    BuildStudy, Matrix, Progress, Survey, Watch, build_rows, read_source, run_builds, unpack_rows,
+    BUILD_LEGEND, BuildStudy, Matrix, Progress, Survey, Watch, build_rows, build_table,
+    read_source, run_builds, unpack_rows, unpack_table,
 };
 use coldpress_bench::{Error, machine_facts};
 use coldpress_history::{Kind, Measured, Origin, State, Study};
 use coldpress_host::{Janitor, Scratch};
 use coldpress_report::failure::hint;
-use coldpress_report::text::{escaped, quoted};
+use coldpress_report::text::{escaped, quoted, wrapped};
 use coldpress_session::clock::now_unix_ms;
 use coldpress_session::exit::Exit;
 use coldpress_session::failure::unless_stdout_closed;
@@ -191,7 +192,14 @@ fn tell(study: &Study, matrix: &Matrix, args: &BenchBuildArgs, ui: &Ui) -> anyho
         let summary = json!({ "builds": builds, "unpacks": unpacks, "left_out": left_out });
         return ui.json(&Measured { study, summary });
     }
-    tables::print(&builds, &unpacks, matrix, ui)
+    let mut out = ui.out();
+    writeln!(out, "{}", build_table(&builds))?;
+    if !unpacks.is_empty() {
+        writeln!(out, "\n{}", unpack_table(&unpacks, matrix))?;
+    }
+    writeln!(out, "\n{}", wrapped(BUILD_LEGEND, out.width()))?;
+    out.flush()?;
+    Ok(())
 }
 
 fn absolute(path: &Path) -> anyhow::Result<PathBuf> {

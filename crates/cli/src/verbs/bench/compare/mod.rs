@@ -1,7 +1,6 @@
 //! `coldpress bench compare`.
 
 pub(crate) mod args;
-mod table;
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -12,7 +11,7 @@ use anyhow::{Context as _, anyhow, bail};
 use coldpress_bench::{Comparison, Condition, Difference, differences, unmatched};
 use coldpress_history::{Study, StudyId, read_studies};
 use coldpress_report::failure::hint;
-use coldpress_report::text::{escaped, plural, quoted};
+use coldpress_report::text::{escaped, quoted};
 use coldpress_session::exit::Exit;
 use coldpress_session::ui::Ui;
 use coldpress_session::{failure, state};
@@ -32,7 +31,9 @@ pub(super) fn run(args: &CompareArgs, ui: &Ui) -> anyhow::Result<Exit> {
         .map_err(|condition| about_nothing(condition, &differences))?;
     let create = |path: &Option<_>| path.as_deref().map(Output::create).transpose();
     let (junit, markdown) = (create(&args.junit)?, create(&args.markdown)?);
-    warn(&comparison, &unmatched(&base, &new), ui);
+    for doubt in comparison.doubts(&unmatched(&base, &new)) {
+        ui.warn(&doubt);
+    }
     if let Some(output) = junit {
         steps::write_small(output, &comparison.junit()?)?;
     }
@@ -65,7 +66,7 @@ fn print(comparison: &Comparison<'_>, json: bool, ui: &Ui) -> anyhow::Result<()>
         return ui.json(comparison);
     }
     let mut out = ui.out();
-    writeln!(out, "{}", table::table(comparison.differences))?;
+    writeln!(out, "{}", comparison.table())?;
     out.flush()?;
     Ok(())
 }
@@ -117,45 +118,4 @@ fn contestants(base: &Study, new: &Study) -> String {
         names(base),
         names(new)
     )
-}
-
-/// Tells what stands against trusting the comparison.
-fn warn(comparison: &Comparison<'_>, unmatched: &[&str], ui: &Ui) {
-    if !unmatched.is_empty() {
-        let names: Vec<_> = unmatched
-            .iter()
-            .map(|name| escaped(name.as_bytes()))
-            .collect();
-        ui.warn(&format!("only one of the studies has {}", names.join(", ")));
-    }
-    if !comparison.conditions.is_empty() {
-        let facts: Vec<_> = comparison
-            .conditions
-            .iter()
-            .map(|(name, base, new)| {
-                let value = |value: Option<&str>| escaped(value.unwrap_or("none").as_bytes());
-                format!(
-                    "{} ({}, then {})",
-                    escaped(name.as_bytes()),
-                    value(*base),
-                    value(*new)
-                )
-            })
-            .collect();
-        ui.warn(&format!(
-            "the studies were made under other conditions: {}",
-            facts.join("; ")
-        ));
-    }
-    let undecided = comparison
-        .judgements
-        .iter()
-        .filter(|it| it.holds.is_none())
-        .count();
-    if undecided > 0 {
-        let judgements = plural(undecided as u64, "judgement has", "judgements have");
-        ui.warn(&format!(
-            "{judgements} too few runs: six of each study are needed"
-        ));
-    }
 }

@@ -7,7 +7,7 @@ use coldpress_report::text::escaped;
 use serde::Serialize;
 
 /// What was found elsewhere.
-#[derive(Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(super) struct Move {
     /// With escapes.
     pub(super) from: String,

@@ -1,12 +1,12 @@
 //! What is told of a start, as a page.
 
 use coldpress_bench::{Exhibit, Report, Section};
-use coldpress_explain::{ElfCost, Findings, Initializer, Origin, facts, tables};
 use coldpress_report::Table;
 use coldpress_report::text::{escaped, escaped_path, plural, quoted};
 use coldpress_report::units::bytes;
 
-use super::charts;
+use super::{Findings, Origin, charts, facts, tables};
+use crate::{ElfCost, Initializer};
 
 /// Rows of a table: a page is searched, not read to its end.
 const ROWS_MAX: usize = 100;
@@ -14,7 +14,8 @@ const ROWS_MAX: usize = 100;
 const PROGRAMS_MAX: usize = 12;
 const NAMED_MAX: usize = 30;
 
-pub(super) fn report(findings: &Findings) -> Report {
+/// A start and all that was found out about it, as a page.
+pub fn explained_page(findings: &Findings) -> Report {
     let mut sections = vec![
         overview(findings),
         over_time(findings),

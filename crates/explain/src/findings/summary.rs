@@ -1,13 +1,19 @@
-//! What is told of a start, on the terminal.
+//! What is told of a start, on a terminal.
 
-use std::io::Write as _;
+use std::io::{self, Write};
 
-use coldpress_explain::{Findings, facts, tables};
 use coldpress_report::text::fields;
-use coldpress_session::ui::Ui;
 
-/// Prints sums and tables.
-pub(super) fn print(findings: &Findings, top: usize, ui: &Ui) -> anyhow::Result<()> {
+use super::{Findings, facts, tables};
+
+/// Writes sums and tables.
+///
+/// * `top`: lines of a table at most.
+///
+/// # Errors
+///
+/// Those of `out`.
+pub fn write_summary(findings: &Findings, top: usize, out: &mut dyn Write) -> io::Result<()> {
     let explanation = &findings.explanation;
     let tables = [
         (tables::files(findings, top), explanation.files.len()),
@@ -23,7 +29,6 @@ pub(super) fn print(findings: &Findings, top: usize, ui: &Ui) -> anyhow::Result<
             findings.known_programs().count(),
         ),
     ];
-    let mut out = ui.out();
     write!(out, "{}", fields(&facts(findings)))?;
     for (table, all) in tables.iter().filter(|(table, _)| !table.rows.is_empty()) {
         writeln!(out, "\n{}", table.text())?;
@@ -32,6 +37,5 @@ pub(super) fn print(findings: &Findings, top: usize, ui: &Ui) -> anyhow::Result<
             writeln!(out, "... and {more} more; `--top N` lists them")?;
         }
     }
-    out.flush()?;
     Ok(())
 }

@@ -1,9 +1,11 @@
 //! What is told of a start, drawn.
 
 use coldpress_bench::{HeatMap, Timeline, TimelineSpot};
-use coldpress_explain::tables::{self, ms};
-use coldpress_explain::{Findings, ReadKind, ReadMark};
 use coldpress_report::units::{as_f64, bytes};
+
+use super::Findings;
+use super::tables::{self, ms};
+use crate::{ReadKind, ReadMark};
 
 /// Cells of the heat map.
 const TIMES: usize = 48;
