@@ -4,11 +4,11 @@ use coldpress_bench::{Standing, standings};
 use coldpress_history::{Measured, Study};
 use coldpress_pack::PackSummary;
 use coldpress_report::text::escaped_path;
-use coldpress_writer::Summary;
 use serde::Serialize;
 
+use super::image::Image;
 use super::prove::Proof;
-use crate::verbs::press::args::PressArgs;
+use super::request::Request;
 
 /// What became of a press.
 #[derive(Debug, Serialize)]
@@ -34,19 +34,14 @@ pub(super) struct Pressed {
 }
 
 impl Pressed {
-    pub(super) fn new(
-        args: &PressArgs,
-        built: &Summary,
-        start_pack: Option<PackSummary>,
-        recorded: bool,
-    ) -> Self {
+    pub(super) fn new(request: &Request, image: &Image) -> Self {
         Self {
-            image: escaped_path(&args.output),
-            image_bytes: built.image_bytes,
-            content_bytes: built.data_bytes,
-            recorded,
+            image: escaped_path(&request.args.output),
+            image_bytes: image.built.image_bytes,
+            content_bytes: image.built.data_bytes,
+            recorded: request.records(),
             verified: true,
-            start_pack,
+            start_pack: image.pack,
             proven: false,
             standings: Vec::new(),
             more_studies: Vec::new(),

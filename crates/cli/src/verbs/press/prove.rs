@@ -12,7 +12,9 @@ use coldpress_report::units;
 use coldpress_writer::{MetadataLayout, Output, Source, Summary};
 
 use super::archives::{AS_THEY_WERE, AS_THEY_WERE_IMAGE};
-use super::{Made, Press, rival};
+use super::content::Content;
+use super::request::Request;
+use super::{Press, rival};
 use crate::steps;
 use crate::study;
 
@@ -45,11 +47,23 @@ impl Proof {
 }
 
 impl Press<'_> {
-    pub(super) fn prove(&self, made: &Made, plan: &Plan, built: &Summary) -> anyhow::Result<Proof> {
-        let source = match &made.archives {
-            Some((source, _)) => &**source,
-            None => &*made.source,
-        };
+    /// Starts from all images in turn, on each device.
+    ///
+    /// * `as_it_was`: before archives were ordered.
+    pub(super) fn prove(
+        &self,
+        content: &Content,
+        as_it_was: Option<&Content>,
+        plan: &Plan,
+        built: &Summary,
+    ) -> anyhow::Result<Proof> {
+        let Request {
+            args,
+            devices,
+            population,
+            ..
+        } = &self.request;
+        let source = &as_it_was.unwrap_or(content).source;
         let mut notes = plan_notes(plan, built);
         notes.extend(self.losses.iter().cloned());
         let mut contestants = Vec::new();
@@ -61,29 +75,29 @@ impl Press<'_> {
             }
             Err(why) => notes.push(("mksquashfs".to_owned(), why.to_owned())),
         }
-        contestants.extend(self.args.against.iter().map(|image| {
+        contestants.extend(args.against.iter().map(|image| {
             let name = image.file_name().unwrap_or_default().display().to_string();
             Contestant::image(&name, image)
         }));
         let image = self.work_dir.file(UNPLANNED_IMAGE);
         self.build_unplanned(source, &mut notes)?;
         contestants.push(Contestant::image("unplanned", &image));
-        if made.archives.is_some() {
+        if as_it_was.is_some() {
             let image = self.work_dir.file(AS_THEY_WERE_IMAGE);
             contestants.push(Contestant::image(AS_THEY_WERE, &image));
         }
-        contestants.push(Contestant::image("pressed", &self.args.output));
-        let others = self.args.readahead.list.iter();
+        contestants.push(Contestant::image("pressed", &args.output));
+        let others = args.readahead.list.iter();
         let others = others.filter(|readahead| **readahead != Readahead::Disk);
         contestants.extend(others.map(|readahead| {
             let name = format!("readahead {readahead}");
-            Contestant::image_with(&name, &self.args.output, *readahead)
+            Contestant::image_with(&name, &args.output, *readahead)
         }));
-        let places = self.devices.iter().zip(&self.population.members);
+        let places = devices.iter().zip(&population.members);
         let studies = places.map(|(device, (target, _))| {
             let mut contestants = contestants.clone();
             // The start would not read the same pages of archives that are ordered.
-            if let Some(start) = made.start.filter(|_| made.archives.is_none()) {
+            if let (Some(start), None) = (&content.start, as_it_was) {
                 self.predict(start, source, target, &mut contestants);
             }
             self.measure(device, &contestants)
@@ -94,12 +108,13 @@ impl Press<'_> {
 
     /// Starts from each image in turn, on one device.
     fn measure(&self, device: &Device, contestants: &[Contestant]) -> anyhow::Result<Study> {
+        let Request { args, command, .. } = &self.request;
         let scenario = Scenario {
             kind: Kind::Press,
-            title: format!("coldpress press {}", self.args.source.display()),
-            command: self.command.clone(),
+            title: format!("coldpress press {}", args.source.display()),
+            command: command.clone(),
             device: device.clone(),
-            runs: self.args.runs.number.get(),
+            runs: args.runs.number.get(),
             seed: study::seed(),
             walk: false,
         };
@@ -120,10 +135,9 @@ impl Press<'_> {
     ) -> anyhow::Result<()> {
         let started = Instant::now();
         let output = Output::create(&self.work_dir.file(UNPLANNED_IMAGE))?;
-        let order = steps::order(source, &Plan::default(), &self.settings, self.ui);
-        let options = self
-            .settings
-            .build_options(&source.tree, MetadataLayout::Dense);
+        let settings = &self.request.settings;
+        let order = steps::order(source, &Plan::default(), settings, self.ui);
+        let options = settings.build_options(&source.tree, MetadataLayout::Dense);
         steps::write("for comparison", source, &order, &output, &options, self.ui)?;
         steps::commit(output, self.ui)?;
         let time = units::seconds(started.elapsed().as_secs_f64());

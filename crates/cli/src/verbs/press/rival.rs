@@ -36,14 +36,14 @@ pub(super) fn build(press: &Press) -> anyhow::Result<Result<Rival, &'static str>
         return Ok(Err("not installed, so not compared"));
     }
     let image = press.work_dir.file(RIVAL_IMAGE);
-    let options = options(&press.settings);
+    let options = options(&press.request.settings);
     let mut args: Vec<OsString> = vec![PROGRAM.into()];
     // Held until the image is built.
     let mounted = mount_if_needed(press)?;
     let source = match &mounted {
         Some(_) => press.work_dir.mount_point(),
         // Absolute, and what a link leads to: it would store the link, and take `-x` for an option.
-        None => press.args.source.canonicalize()?,
+        None => press.request.args.source.canonicalize()?,
     };
     args.extend([source.into(), image.clone().into_os_string()]);
     args.extend(options.iter().map(OsString::from));
@@ -72,11 +72,11 @@ pub(super) fn build(press: &Press) -> anyhow::Result<Result<Rival, &'static str>
 /// Mounts the pressed image, whose tree mksquashfs stores where it cannot take the source itself:
 /// a container image, or a directory of which something is left out.
 fn mount_if_needed(press: &Press) -> anyhow::Result<Option<(Mount, LoopDevice)>> {
-    let is_container = containers::is_container(&press.args.source);
-    if !is_container && press.settings.selection.is_everything() {
+    let is_container = containers::is_container(&press.request.args.source);
+    if !is_container && press.request.settings.selection.is_everything() {
         return Ok(None);
     }
-    let loop_device = LoopDevice::attach(&press.args.output, false)?;
+    let loop_device = LoopDevice::attach(&press.request.args.output, false)?;
     let mount = Mount::squashfs(&loop_device, &press.work_dir.mount_point())?;
     Ok(Some((mount, loop_device)))
 }
