@@ -154,6 +154,7 @@ bare() {
     cp "$scratch/unpacked-$processor/bin/coldpress" "$root/coldpress"
     readelf -d "$root/coldpress" | grep -q NEEDED && fail "$processor: not static"
     readelf -S "$root/coldpress" | grep -q '\.debug_' && fail "$processor: debug information"
+    readelf -S "$root/coldpress" | grep -q '\.symtab' && fail "$processor: not stripped"
     [ "$(stat -c %s "$root/coldpress")" -le 25000000 ] || fail "$processor: above 25 MB"
     if strings "$root/coldpress" | grep -F -e "$PWD" -e "$HOME/" | head -3 | grep .; then
         fail "$processor: paths of this machine in the binary"

@@ -4,8 +4,9 @@ mod compression;
 mod places;
 pub(crate) mod source;
 
+pub(crate) use coldpress_session::places::{check_outputs, is_same};
 pub(crate) use compression::{block_size, compressor, compressor_name, group, tails};
-pub(crate) use places::{check_outputs, check_source, check_tree, is_same};
+pub(crate) use places::{check_source, check_tree};
 
 use std::env;
 use std::num::NonZeroUsize;

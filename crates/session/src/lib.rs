@@ -5,6 +5,7 @@
 //! * [`timing`], [`clock`]: what is done and how long it takes.
 //! * [`exit`], [`failure`]: how a command ends.
 //! * [`state`]: where the history and the calibration lie.
+//! * [`places`]: where files may be written.
 //! * [`work_dir`]: temporary files, which go also after a kill.
 //! * [`external_tool`], [`privileges`]: programs of others, and rights, that a command needs.
 //!
@@ -16,6 +17,7 @@ pub mod external_tool;
 pub mod failure;
 pub mod interrupt;
 pub mod page_reader;
+pub mod places;
 pub mod privileges;
 pub mod state;
 pub mod timing;

@@ -1,10 +1,12 @@
 //! What a package registry asks of a crate, so that `cargo package` and `cargo publish` take each.
 
+use std::fs;
 use std::path::Path;
 
 use serde_json::Value;
 
 use crate::architecture::packages;
+use crate::run::repository;
 
 /// Whether the crate may be published: `publish = false` is an empty list of registries.
 fn is_published(package: &Value) -> bool {
@@ -57,5 +59,20 @@ fn published_crates_use_published_crates_by_version() {
                 "{package} uses {used} without a version"
             );
         }
+    }
+}
+
+#[test]
+fn a_release_has_no_symbols() {
+    let manifest = fs::read_to_string(repository().join("Cargo.toml")).unwrap();
+    let table = |name: &str| {
+        let tables = manifest.split("\n[");
+        let table = tables.into_iter().find(|table| table.starts_with(name));
+        table.unwrap_or_else(|| panic!("there is no table {name}"))
+    };
+    // cargo forgets what the profile says of `strip` where a package has a table of its own.
+    for name in ["profile.release]", "profile.release.package.coldpress-cli]"] {
+        let stripped = table(name).lines().any(|line| line == "strip = true");
+        assert!(stripped, "[{name} has no `strip = true`");
     }
 }
