@@ -4,7 +4,8 @@
 usage: cold_mount.py DIR RUNS BYTES_PER_S READS_PER_S COMMAND CONTESTANT...
 
 A CONTESTANT is NAME=IMAGE=SERVER, as `pack=app.sqfs=coldpress mount -f -q`; without a server, IMAGE
-is a directory, whose files are on the disk. The contestants take turns. Each start: all caches are
+is a directory, whose files are on the disk. A SERVER with `{image}` and `{command}` mounts and starts
+by itself, as `coldpress run --chroot {image} -- sh -c {command}`. The contestants take turns. Each start: all caches are
 dropped; the clock starts; the server starts, and when its mount is there, COMMAND in it, by `sh` in
 a chroot; the clock stops when COMMAND ends. So what a server reads ahead is not free. DIR must be on
 the disk that is slowed. Prints a JSON object: for each contestant its runs, as (seconds, bytes read,
@@ -74,11 +75,30 @@ def unmount(at):
         subprocess.run(["umount", "-l", at / below], stderr=subprocess.DEVNULL, check=False)
 
 
+def run_alone(throttle, words, command):
+    """Runs to the end what mounts by itself; returns what it took."""
+    began = time.monotonic()
+    ran = subprocess.run(
+        words,
+        preexec_fn=throttle.enter,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        check=False,
+    )
+    if ran.returncode != 0:
+        sys.exit(f"{command} failed: {ran.stderr.decode(errors='replace')}")
+    return time.monotonic() - began
+
+
 def start(throttle, at, image, server, command):
     """One start; returns seconds, bytes read, reads."""
     subprocess.run(["sync"], check=True)
     Path("/proc/sys/vm/drop_caches").write_text("3")
     before, began = throttle.read(), time.monotonic()
+    if "{command}" in server:
+        words = [word.format(image=image, command=command) for word in shlex.split(server)]
+        took, after = run_alone(throttle, words, command), throttle.read()
+        return round(took, 3), after[0] - before[0], after[1] - before[1]
     if server:
         words = [*shlex.split(server), image, str(at)]
         answering = subprocess.Popen(words, preexec_fn=throttle.enter)

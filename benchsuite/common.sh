@@ -1,6 +1,7 @@
 # What the scenarios share; to be sourced from the root of the project.
 
-coldpress=$PWD/target/release/coldpress
+# COLDPRESS: a program that is built already.
+coldpress=${COLDPRESS:-$PWD/target/release/coldpress}
 
 die() { echo "$0: $*" >&2; exit 2; }
 
@@ -8,7 +9,7 @@ die() { echo "$0: $*" >&2; exit 2; }
 for tool in mmdebstrap mksquashfs; do
     command -v "$tool" >/dev/null || die "install $tool"
 done
-cargo build --release --quiet -p coldpress-cli
+[ -n "${COLDPRESS:-}" ] || cargo build --release --quiet -p coldpress-cli
 
 # What this disk and this kernel take, measured once and kept where tune and predict look for it: calibrated DIR
 calibrated() {

@@ -114,7 +114,13 @@ fn recorded_by(header: &Header, target: &Target) -> (Medium, Reader) {
         .find("recorder")
         .is_some_and(|it| it.starts_with("fuse"));
     if !is_fuse {
-        return (target.disk, target.kernel);
+        let kib = header.find("read-ahead-kib");
+        let kib = kib.and_then(|text| text.parse::<u64>().ok());
+        let medium = Medium {
+            mounted_readahead_bytes: kib.map(|kib| kib.saturating_mul(1024)),
+            ..target.disk
+        };
+        return (medium, target.kernel);
     }
     let medium = Medium {
         readahead_bytes: PAGE_SIZE_BYTES,

@@ -6,9 +6,13 @@
 
 mod speeds;
 
+use std::path::Path;
+
 use anyhow::anyhow;
 use coldpress_cost::{Decompressors, Machine, Medium, Reader};
-use coldpress_host::{Calibration, Device, MediumFigures, Readahead, ReaderFigures, Via, machine};
+use coldpress_host::{
+    Calibration, Device, LoopDevice, MediumFigures, Readahead, ReaderFigures, Via, machine,
+};
 use coldpress_report::failure::hint;
 use coldpress_report::text::quoted;
 use coldpress_session::ui::Ui;
@@ -18,6 +22,8 @@ use crate::kept::{self, MEDIUM};
 /// Several threads that are so many times as fast as one are not kept waiting by a single
 /// decompressor.
 const SEVERAL_GAIN: f64 = 1.3;
+/// On a disk, where `/tmp` may be in memory.
+const ON_DISK: &str = "/var/tmp";
 
 /// What a start is predicted for.
 #[derive(Clone, Debug)]
@@ -34,6 +40,8 @@ pub struct Target {
     pub kernel: Reader,
     /// Whether decompression was measured in this kernel; if not, defaults stand for it.
     pub is_calibrated: bool,
+    /// Whether it is of this machine, rather than the same everywhere.
+    pub is_here: bool,
 }
 
 impl Target {
@@ -48,18 +56,21 @@ impl Target {
         Known::here(ui).target(text)
     }
 
-    /// The same, if the kernel reads ahead so far in the mount.
+    /// The same, if the kernel reads ahead so far in the mount. What a loop device has by itself is
+    /// this machine's; root learns it from one over a file in `/var/tmp`, others from the first
+    /// that there is.
     #[must_use]
     pub fn with_readahead(mut self, readahead: Readahead) -> Self {
         let bytes = |kib: u64| kib.saturating_mul(1024);
         match readahead {
-            Readahead::Disk => {}
             Readahead::Kib(kib) => self.medium.mounted_readahead_bytes = Some(bytes(kib)),
-            Readahead::Kernel => {
-                if let Some(kib) = machine().read_ahead_kib {
+            Readahead::Kernel if self.is_here => {
+                let kib = LoopDevice::default_readahead_kib(Path::new(ON_DISK)).ok();
+                if let Some(kib) = kib.or(machine().read_ahead_kib) {
                     self.medium.readahead_bytes = bytes(kib);
                 }
             }
+            Readahead::Disk | Readahead::Kernel => {}
         }
         self
     }
@@ -92,6 +103,7 @@ impl Target {
             machine,
             kernel: Reader::KERNEL,
             is_calibrated: reader(kept).is_some_and(|reader| reader.is_kernel),
+            is_here: false,
         })
     }
 }
@@ -128,6 +140,7 @@ impl Known {
         let mut target = Target::of(text, self.kept.as_ref())?;
         target.machine.cores = self.machine.cores;
         target.kernel = kernel(&self.machine, self.kept.as_ref());
+        target.is_here = true;
         Ok(target)
     }
 }

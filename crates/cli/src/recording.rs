@@ -22,7 +22,9 @@ use std::time::Duration;
 
 use anyhow::anyhow;
 use coldpress_format::BlockSize;
-use coldpress_host::{Cgroup, Command, Error, Janitor, Outcome, Ready, Running, machine};
+use coldpress_host::{
+    Cgroup, Command, Error, Janitor, Outcome, Readahead, Ready, Running, machine,
+};
 use coldpress_report::failure::hint;
 use coldpress_report::text::quoted;
 use coldpress_session::ui::Ui;
@@ -108,6 +110,8 @@ pub(crate) struct Stage<'a> {
     pub(crate) command: &'a Command,
     /// After which time the start is over, whether or not the command is ready.
     pub(crate) limit: Option<Duration>,
+    /// Of the mount that the kernel's events are recorded of.
+    pub(crate) readahead: Readahead,
     /// How an image of the source is written.
     pub(crate) settings: &'a ImageSettings,
     /// For the image and the place to mount it; [`FIRST_IMAGE`] may be there already, from an

@@ -63,10 +63,51 @@ impl Tuned {
     pub(crate) fn chosen(&self) -> Option<&Row> {
         self.rows.get(self.chosen)
     }
+
+    /// The readahead that it is to have, of those to choose from.
+    pub(crate) fn readahead(&self, readaheads: &[Readahead]) -> Option<Readahead> {
+        let needs_no_setting = |it: &Readahead| !matches!(it, Readahead::Kib(_));
+        let unset = readaheads.iter().rposition(needs_no_setting);
+        let place = self.chosen()?.outcome.advised_readahead(unset);
+        readaheads.get(place).copied()
+    }
 }
 
-/// Chooses how the image of a start is written, among some compressors or all, and says so.
-/// Returns what each device loses by it, if there are several, as facts of a report.
+/// Among what the image of a start is chosen.
+pub(crate) struct Among<'a> {
+    /// Where it will be read.
+    pub(crate) population: &'a Population,
+    /// None are all.
+    pub(crate) compressors: Vec<Option<Compressor>>,
+    pub(crate) goal: Goal,
+    /// At least one.
+    pub(crate) readaheads: &'a [Readahead],
+}
+
+impl<'a> Among<'a> {
+    /// With the readahead as it is.
+    ///
+    /// * `compressors`: none are all.
+    pub(crate) fn of(population: &'a Population, compressors: Vec<Option<Compressor>>) -> Self {
+        Self {
+            population,
+            compressors,
+            goal: Goal::ExpectedStart,
+            readaheads: &[Readahead::Disk],
+        }
+    }
+}
+
+/// What was chosen, beside the settings of the image.
+#[derive(Debug, Default)]
+pub(crate) struct Taken {
+    /// What each device loses by it, if there are several, as facts of a report.
+    pub(crate) losses: Vec<(String, String)>,
+    /// The readahead that the mount is to have.
+    pub(crate) readahead: Readahead,
+}
+
+/// Chooses how the image of a start is written, and says so.
 ///
 /// # Errors
 ///
@@ -75,16 +116,22 @@ pub(crate) fn take_best(
     settings: &mut ImageSettings,
     source: &mut Source,
     start: Option<&Start>,
-    (population, compressors): (&Population, Vec<Option<Compressor>>),
+    among: Among,
     ui: &Ui,
-) -> anyhow::Result<Vec<(String, String)>> {
+) -> anyhow::Result<Taken> {
+    let Among {
+        population,
+        compressors,
+        goal,
+        readaheads,
+    } = among;
     let tuned = Question {
         source,
         settings,
         start,
         warm_s: None,
         population,
-        readaheads: &[Readahead::Disk],
+        readaheads,
         field: &FieldOptions {
             compressors,
             has_plan: true,
@@ -92,13 +139,18 @@ pub(crate) fn take_best(
             ..FieldOptions::default()
         },
         limits: &Limits::default(),
-        goal: Goal::ExpectedStart,
+        goal,
         budget: Budget::Bytes(0),
     }
     .answer(ui)?;
+    let readahead = tuned.readahead(readaheads).unwrap_or_default();
     if let Some(chosen) = tuned.chosen() {
+        let with = match readahead {
+            Readahead::Disk => String::new(),
+            other => format!(" with `--readahead {other}`"),
+        };
         ui.say(&format!(
-            "tuned: {}, predicted to start in {}",
+            "tuned: {}, predicted to start in {}{with}",
             chosen.candidate,
             seconds(chosen.outcome.start_s)
         ));
@@ -115,7 +167,10 @@ pub(crate) fn take_best(
         steps::compare(source, settings, ui)?;
     }
     steps::sketch(source, settings, ui)?;
-    Ok(notes)
+    Ok(Taken {
+        losses: notes,
+        readahead,
+    })
 }
 
 impl Question<'_> {

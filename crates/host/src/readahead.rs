@@ -34,6 +34,15 @@ pub enum Readahead {
 }
 
 impl Readahead {
+    /// From which one is chosen unless the user says otherwise.
+    pub const CHOICES: [Self; 5] = [
+        Self::Kib(0),
+        Self::Kib(16),
+        Self::Kib(128),
+        Self::Kib(512),
+        Self::Kernel,
+    ];
+
     /// What [`Readahead::Disk`] has before the mount, in KiB.
     pub const DISK_KIB: u64 = 128;
 
@@ -81,11 +90,13 @@ impl Readahead {
     }
 }
 
+/// As it is typed: `kernel`, `16K`, `0`.
 impl fmt::Display for Readahead {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Disk => f.write_str("disk"),
             Self::Kernel => f.write_str("kernel"),
+            Self::Kib(0) => f.write_str("0"),
             Self::Kib(kib) => write!(f, "{kib}K"),
         }
     }
@@ -169,7 +180,7 @@ mod tests {
     #[test]
     fn sizes_are_whole_pages() {
         for (bytes, expected) in [
-            (0, Ok("0K")),
+            (0, Ok("0")),
             (16 << 10, Ok("16K")),
             (1 << 30, Ok("1048576K")),
             (100, Err("100 bytes are not whole pages of 4K")),

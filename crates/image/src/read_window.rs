@@ -23,8 +23,9 @@ const MEASURED_TIME: Duration = Duration::from_millis(250);
 const MEASURED_READS_MIN: u32 = 8;
 /// What comes sooner was in memory.
 const CACHED_TIME_MAX: Duration = Duration::from_micros(100);
-/// So many times, no longer reads are tried after they brought too little.
-const PAUSES: u32 = 8;
+/// So many times, no longer reads are tried after they brought too little; then twice as often, and
+/// so on: each trial reads what nobody needs.
+const PAUSES: u32 = 16;
 /// Ranges that were asked for and may not be there yet.
 const RECENT: usize = 8;
 
@@ -40,6 +41,7 @@ struct State {
     bytes: u64,
     time: Duration,
     reads: u32,
+    failures: u32,
     recent: [Range<u64>; RECENT],
     next_recent: usize,
 }
@@ -108,7 +110,9 @@ impl State {
             Trial::WarmingUp | Trial::Paused { rest: 0 } => Trial::Measuring,
             Trial::Longer { bytes_per_s_before } if bytes_per_s < bytes_per_s_before * GAIN_MIN => {
                 self.length -= 1;
-                Trial::Paused { rest: PAUSES }
+                let rest = PAUSES.saturating_mul(1 << self.failures.min(16));
+                self.failures += 1;
+                Trial::Paused { rest }
             }
             Trial::Paused { rest } => Trial::Paused { rest: rest - 1 },
             Trial::Measuring | Trial::Longer { .. } if self.length + 1 < LENGTHS_BYTES.len() => {

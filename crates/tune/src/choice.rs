@@ -5,7 +5,7 @@ use crate::front::differs;
 use crate::outcome::Outcome;
 
 /// Starts that differ by less are called equal: less than a measurement shows in ten turns.
-const START_TOLERANCE: f64 = 0.03;
+pub(crate) const START_TOLERANCE: f64 = 0.03;
 /// Images whose sizes differ by less are called equal.
 const SIZE_TOLERANCE: f64 = 0.005;
 

@@ -1,5 +1,7 @@
 //! What an image would be like.
 
+use crate::choice::START_TOLERANCE;
+
 /// What is predicted of a candidate. Less is better everywhere.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
@@ -10,6 +12,8 @@ pub struct Outcome {
     pub device_starts_s: Vec<f64>,
     /// Which of the readaheads to choose from starts soonest: its place.
     pub readahead: usize,
+    /// The start with each of them, in s.
+    pub readahead_starts_s: Vec<f64>,
     /// The image, in bytes.
     pub size_bytes: u64,
     /// The standard error of that: it is off by less than twice as much in 95 of 100 cases.
@@ -40,6 +44,18 @@ impl Outcome {
         let devices = self.device_starts_s.iter().zip(soonest_s);
         let losses = devices.map(|(start_s, soonest_s)| start_s / soonest_s);
         losses.fold(1.0, f64::max)
+    }
+
+    /// The readahead to have: its place. That is the soonest, or the one that needs no setting if a
+    /// start hardly takes longer with it.
+    ///
+    /// * `unset`: the place of the one that needs no setting, if there is one.
+    pub fn advised_readahead(&self, unset: Option<usize>) -> usize {
+        let start_s = |place: usize| self.readahead_starts_s.get(place);
+        let is_near = |unset: &usize| {
+            start_s(*unset).is_some_and(|it| *it <= self.start_s * (1.0 + START_TOLERANCE))
+        };
+        unset.filter(is_near).unwrap_or(self.readahead)
     }
 
     /// What is traded: start, size, build time, memory, page cache.
@@ -74,6 +90,7 @@ pub(crate) mod tests {
             start_s,
             device_starts_s: vec![start_s],
             readahead: 0,
+            readahead_starts_s: vec![start_s],
             size_bytes,
             size_error_bytes: 0,
             build_s,
@@ -82,6 +99,25 @@ pub(crate) mod tests {
             reads: 0,
             read_bytes: 0,
             decompressed_bytes: 0,
+        }
+    }
+
+    #[test]
+    fn a_readahead_is_advised_if_it_brings_something() {
+        let outcome = |starts_s: [f64; 3], readahead: usize| Outcome {
+            start_s: starts_s[readahead],
+            readahead,
+            readahead_starts_s: starts_s.to_vec(),
+            ..outcome(0.0, 0, 0.0, 0, 0)
+        };
+        for (starts_s, soonest, unset, expected) in [
+            ([5.8, 6.2, 7.6], 0, Some(2), 0),
+            ([5.8, 6.2, 5.9], 0, Some(2), 2),
+            ([5.8, 5.7, 5.9], 1, None, 1),
+            ([5.8, 6.2, 5.7], 2, Some(2), 2),
+        ] {
+            let advised = outcome(starts_s, soonest).advised_readahead(unset);
+            assert_eq!(advised, expected, "{starts_s:?}");
         }
     }
 }

@@ -248,6 +248,7 @@ impl Search<'_> {
             start_s: starts_s[readahead],
             device_starts_s: found.iter().map(|it| it.time_s).collect(),
             readahead,
+            readahead_starts_s: starts_s,
             size_bytes: estimate.image_bytes.saturating_add(more_bytes),
             size_error_bytes: estimate.error_bytes,
             build_s: estimate.build_s(self.options.threads),

@@ -1,6 +1,7 @@
 //! The medium of a start, measured or predicted.
 
 use clap::Args;
+use coldpress_tune::Goal;
 
 /// One medium.
 #[derive(Debug, Args)]
@@ -40,4 +41,25 @@ pub(crate) struct DevicesArgs {
         hide_default_value = true
     )]
     pub(crate) names: String,
+}
+
+/// What a choice for several media is to make small.
+#[derive(Debug, Args)]
+pub(crate) struct GoalArgs {
+    /// Choose the image whose largest loss on any medium is smallest
+    ///
+    /// The loss on a medium is how much longer a start takes than from the image that starts
+    /// soonest on that medium.
+    #[arg(long, hide_short_help = true)]
+    robust: bool,
+}
+
+impl GoalArgs {
+    pub(crate) fn goal(&self) -> Goal {
+        if self.robust {
+            Goal::LargestLoss
+        } else {
+            Goal::ExpectedStart
+        }
+    }
 }

@@ -15,18 +15,30 @@ pub(crate) struct ReadaheadArgs {
     /// 0 or 16K, is set after the mount, so SquashFS does not raise it. coldpress compares several
     /// values, separated by commas. See docs/readahead.md.
     #[arg(
+        id = "readahead",
         long = "readahead",
         value_name = "LIST",
         value_delimiter = ',',
         value_parser = parse_readahead,
-        default_value = "disk",
-        hide_default_value = true,
         hide_short_help = true
     )]
-    pub(crate) list: Vec<Readahead>,
+    list: Vec<Readahead>,
 }
 
 impl ReadaheadArgs {
+    pub(crate) fn is_given(&self) -> bool {
+        !self.list.is_empty()
+    }
+
+    /// Those that were asked for, or else others.
+    pub(crate) fn or<'a>(&'a self, others: &'a [Readahead]) -> &'a [Readahead] {
+        if self.list.is_empty() {
+            others
+        } else {
+            &self.list
+        }
+    }
+
     /// The only one.
     ///
     /// # Errors
@@ -34,6 +46,7 @@ impl ReadaheadArgs {
     /// If there are several.
     pub(crate) fn one(&self) -> anyhow::Result<Readahead> {
         match self.list.as_slice() {
+            [] => Ok(Readahead::Disk),
             [one] => Ok(*one),
             several => bail!(
                 "`--readahead` has {} values, must have one here",

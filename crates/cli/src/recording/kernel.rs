@@ -11,8 +11,8 @@ use anyhow::anyhow;
 use coldpress_codec::Settings;
 use coldpress_format::Compressor;
 use coldpress_host::{
-    Keep, LoopDevice, Mount, Readahead, Recorder, drop_caches, evict, missing_privileges,
-    resident_pages, start,
+    Keep, LoopDevice, Mount, Recorder, drop_caches, evict, missing_privileges, resident_pages,
+    start,
 };
 use coldpress_image::MetadataMap;
 use coldpress_layout::Plan;
@@ -125,8 +125,8 @@ fn mount_cold(stage: &Stage<'_>) -> anyhow::Result<(LoopDevice, Mount)> {
     evict(&image)?;
     drop_caches()?;
     let loop_device = LoopDevice::attach(&image, true)?;
-    // As in the comparison: less readahead caches less that was never asked for.
-    Readahead::Disk.before_mount(&loop_device)?;
+    // Unless asked for, as in the comparison: less readahead caches less that was never asked for.
+    stage.readahead.before_mount(&loop_device)?;
     let resident = resident_pages(&File::open(&image)?)?;
     if resident > 0 {
         let pages = plural(resident, "page", "pages");
@@ -137,5 +137,6 @@ fn mount_cold(stage: &Stage<'_>) -> anyhow::Result<(LoopDevice, Mount)> {
         ));
     }
     let mount = Mount::squashfs(&loop_device, &stage.work_dir.mount_point())?;
+    stage.readahead.after_mount(&loop_device)?;
     Ok((loop_device, mount))
 }

@@ -302,7 +302,7 @@ fn other_images_and_a_slow_device_take_part() {
         let index = study.contestants.iter().position(|one| one.name == name);
         study.values(index.unwrap(), "readahead_bytes")
     };
-    assert_eq!(ahead("readahead 0K"), vec![0.0]);
+    assert_eq!(ahead("readahead 0"), vec![0.0]);
     assert_eq!(ahead("pressed"), vec![524_288.0]);
     demand_gain(&study);
 }
@@ -325,6 +325,10 @@ fn one_image_is_measured_on_each_of_several_devices() {
         .map(|device| device.split(':').next().unwrap().to_owned())
         .collect();
     assert_eq!(devices, ["nvme", "ssd"]);
+    // What a user has who sets no readahead is measured beside what was chosen.
+    let contestants = measured.study.contestants.iter();
+    let own = contestants.filter(|one| one.name == "readahead kernel");
+    assert_eq!(own.count(), 1);
     let notes = measured.summary["notes"].as_array().unwrap();
     let losses = notes.iter().filter_map(|note| note[0].as_str());
     let losses: Vec<&str> = losses.filter(|name| name.starts_with("loss on")).collect();

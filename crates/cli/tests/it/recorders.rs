@@ -143,9 +143,18 @@ fn two_recorders_tell_the_same_names() {
             "--recorder",
             recorder,
         ];
-        session.done(args.into_iter().chain(["--", "/bin/sh", "-c", FAMILY]));
+        let own = if recorder == "kernel" {
+            &["--readahead", "16K"][..]
+        } else {
+            &[]
+        };
+        let args = args.iter().chain(own).copied();
+        session.done(args.chain(["--", "/bin/sh", "-c", FAMILY]));
         trace(&session, recorder)
     });
+    // As it is after the mount, which raises what is set before.
+    let header = &traces[0].header;
+    assert_eq!(header.find("read-ahead-kib"), Some("16"));
     assert_eq!(names_needed(&traces[0]), names_needed(&traces[1]));
     let files = traces.map(|trace| {
         let files = trace.working_set().files.into_iter();

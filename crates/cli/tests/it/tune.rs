@@ -392,3 +392,34 @@ fn the_best_of_several_readaheads_is_recommended() {
     }
     assert!(none != large, "readahead decides nothing here");
 }
+
+#[test]
+fn a_readahead_is_part_of_what_is_recommended() {
+    let stage = stage();
+    // Five pages of a large file, far from each other: readahead reads what nobody needs.
+    let faults = [10, 30, 50, 70, 90].map(|page| format!("{page}000 1 F {page} /table\n"));
+    let text = format!("coldpress-trace 1\n{}", faults.concat());
+    fs::write(stage.at("faults.trace"), text).unwrap();
+    let words = "--trace faults.trace --fast -c lzo --block-sizes 4K --device bw=1M,iops=2000";
+    let told = tuned(&stage, words);
+    let readaheads = told["readaheads"].as_array().unwrap().iter();
+    let readaheads: Vec<&str> = readaheads.map(|it| it.as_str().unwrap()).collect();
+    assert_eq!(readaheads, ["0", "16K", "128K", "512K", "kernel"]);
+    let starts_s = recommended(&told)["predicted_readahead_s"]
+        .as_array()
+        .unwrap();
+    let starts_s: Vec<f64> = starts_s.iter().map(|it| it.as_f64().unwrap()).collect();
+    let soonest_s = starts_s.iter().copied().fold(f64::INFINITY, f64::min);
+    assert!(starts_s[4] > soonest_s * 1.03, "{starts_s:?}");
+    let advised = told["recommended_readahead"].as_str().unwrap();
+    let place = readaheads.iter().position(|it| *it == advised).unwrap();
+    assert!(starts_s[place] <= soonest_s);
+    let ran = stage.done(format!("-q tune source --default-speeds {words}").split(' '));
+    let text = String::from_utf8(ran.stdout).unwrap();
+    let set = format!("\ncoldpress readahead MOUNT --set {advised}\n");
+    assert!(text.contains(&set), "{text}");
+    assert!(text.contains("with the loop device's own in"), "{text}");
+    // Reading everything sets nothing.
+    let told = tuned(&stage, "--fast -c lz4");
+    assert_eq!(told["readaheads"].as_array().unwrap().len(), 1);
+}

@@ -54,7 +54,7 @@ pub(super) fn run(args: &PredictArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let reader = reader(args.reader, &target);
     let predictions: Vec<(Readahead, Prediction)> = args
         .readahead
-        .list
+        .or(&[Readahead::Disk])
         .iter()
         .map(|readahead| {
             let medium = target.clone().with_readahead(*readahead).medium;
@@ -63,7 +63,6 @@ pub(super) fn run(args: &PredictArgs, ui: &Ui) -> anyhow::Result<Exit> {
             (*readahead, prediction)
         })
         .collect();
-    // A flag with a default has a value at least.
     let prediction = &predictions[0].1;
     warn_of_missing(&prediction.missing, ui);
     let predicted = Predicted {

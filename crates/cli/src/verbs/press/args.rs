@@ -6,7 +6,7 @@ use clap::Args;
 
 use crate::flags::command::CommandArgs;
 use crate::flags::container::ContainerArgs;
-use crate::flags::device::DevicesArgs;
+use crate::flags::device::{DevicesArgs, GoalArgs};
 use crate::flags::image::ImageArgs;
 use crate::flags::profile::OrderingProfileArgs;
 use crate::flags::readahead::ReadaheadArgs;
@@ -31,6 +31,7 @@ use crate::flags::start_pack::StartPackArgs;
 #[derive(Debug, Args)]
 #[command(
     mut_arg("command", |arg| arg.required(false)),
+    mut_arg("robust", |arg| arg.requires("tune")),
     after_long_help = "\
 Example:
   coldpress press rootfs -o rootfs.sqfs --device usb2 --report report.html --chroot \\
@@ -50,6 +51,9 @@ pub(crate) struct PressArgs {
 
     #[command(flatten)]
     pub(crate) device: DevicesArgs,
+
+    #[command(flatten)]
+    pub(crate) goal: GoalArgs,
 
     #[command(flatten)]
     pub(crate) readahead: ReadaheadArgs,
@@ -97,7 +101,9 @@ pub(crate) struct PressArgs {
     ///
     /// As `coldpress tune` does, press compresses samples of SOURCE, predicts the start from many
     /// possible images on the device, and chooses one. Then it builds that image. The start is the
-    /// recorded one, or that of --profile.
+    /// recorded one, or that of --profile. press also chooses a readahead of the mount, of
+    /// 0,16K,128K,512K,kernel or those of --readahead, and measures starts with it and with the loop
+    /// device's own.
     #[arg(long,
         conflicts_with_all = ["compressor", "level", "block_size", "tails", "store", "plan"])]
     pub(crate) tune: bool,

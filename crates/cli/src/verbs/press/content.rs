@@ -1,5 +1,6 @@
 //! What the image is made of: the source, the start that orders it, and the plan of that.
 
+use coldpress_host::Readahead;
 use coldpress_layout::Plan;
 use coldpress_trace::{Profile, Trace};
 use coldpress_writer::{Input, Output, Source};
@@ -9,7 +10,7 @@ use super::outputs::Outputs;
 use super::request::{Ordering, Request};
 use crate::recording::{Recorder, Stage};
 use crate::start::Start;
-use crate::tuning::take_best;
+use crate::tuning::{Among, take_best};
 use crate::verbs::record;
 use crate::{containers, inputs, profiles, program, resolve, steps};
 
@@ -75,6 +76,7 @@ impl Press<'_> {
             name: &args.source,
             command,
             limit: None,
+            readahead: Readahead::Disk,
             settings,
             work_dir,
             janitor,
@@ -101,9 +103,13 @@ impl Press<'_> {
             ..
         } = &mut self.request;
         if args.tune {
-            let among = (&*population, Vec::new());
+            let among = Among {
+                goal: args.goal.goal(),
+                readaheads: args.readahead.or(&Readahead::CHOICES),
+                ..Among::of(population, Vec::new())
+            };
             let start = content.start.as_ref();
-            self.losses = take_best(settings, &mut content.source, start, among, self.ui)?;
+            self.tuned = take_best(settings, &mut content.source, start, among, self.ui)?;
         }
         Ok(())
     }

@@ -19,6 +19,7 @@ use coldpress_session::ui::Ui;
 use coldpress_session::work_dir::{self, WorkDir};
 
 use crate::recording;
+use crate::tuning::Taken;
 use crate::verbs::press::args::PressArgs;
 use outputs::Outputs;
 use request::Request;
@@ -50,8 +51,8 @@ pub(super) fn run(args: &PressArgs, ui: &Ui) -> anyhow::Result<Exit> {
 /// A press under way.
 struct Press<'a> {
     request: Request<'a>,
-    /// What each device loses with the image that was chosen, if there are several.
-    losses: Vec<(String, String)>,
+    /// What was chosen with `--tune`.
+    tuned: Taken,
     work_dir: WorkDir<'a>,
     janitor: &'a Janitor,
     ui: &'a Ui,
@@ -75,7 +76,7 @@ impl<'a> Press<'a> {
         Ok(Self {
             work_dir: WorkDir::create(parent, &images, Some(janitor))?,
             request,
-            losses: Vec::new(),
+            tuned: Taken::default(),
             janitor,
             ui,
         })

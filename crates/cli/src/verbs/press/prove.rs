@@ -65,7 +65,7 @@ impl Press<'_> {
         } = &self.request;
         let source = &as_it_was.unwrap_or(content).source;
         let mut notes = plan_notes(plan, built);
-        notes.extend(self.losses.iter().cloned());
+        notes.extend(self.tuned.losses.iter().cloned());
         let mut contestants = Vec::new();
         // The baseline of all ratios is what people use today, where it is there.
         match rival::build(self)? {
@@ -87,11 +87,9 @@ impl Press<'_> {
             contestants.push(Contestant::image(AS_THEY_WERE, &image));
         }
         contestants.push(Contestant::image("pressed", &args.output));
-        let others = args.readahead.list.iter();
-        let others = others.filter(|readahead| **readahead != Readahead::Disk);
-        contestants.extend(others.map(|readahead| {
+        contestants.extend(self.readaheads().into_iter().map(|readahead| {
             let name = format!("readahead {readahead}");
-            Contestant::image_with(&name, &args.output, *readahead)
+            Contestant::image_with(&name, &args.output, readahead)
         }));
         let places = devices.iter().zip(&population.members);
         let studies = places.map(|(device, (target, _))| {
@@ -104,6 +102,18 @@ impl Press<'_> {
         });
         let studies = studies.collect::<anyhow::Result<_>>()?;
         Ok(Proof { studies, notes })
+    }
+
+    /// With which readaheads starts from the image are measured, beside the usual one: those that
+    /// were asked for; else, if one was chosen, that one and what users have who set none.
+    fn readaheads(&self) -> Vec<Readahead> {
+        let args = self.request.args;
+        let chosen = [self.tuned.readahead, Readahead::Kernel];
+        let chosen = if args.tune { &chosen[..] } else { &[] };
+        let mut readaheads = args.readahead.or(chosen).to_vec();
+        readaheads.retain(|it| *it != Readahead::Disk);
+        readaheads.dedup();
+        readaheads
     }
 
     /// Starts from each image in turn, on one device.

@@ -8,6 +8,7 @@ use coldpress_report::typed::parse_positive;
 
 use crate::flags::command::CommandArgs;
 use crate::flags::container::ContainerArgs;
+use crate::flags::readahead::ReadaheadArgs;
 use crate::flags::recorder::RecorderArgs;
 
 /// Record what a start of COMMAND reads from SOURCE
@@ -48,6 +49,9 @@ pub(crate) struct RecordArgs {
     #[command(flatten)]
     pub(crate) recorder: RecorderArgs,
 
+    #[command(flatten)]
+    pub(crate) readahead: ReadaheadArgs,
+
     /// Recordings to make, one after the other [default: 1]
     ///
     /// Each goes to a file of its own. Afterwards, record prints how much they have in common.
@@ -81,7 +85,7 @@ pub(crate) struct RecordArgs {
     #[arg(
         long,
         value_name = "DIR",
-        conflicts_with_all = ["source", "recorder", "runs", "cost", "chroot"]
+        conflicts_with_all = ["source", "recorder", "readahead", "runs", "cost", "chroot"]
     )]
     pub(crate) mounted: Option<PathBuf>,
 

@@ -8,7 +8,9 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use anyhow::anyhow;
 use coldpress_host::{Command, Janitor};
+use coldpress_report::failure::hint;
 use coldpress_report::text::plural;
 use coldpress_session::exit::Exit;
 use coldpress_session::ui::Ui;
@@ -18,6 +20,7 @@ use coldpress_writer::Output;
 
 use self::numbered::Numbered;
 use crate::containers;
+use crate::flags::recorder::RecorderName;
 use crate::program;
 use crate::recording::{self, Cost, Recorder, Stage};
 use crate::resolve::{self, ImageSettings};
@@ -48,6 +51,16 @@ fn record_source(source: &Path, args: &RecordArgs, ui: &Ui) -> anyhow::Result<Ex
     let name = source.to_path_buf();
     resolve::check_outputs(&paths, std::slice::from_ref(&name))?;
     let recorder = recording::choose(args.recorder.recorder, is_inside, source, ui)?;
+    if args.readahead.is_given() && recorder.name() != RecorderName::Kernel.text() {
+        let error = anyhow!(
+            "`--readahead` sets that of a mount through the kernel, and `{}` records without one",
+            recorder.name()
+        );
+        return Err(hint(
+            error,
+            "leave it out, or record with `--recorder kernel`",
+        ));
+    }
     // Files are compared for an image only.
     settings.deduplicated = recorder.builds_image();
     let _hold = ui.interrupt.hold();
@@ -67,6 +80,7 @@ fn record_source(source: &Path, args: &RecordArgs, ui: &Ui) -> anyhow::Result<Ex
         name: &name,
         command: &command,
         limit: limit(args),
+        readahead: args.readahead.one()?,
         settings: &settings,
         work_dir: &work_dir,
         janitor: &janitor,

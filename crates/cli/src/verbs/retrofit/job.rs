@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::{Context as _, anyhow};
 use coldpress_bench::{Contestant, Scenario};
 use coldpress_history::{Kind, Study};
-use coldpress_host::{Command, Device, Janitor, Scratch};
+use coldpress_host::{Command, Device, Janitor, Readahead, Scratch};
 use coldpress_layout::Plan;
 use coldpress_report::failure::hint;
 use coldpress_report::text::{escaped_path, printable, quoted};
@@ -49,6 +49,7 @@ impl Job<'_> {
             name: &self.args.input,
             command,
             limit: None,
+            readahead: Readahead::Disk,
             settings,
             work_dir: &self.work_dir,
             janitor: self.janitor,

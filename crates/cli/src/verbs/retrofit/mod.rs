@@ -31,7 +31,7 @@ use crate::profiles::OrderingProfile;
 use crate::recording::{self, Recorder};
 use crate::resolve::{self, ImageSettings};
 use crate::start::Start;
-use crate::tuning::take_best;
+use crate::tuning::{Among, take_best};
 use crate::verbs::press::summary;
 use crate::verbs::retrofit::args::RetrofitArgs;
 use crate::verbs::retrofit::job::Job;
@@ -73,7 +73,7 @@ pub(super) fn run(args: &RetrofitArgs, ui: &Ui) -> anyhow::Result<Exit> {
         (None, None) => None,
     };
     if args.tune {
-        let among = (&population, vec![Some(original.compressor)]);
+        let among = Among::of(&population, vec![Some(original.compressor)]);
         take_best(&mut settings, &mut source, start.as_ref(), among, ui)?;
     } else if is_copied {
         source = steps::gather(&[original.input(true)], &settings, ui)?;

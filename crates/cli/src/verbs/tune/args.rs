@@ -6,11 +6,11 @@ use std::path::PathBuf;
 
 use clap::Args;
 use coldpress_report::typed::{parse_positive, parse_size_bytes};
-use coldpress_tune::{Budget, Goal};
+use coldpress_tune::Budget;
 
 use crate::flags::command::CommandArgs;
 use crate::flags::container::ContainerArgs;
-use crate::flags::device::DevicesArgs;
+use crate::flags::device::{DevicesArgs, GoalArgs};
 use crate::flags::image::{CompressorName, GroupArgs};
 use crate::flags::profile::StalenessArgs;
 use crate::flags::readahead::ReadaheadArgs;
@@ -32,6 +32,14 @@ use crate::flags::source::SourceArgs;
 #[derive(Debug, Args)]
 #[command(
     mut_arg("command", |arg| arg.required(false)),
+    mut_arg("readahead", |arg| arg.help(
+        "Readaheads of the mount to choose from [default: 0,16K,128K,512K,kernel]").long_help(
+        "Readaheads of the mount to choose from [default: 0,16K,128K,512K,kernel]\n\n\
+        tune predicts each image with each of them, takes the one with which it starts soonest, and \
+        says which one the recommended image should have. A size, for example 0 or 16K, is set \
+        after the mount. kernel is what the loop device has and needs no setting, as disk does, the \
+        128K of sticks and ordinary disks; SquashFS raises both to at least four blocks. See \
+        docs/readahead.md.")),
     mut_arg("chroot", |arg| arg.requires("command")),
     mut_arg("min_share", |arg| arg.hide_short_help(true).requires("profile")),
     mut_arg("fail_stale", |arg| arg.hide_short_help(true).requires("profile")),
@@ -53,12 +61,8 @@ pub(crate) struct TuneArgs {
     #[command(flatten)]
     pub(crate) device: DevicesArgs,
 
-    /// Recommend the image whose largest loss on any medium is smallest
-    ///
-    /// The loss on a medium is how much longer a start takes than from the image that starts
-    /// soonest on that medium.
-    #[arg(long, hide_short_help = true)]
-    pub(crate) robust: bool,
+    #[command(flatten)]
+    pub(crate) goal: GoalArgs,
 
     #[command(flatten)]
     pub(crate) readahead: ReadaheadArgs,
@@ -192,14 +196,6 @@ impl TuneArgs {
     /// Whether a start is to be fast, rather than reading everything.
     pub(crate) fn has_start(&self) -> bool {
         self.profile.is_some() || self.trace.is_some() || self.has_command()
-    }
-
-    pub(crate) fn goal(&self) -> Goal {
-        if self.robust {
-            Goal::LargestLoss
-        } else {
-            Goal::ExpectedStart
-        }
     }
 
     /// Whether the start is to be recorded.

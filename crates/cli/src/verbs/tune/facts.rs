@@ -2,6 +2,7 @@
 
 use coldpress_report::text::escaped_path;
 use coldpress_report::units::{bytes, seconds};
+use coldpress_tune::Goal;
 
 use super::Advice;
 
@@ -15,11 +16,11 @@ pub(super) fn facts(advice: &Advice) -> Vec<(&'static str, String)> {
         ("device", conditions.population.name.clone()),
         ("speeds", speeds(advice)),
     ];
-    if advice.args.robust {
+    if advice.args.goal.goal() == Goal::LargestLoss {
         facts.push(("goal", "the least of the largest losses".to_owned()));
     }
-    if let [_, _, ..] = advice.args.readahead.list.as_slice() {
-        let readaheads = advice.args.readahead.list.iter();
+    if let [_, _, ..] = advice.readaheads {
+        let readaheads = advice.readaheads.iter();
         let readaheads: Vec<String> = readaheads.map(ToString::to_string).collect();
         facts.push((
             "readahead",

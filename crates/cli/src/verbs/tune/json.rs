@@ -20,6 +20,11 @@ pub(super) struct Document {
     images: Vec<ImageRow>,
     /// The place of the recommended one in `images`.
     recommended: usize,
+    /// Those to choose from.
+    readaheads: Vec<String>,
+    /// The one that the recommended image is to have: that with which it starts soonest, or `kernel`
+    /// if that is hardly slower.
+    recommended_readahead: Option<String>,
     why: Vec<String>,
     build: Option<String>,
     equivalents: Vec<EquivalentRow>,
@@ -46,6 +51,8 @@ struct ImageRow {
     readahead: Option<String>,
     predicted_s: f64,
     predicted_device_s: Vec<f64>,
+    /// With each of `readaheads`.
+    predicted_readahead_s: Vec<f64>,
     predicted_size_bytes: u64,
     predicted_size_error_bytes: u64,
     predicted_build_s: f64,
@@ -68,7 +75,7 @@ impl Document {
     pub(super) fn new(advice: &Advice) -> Self {
         let tuned = advice.tuned;
         let rows = tuned.rows.iter().zip(&tuned.is_front);
-        let readaheads = &advice.args.readahead.list;
+        let readaheads = advice.readaheads;
         Self {
             source: advice.args.source.display().to_string(),
             start: advice.start_text(),
@@ -79,6 +86,8 @@ impl Document {
                 .map(|(row, is_front)| image(row, *is_front, readaheads))
                 .collect(),
             recommended: tuned.chosen,
+            readaheads: readaheads.iter().map(ToString::to_string).collect(),
+            recommended_readahead: tuned.readahead(readaheads).map(|it| it.to_string()),
             why: why::why(advice),
             build: advice.build_line(),
             equivalents: advice.equivalents().into_iter().map(equivalent).collect(),
@@ -109,6 +118,7 @@ fn image(row: &Row, is_front: bool, readaheads: &[Readahead]) -> ImageRow {
         readahead: readaheads.get(outcome.readahead).map(ToString::to_string),
         predicted_s: outcome.start_s,
         predicted_device_s: outcome.device_starts_s.clone(),
+        predicted_readahead_s: outcome.readahead_starts_s.clone(),
         predicted_size_bytes: outcome.size_bytes,
         predicted_size_error_bytes: outcome.size_error_bytes,
         predicted_build_s: outcome.build_s,

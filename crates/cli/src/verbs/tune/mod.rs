@@ -7,6 +7,7 @@ mod conditions;
 mod facts;
 mod json;
 mod page;
+mod readahead;
 mod recorded;
 mod summary;
 mod table;
@@ -15,6 +16,7 @@ mod why;
 use std::path::{Path, PathBuf};
 
 use coldpress_bench::report_html;
+use coldpress_host::Readahead;
 use coldpress_report::text::quoted;
 use coldpress_session::exit::Exit;
 use coldpress_session::failure::unless_stdout_closed;
@@ -36,6 +38,8 @@ use recorded::Origin;
 struct Advice<'a> {
     args: &'a TuneArgs,
     conditions: &'a Conditions,
+    /// Those to choose from, at least one.
+    readaheads: &'a [Readahead],
     tuned: &'a Tuned,
 }
 
@@ -53,22 +57,28 @@ pub(super) fn run(args: &TuneArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let source = steps::gather(&inputs, &settings, ui)?;
     conditions.look_into(&source, ui);
     let start = origin.start(args, &source, &settings, ui)?;
+    // Reading everything says nothing of a start, and sets nothing.
+    let readaheads = match &start {
+        Some(_) => args.readahead.or(&Readahead::CHOICES),
+        None => args.readahead.or(&[Readahead::Disk]),
+    };
     let question = Question {
         source: &source,
         settings: &settings,
         start: start.as_ref(),
         warm_s: args.warm,
         population: &conditions.population,
-        readaheads: &args.readahead.list,
+        readaheads,
         field: &conditions.field,
         limits: &conditions.limits,
-        goal: args.goal(),
+        goal: args.goal.goal(),
         budget: args.size_budget.unwrap_or(Budget::Bytes(0)),
     };
     let tuned = question.answer(ui)?;
     let advice = Advice {
         args,
         conditions: &conditions,
+        readaheads,
         tuned: &tuned,
     };
     if let Some(output) = plan_out {

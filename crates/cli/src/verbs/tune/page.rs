@@ -4,7 +4,7 @@ use coldpress_bench::{Exhibit, Report, Section};
 use coldpress_report::Table;
 use coldpress_report::text::quoted;
 
-use super::{Advice, chart, facts, table, why};
+use super::{Advice, chart, facts, readahead, table, why};
 use crate::losses;
 
 pub(super) fn report(advice: &Advice) -> Report {
@@ -29,6 +29,7 @@ fn choice(advice: &Advice) -> Section {
             .into_iter()
             .chain(reasons)
             .chain(advice.build_line().map(Exhibit::Text))
+            .chain(readahead::lines(advice).into_iter().map(Exhibit::Text))
             .chain([Exhibit::Facts(facts)])
             .chain(losses::table(&advice.losses()).map(Exhibit::Table))
             .collect(),

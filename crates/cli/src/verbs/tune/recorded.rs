@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use coldpress_container::RunConfig;
-use coldpress_host::{Command, Janitor};
+use coldpress_host::{Command, Janitor, Readahead};
 use coldpress_session::ui::Ui;
 use coldpress_session::work_dir::WorkDir;
 use coldpress_writer::Source;
@@ -88,6 +88,7 @@ impl Origin {
                     name: &args.source,
                     command: &command,
                     limit: None,
+                    readahead: Readahead::Disk,
                     settings,
                     work_dir: &work_dir,
                     janitor: &janitor,

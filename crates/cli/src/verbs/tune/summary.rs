@@ -6,7 +6,7 @@ use coldpress_report::text::{fields, plural, wrapped};
 use coldpress_session::ui::Ui;
 use coldpress_tune::Equivalent;
 
-use super::{Advice, facts, table, why};
+use super::{Advice, facts, readahead, table, why};
 use crate::losses;
 
 /// Prints the front, what tools make today, the reasons, and how to build it.
@@ -33,6 +33,9 @@ pub(super) fn print(advice: &Advice, ui: &Ui) -> anyhow::Result<()> {
     }
     writeln!(out)?;
     if let Some(line) = advice.build_line() {
+        writeln!(out, "{line}")?;
+    }
+    for line in readahead::lines(advice) {
         writeln!(out, "{line}")?;
     }
     for equivalent in advice.equivalents() {

@@ -1,10 +1,9 @@
 //! Why this image and no other, in three sentences.
 
-use coldpress_host::Readahead;
 use coldpress_report::units::{as_f64, bytes, change, seconds};
 use coldpress_tune::{Outcome, Row};
 
-use super::Advice;
+use super::{Advice, readahead};
 
 /// Why this compressor, why this block size, what it costs.
 pub(super) fn why(advice: &Advice) -> Vec<String> {
@@ -19,24 +18,8 @@ pub(super) fn why(advice: &Advice) -> Vec<String> {
         block_size(chosen, at(tuned.rivals.other_block_size), action),
         cost(chosen, at(tuned.rivals.today), action),
     ];
-    sentences.extend(readahead(&advice.args.readahead.list, chosen, action));
+    sentences.extend(readahead::sentence(advice, chosen));
     sentences
-}
-
-/// `With a readahead of 16K it starts soonest; `coldpress readahead` sets it.`; nothing if there
-/// was no choice.
-fn readahead(readaheads: &[Readahead], chosen: &Row, action: &str) -> Option<String> {
-    let best = readaheads.get(chosen.outcome.readahead)?;
-    (readaheads.len() > 1).then(|| match best {
-        Readahead::Kib(_) => {
-            format!(
-                "With a readahead of {best} it {action} soonest; `coldpress readahead` sets it."
-            )
-        }
-        Readahead::Disk | Readahead::Kernel => {
-            format!("It {action} soonest with the readahead `{best}`, which needs no setting.")
-        }
-    })
 }
 
 /// `zstd 15 starts in 840 ms; the best of the others, lz4 12, 128K, planned, in 910 ms, and is
@@ -147,6 +130,7 @@ mod tests {
                 start_s,
                 device_starts_s: vec![start_s],
                 readahead: 0,
+                readahead_starts_s: vec![start_s],
                 size_bytes,
                 size_error_bytes: size_bytes / 250,
                 build_s: 35.0,

@@ -73,7 +73,7 @@ pub(super) fn wishes(args: &BenchLaunchArgs) -> anyhow::Result<Wishes> {
             unpackers: Vec::new(),
             unpack_threads: Vec::new(),
         },
-        mounts: mounts(&args.mount, &args.readahead.list)?,
+        mounts: mounts(&args.mount, args.readahead.or(&[Readahead::Disk]))?,
         others: others(args)?,
     })
 }
