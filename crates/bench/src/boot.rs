@@ -10,6 +10,7 @@ mod chart;
 mod drawing;
 mod order;
 mod processes;
+mod recorded;
 mod runner;
 mod table;
 mod units;
@@ -31,6 +32,7 @@ pub use chart::{BootChart, ChartLine, ChartSample, Span};
 pub use drawing::boot_chart_svg;
 
 use backend::Machines;
+pub use recorded::{RecordedBoot, record_boot};
 use runner::Runner;
 pub use table::{BootRow, boot_rows};
 

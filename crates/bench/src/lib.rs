@@ -47,7 +47,7 @@ mod turns;
 
 pub use boot::{
     BootChart, BootContestant, BootProgress, BootRow, BootScenario, Booted, ChartLine, ChartSample,
-    Span, boot, boot_chart_svg, boot_rows,
+    RecordedBoot, Span, boot, boot_chart_svg, boot_rows, record_boot,
 };
 pub use coldpress_statistics as stats;
 pub use compare::compare;

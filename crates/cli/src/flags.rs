@@ -7,6 +7,7 @@ pub(crate) mod command;
 pub(crate) mod container;
 pub(crate) mod device;
 pub(crate) mod exclude;
+pub(crate) mod guest;
 pub(crate) mod image;
 pub(crate) mod place;
 pub(crate) mod profile;

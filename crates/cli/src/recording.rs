@@ -123,16 +123,16 @@ pub(crate) struct Stage<'a> {
 
 /// What a recorder knows of a recording, for the header of its trace.
 #[derive(Debug)]
-struct About {
-    recorder: &'static str,
+pub(crate) struct About {
+    pub(crate) recorder: &'static str,
     /// Whether the start was cold, and what shows it.
-    cold: String,
-    read_ahead_kib: Option<u64>,
+    pub(crate) cold: String,
+    pub(crate) read_ahead_kib: Option<u64>,
     /// Of the image that was recorded from.
-    block_size: Option<BlockSize>,
-    lost_events: u64,
+    pub(crate) block_size: Option<BlockSize>,
+    pub(crate) lost_events: u64,
     /// How long the start took while it was recorded.
-    wall_ns: u64,
+    pub(crate) wall_ns: u64,
 }
 
 impl Stage<'_> {
@@ -251,7 +251,7 @@ pub(crate) fn quoted_program(command: &Command) -> String {
     ))
 }
 
-fn header(source: &str, command: &str, about: About) -> Header {
+pub(crate) fn header(source: &str, command: &str, about: About) -> Header {
     let About {
         recorder,
         cold,

@@ -26,6 +26,7 @@ mod extract;
 mod find;
 mod generate;
 mod history;
+mod hooks;
 mod identify;
 mod info;
 mod inspect;
@@ -94,6 +95,7 @@ use find::args::FindArgs;
 use generate::args::CompletionsArgs;
 use generate::args::ManArgs;
 use history::args::HistoryArgs;
+use hooks::args::HooksArgs;
 use identify::args::IdentifyArgs;
 use info::args::InfoArgs;
 use inspect::args::InspectArgs;
@@ -199,6 +201,7 @@ pub(crate) enum Verb {
     Run(RunArgs),
     Prefetch(PrefetchArgs),
     Readahead(ReadaheadVerbArgs),
+    Hooks(HooksArgs),
     Check(CheckArgs),
     Verity(VerityArgs),
     Doctor(DoctorArgs),
@@ -284,6 +287,7 @@ fn act(verb: &Verb, ui: &Ui) -> anyhow::Result<Exit> {
         Verb::Doctor(args) => doctor::run(args, ui),
         Verb::Dump(args) => dump::run(args, ui),
         Verb::Diff(args) => diff::run(args, ui),
+        Verb::Hooks(args) => hooks::run(args, ui),
         Verb::Identify(args) => identify::run(args, ui),
         #[cfg(feature = "http")]
         Verb::Cache(args) => cache::run(args, ui),

@@ -208,6 +208,17 @@ pub enum Error {
         said: String,
     },
 
+    /// What QEMU tells of the requests of a disk is not understood.
+    #[error("line {line} of what QEMU tells of its disk {rule}; it is `{found}`")]
+    DiskLog {
+        /// Its number, from 1.
+        line: u64,
+        /// What it must be.
+        rule: &'static str,
+        /// What it is.
+        found: String,
+    },
+
     /// A path is of no use for measuring a medium, or a sample for measuring a reader.
     #[error("cannot measure `{}`: {why}", path.display())]
     NotMeasured {

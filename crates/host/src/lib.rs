@@ -94,7 +94,8 @@ pub use overlay::{bind, mount_overlay};
 pub use privileges::{Missing, is_root, missing_privileges};
 pub use process::ProcessId;
 pub use qemu::{
-    Accelerator, Console, DiskBus, Emulator, Guest, GuestKernel, Heard, VirtualMachine,
+    Accelerator, Console, DiskBus, DiskLog, DiskRead, DiskReads, Emulator, Guest, GuestKernel,
+    Heard, VirtualMachine,
 };
 pub use readahead::{MountReadahead, Readahead};
 pub use recorder::{FIRST_ACCESSES_MAX, Keep, RawEvent, RawKind, Recorder, Recording};

@@ -6,6 +6,7 @@
 //! makes guests fast.
 
 mod console;
+mod disk_reads;
 mod emulator;
 mod guest;
 mod monitor;
@@ -13,7 +14,7 @@ mod monitor;
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::Read;
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -27,6 +28,7 @@ use serde_json::Value;
 use crate::launch::Step;
 use crate::{Counters, Error, syscall};
 pub use console::Console;
+pub use disk_reads::{DiskLog, DiskRead, DiskReads};
 pub use emulator::Emulator;
 use guest::DISK;
 pub use guest::{Accelerator, DiskBus, Guest, GuestKernel};
@@ -80,13 +82,35 @@ impl VirtualMachine {
     ///
     /// Some 100 ms; the guest's memory is taken as it uses it.
     pub fn make(guest: &Guest) -> Result<Self, Error> {
+        Self::make_with(guest, None)
+    }
+
+    /// Makes a machine of whose disk each request is told.
+    ///
+    /// # Errors
+    ///
+    /// As [`VirtualMachine::make`]; a QEMU without the tracepoint or the backend `log` says so.
+    pub fn make_recorded(guest: &Guest) -> Result<(Self, DiskLog), Error> {
+        let (reader, writer) = crate::launch::pipe()?;
+        let machine = Self::make_with(guest, Some(writer))?;
+        Ok((machine, DiskLog::listen(reader.into())?))
+    }
+
+    /// * `requests`: where each request of the disk is told.
+    fn make_with(guest: &Guest, requests: Option<OwnedFd>) -> Result<Self, Error> {
         let kernel = guest.kernel.iter();
         let files = kernel.flat_map(|kernel| [Some(&kernel.image), kernel.initrd.as_ref()]);
         for path in files.flatten().chain([&guest.disk]) {
             access(path, Access::READ_OK).map_err(Error::errno("read", path))?;
         }
         let program = &guest.program;
-        let (qemu, mut monitor) = Qemu::start(program, |socket| guest.words(socket))?;
+        let told: Vec<OsString> = requests
+            .iter()
+            .map(AsRawFd::as_raw_fd)
+            .flat_map(disk_reads::words)
+            .collect();
+        let words = |socket| guest.words(socket).map(|words| [words, told].concat());
+        let (qemu, mut monitor) = Qemu::start(program, requests, words)?;
         let mut ask = |command| monitor.ask(command).map_err(refused(program));
         let disks = ask("query-block")?;
         if find_disk(&disks)["inserted"]["cache"]["direct"] != Value::Bool(true) {
@@ -162,9 +186,11 @@ impl VirtualMachine {
 impl Qemu {
     /// Starts QEMU and opens its control.
     ///
+    /// * `inherited`: an open file that it gets under the same number.
     /// * `words`: its arguments, for the number of a socket.
     fn start(
         program: &OsString,
+        inherited: Option<OwnedFd>,
         words: impl FnOnce(i32) -> Result<Vec<OsString>, Error>,
     ) -> Result<(Self, Monitor), Error> {
         let failed = |action| move |source| Error::System { action, source };
@@ -178,11 +204,12 @@ impl Qemu {
             .stdin(Stdio::null())
             .stdout(writer)
             .stderr(complaints);
-        let steps = vec![
+        let mut steps = vec![
             Step::Session,
             Step::DieWithParent(getpid()),
             Step::Inherit(theirs.into()),
         ];
+        steps.extend(inherited.map(Step::Inherit));
         syscall::before_exec(&mut command, steps, None);
         let child = command.spawn().map_err(|source| Error::CannotRun {
             program: program.to_string_lossy().into_owned(),

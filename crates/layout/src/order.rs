@@ -56,9 +56,23 @@ pub struct Alignment {
     pub bytes: u64,
     /// By their places in [`Order::data`].
     pub starts: BTreeMap<usize, u64>,
+    /// The byte of the image before which nothing of the data begins; at most 4 MiB.
+    pub first_byte: u64,
 }
 
 impl Order {
+    /// Lets the blocks of each file begin at a multiple of so many bytes, and none before
+    /// `first_byte`: for images that are recorded from, of which each page is to be one file's.
+    pub fn align_files(&mut self, bytes: u64, first_byte: u64) {
+        let items = self.data.iter().enumerate();
+        let files = items.filter(|(_, item)| matches!(item, Item::Blocks(_)));
+        self.alignment = Alignment {
+            bytes,
+            starts: files.map(|(place, _)| (place, 0)).collect(),
+            first_byte,
+        };
+    }
+
     /// How a block is packed.
     ///
     /// * `item`: the place of its item in `data`.

@@ -4,7 +4,6 @@
 //! extents  a working set to bytes of an image, in the order in which they are read   extents.rs
 //! bytes    those bytes, into the memory of the machine                               bytes.rs
 //! pages    the pages of files, through a mount                                       pages.rs
-//! pace     how fast, how much, and when it is given up                               pace.rs
 //! ```
 //!
 //! Nothing that goes wrong is an error of the start: what cannot be read ahead is read when it is
@@ -12,27 +11,19 @@
 
 mod bytes;
 mod extents;
-mod pace;
 mod pages;
 
-use std::fs;
-use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use coldpress_report::units;
 
-pub use bytes::read_bytes;
-pub use pace::{Limits, Why};
-use pace::{Pace, Verdict};
+pub use bytes::{extents_of, read_bytes};
+pub use coldpress_ahead::{Limits, Why};
+use coldpress_ahead::{Pace, Verdict};
 pub use pages::read_pages;
 
-/// Of the memory that is available, what part may be filled unless told otherwise: what was read
-/// ahead must not drive out what is in use.
-const MEMORY_SHARE: u64 = 4;
-/// Where the kernel does not say what is available.
-const MEMORY_DEFAULT_BYTES: u64 = 256 << 20;
 /// How long one pause is at most: whoever wants to stop is not kept waiting.
 const PAUSE_MAX: Duration = Duration::from_millis(50);
 
@@ -115,25 +106,4 @@ impl<'a> Clock<'a> {
         self.fetched.took = self.began.elapsed();
         self.fetched
     }
-}
-
-impl Limits {
-    /// What holds unless told otherwise.
-    pub fn new(bytes: Option<u64>, bytes_per_s: Option<NonZeroU64>, time: Duration) -> Self {
-        Self {
-            bytes: bytes.unwrap_or_else(memory_bytes),
-            bytes_per_s,
-            time,
-        }
-    }
-}
-
-/// A part of the memory that is available.
-fn memory_bytes() -> u64 {
-    let text = fs::read_to_string("/proc/meminfo").unwrap_or_default();
-    let line = text
-        .lines()
-        .find_map(|line| line.strip_prefix("MemAvailable:"));
-    let kib = line.and_then(|line| line.trim().strip_suffix(" kB")?.parse::<u64>().ok());
-    kib.map_or(MEMORY_DEFAULT_BYTES, |kib| (kib << 10) / MEMORY_SHARE)
 }

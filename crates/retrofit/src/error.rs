@@ -171,6 +171,9 @@ pub enum Rule {
     /// A live medium has no image.
     #[error("holds no image of SquashFS")]
     NoImages,
+    /// No menu of a live medium's boot loader names a kernel and an initrd that are there.
+    #[error("has no menu (*.cfg, *.conf) that names a kernel and an initrd of the medium")]
+    NoBootEntry,
     /// A live medium has no such file.
     #[error("has no file `{path}`")]
     NotThere {

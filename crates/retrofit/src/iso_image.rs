@@ -8,6 +8,7 @@
 //! | digests of isomd5sum | are computed again |
 //! | signatures of the image or of such a checksum file | become zeros |
 
+mod boot_entry;
 mod checksums;
 mod complete;
 mod implanted;
@@ -27,6 +28,7 @@ use crate::image::image;
 use crate::program::Place;
 use checksums::{affected, lists};
 
+pub use boot_entry::{BootEntry, bytes_of};
 pub(crate) use complete::complete;
 
 /// Where sectors from 16 on say that there is a UDF file system too, and how many are looked at.

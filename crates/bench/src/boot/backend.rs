@@ -78,36 +78,12 @@ impl Backend for Machines {
         let mut machine = VirtualMachine::make(&guest)?;
         let mut watch = Watch::new(&self.ready);
         let mut samples = vec![ChartSample::default()];
-        let begun = Instant::now();
-        machine.boot()?;
-        let timeout = Duration::from_secs(self.timeout_s);
-        let mut next_sample = SAMPLE_PAUSE;
-        let (end, at) = loop {
-            if stop() {
-                return Ok(None);
-            }
-            let at = begun.elapsed();
-            if at >= timeout {
-                break (End::TimedOut, at);
-            }
-            if at >= next_sample {
-                samples.extend(sample(&mut machine, at));
-                next_sample = at + SAMPLE_PAUSE;
-                if let Some(status) = machine.stopped_by() {
-                    break (End::Lost(format!("QEMU stopped it: {status}")), at);
-                }
-            }
-            let heard = machine.listen(next_sample.min(timeout).saturating_sub(at))?;
-            let at = begun.elapsed();
-            match heard {
-                Heard::End => break (End::SwitchedOff, at),
-                Heard::Nothing => {}
-                Heard::Bytes(bytes) => match watch.hear(at.as_secs_f64(), &bytes) {
-                    Some(Sign::Ready) => break (End::Ready, at),
-                    Some(Sign::Lost(words)) => break (End::Lost(words), at),
-                    None => sleep(READ_PAUSE),
-                },
-            }
+        let limit = Duration::from_secs(self.timeout_s);
+        let ended = follow(&mut machine, &mut watch, limit, stop, &mut |machine, at| {
+            samples.extend(sample(machine, at));
+        })?;
+        let Some((end, at)) = ended else {
+            return Ok(None);
         };
         samples.extend(sample(&mut machine, at));
         Ok(Some(Boot {
@@ -118,6 +94,49 @@ impl Backend for Machines {
             console_tail: watch.tail(),
             lines: watch.into_lines(),
         }))
+    }
+}
+
+/// Lets a machine boot until it is ready or lost, and returns how long that took; `None` if `stop`,
+/// which is asked again and again, ended it.
+///
+/// * `look`: called ten times a second.
+pub(super) fn follow(
+    machine: &mut VirtualMachine,
+    watch: &mut Watch<'_>,
+    limit: Duration,
+    stop: &mut dyn FnMut() -> bool,
+    look: &mut dyn FnMut(&mut VirtualMachine, Duration),
+) -> Result<Option<(End, Duration)>, Error> {
+    let begun = Instant::now();
+    machine.boot()?;
+    let mut next_look = SAMPLE_PAUSE;
+    loop {
+        if stop() {
+            return Ok(None);
+        }
+        let at = begun.elapsed();
+        if at >= limit {
+            return Ok(Some((End::TimedOut, at)));
+        }
+        if at >= next_look {
+            look(machine, at);
+            next_look = at + SAMPLE_PAUSE;
+            if let Some(status) = machine.stopped_by() {
+                return Ok(Some((End::Lost(format!("QEMU stopped it: {status}")), at)));
+            }
+        }
+        let heard = machine.listen(next_look.min(limit).saturating_sub(at))?;
+        let at = begun.elapsed();
+        match heard {
+            Heard::End => return Ok(Some((End::SwitchedOff, at))),
+            Heard::Nothing => {}
+            Heard::Bytes(bytes) => match watch.hear(at.as_secs_f64(), &bytes) {
+                Some(Sign::Ready) => return Ok(Some((End::Ready, at))),
+                Some(Sign::Lost(words)) => return Ok(Some((End::Lost(words), at))),
+                None => sleep(READ_PAUSE),
+            },
+        }
     }
 }
 

@@ -39,7 +39,7 @@ impl<L: Backend> Runner<'_, L> {
                 let run = Run {
                     contestant,
                     turn,
-                    excluded: why_not(&boot, self.cpus),
+                    excluded: why_not_counted(&boot, self.cpus),
                     figures: figures(&boot),
                 };
                 let ended = BootProgress::Ended {
@@ -116,19 +116,21 @@ fn figures(boot: &Boot) -> Figures {
 }
 
 /// Why a boot does not count.
-fn why_not(boot: &Boot, cpus: u32) -> Option<String> {
+fn why_not_counted(boot: &Boot, cpus: u32) -> Option<String> {
     let busy_s = boot.samples.last().map_or(0.0, |last| last.cpu_s);
-    match &boot.end {
-        End::Ready if busy_s > (boot.time_s + CPU_EXACT_TO_S) * f64::from(cpus) => {
-            Some("the boot took less time than its processors worked".to_owned())
-        }
+    if boot.end == End::Ready && busy_s > (boot.time_s + CPU_EXACT_TO_S) * f64::from(cpus) {
+        return Some("the boot took less time than its processors worked".to_owned());
+    }
+    why_not(&boot.end, boot.time_s)
+}
+
+/// Why a guest was not ready.
+pub(super) fn why_not(end: &End, time_s: f64) -> Option<String> {
+    match end {
         End::Ready => None,
         End::Lost(words) => Some(format!("the guest gave up: {words}")),
         End::SwitchedOff => Some("the guest ended before it was ready".to_owned()),
-        End::TimedOut => Some(format!(
-            "the guest was not ready after {:.0} s",
-            boot.time_s
-        )),
+        End::TimedOut => Some(format!("the guest was not ready after {time_s:.0} s")),
     }
 }
 

@@ -1,6 +1,7 @@
 //! `coldpress bench boot`: small systems booted in real virtual machines, and what is told of those
 //! that do not boot.
 
+mod recorded;
 mod system;
 
 use std::fs;

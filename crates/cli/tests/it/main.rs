@@ -31,6 +31,7 @@ mod fuse;
 mod group;
 mod help;
 mod history;
+mod hooks;
 mod hostile;
 mod identify;
 mod image_run;

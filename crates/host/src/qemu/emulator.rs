@@ -72,7 +72,7 @@ impl Emulator {
 
     fn with(program: &OsString, accelerator: Accelerator) -> Result<Self, Error> {
         let words = |socket| Ok(guest::common(accelerator, socket));
-        let (_qemu, mut monitor) = Qemu::start(program, words)?;
+        let (_qemu, mut monitor) = Qemu::start(program, None, words)?;
         let answer = monitor.ask("query-version").map_err(refused(program))?;
         let number = |name: &str| answer["qemu"][name].as_u64().unwrap_or(0).to_string();
         Ok(Self {
@@ -96,7 +96,7 @@ fn firmware_time(
         words.extend(["-boot", "reboot-timeout=1"].map(OsString::from));
         Ok(words)
     };
-    let (mut qemu, mut monitor) = Qemu::start(program, words)?;
+    let (mut qemu, mut monitor) = Qemu::start(program, None, words)?;
     let begun = Instant::now();
     monitor.ask("cont").map_err(refused(program))?;
     while begun.elapsed() < limit {

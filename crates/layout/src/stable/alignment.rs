@@ -34,7 +34,11 @@ pub(crate) fn alignment(data: &[Item], places: &Places<'_>, keeping: Keeping<'_>
         }
         note(run);
     }
-    Alignment { bytes, starts }
+    Alignment {
+        bytes,
+        starts,
+        first_byte: 0,
+    }
 }
 
 /// What the older image has of an item, if that is all of it and unchanged.

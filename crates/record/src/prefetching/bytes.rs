@@ -1,6 +1,7 @@
 //! Bytes of an image, read into the memory of the machine.
 
 use std::fs::File;
+use std::ops::Range;
 use std::os::unix::fs::FileExt as _;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
@@ -14,6 +15,13 @@ use super::{Clock, Fetched, Limits};
 
 /// The largest read.
 const BUFFER_BYTES: usize = 1 << 20;
+
+/// The bytes of an image that a working set needs, in the order in which they are read; and how
+/// many of its files the image does not have.
+pub fn extents_of(image: &Image, set: &WorkingSet) -> (Vec<Range<u64>>, u64) {
+    let needed = needed(image, set);
+    (reads(&needed.extents), needed.missing)
+}
 
 /// Reads the blocks of an image that a working set touches, in the order of the start.
 ///
@@ -30,10 +38,9 @@ pub fn read_bytes(
 ) -> Fetched {
     // The kernel is to bring what is asked for, and nothing behind it.
     let _ = fadvise(file, 0, None, Advice::Random);
-    let needed = needed(image, set);
-    let reads = reads(&needed.extents);
+    let (reads, missing) = extents_of(image, set);
     let wanted_bytes = reads.iter().map(|read| read.end - read.start).sum();
-    let mut clock = Clock::new(limits, wanted_bytes, needed.missing, stop);
+    let mut clock = Clock::new(limits, wanted_bytes, missing, stop);
     let mut buffer = vec![0; BUFFER_BYTES];
     for read in reads {
         let len = usize::try_from(read.end - read.start).unwrap_or(usize::MAX);

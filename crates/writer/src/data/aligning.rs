@@ -9,8 +9,11 @@ use super::worker::Piece;
 /// The greatest alignment: that of the largest block.
 const ALIGN_MAX: usize = 1 << 20;
 
+/// The greatest place for the first block.
+const FIRST_MAX: usize = 4 << 20;
+
 /// As many zeros as may be needed.
-static ZEROS: [u8; ALIGN_MAX] = [0; ALIGN_MAX];
+static ZEROS: [u8; FIRST_MAX + ALIGN_MAX] = [0; FIRST_MAX + ALIGN_MAX];
 
 /// Where items of an order begin.
 pub(super) struct Aligning {
@@ -18,6 +21,7 @@ pub(super) struct Aligning {
     /// Modulo that: the blocks of files, and fragment blocks by their first member.
     blocks: HashMap<NodeId, u64>,
     fragments: HashMap<NodeId, u64>,
+    first_byte: u64,
 }
 
 impl Aligning {
@@ -26,6 +30,7 @@ impl Aligning {
             bytes: order.alignment.bytes.clamp(1, ALIGN_MAX as u64),
             blocks: HashMap::new(),
             fragments: HashMap::new(),
+            first_byte: order.alignment.first_byte.min(FIRST_MAX as u64),
         };
         for (place, start) in &order.alignment.starts {
             match order.data.get(*place) {
@@ -52,9 +57,12 @@ impl Aligning {
                 first.and_then(|(node, _)| self.fragments.get(node))
             }
         };
+        let first = self.first_byte.saturating_sub(end);
         let gap = start.map_or(0, |start| {
+            let end = end + first;
             (start % self.bytes + self.bytes - end % self.bytes) % self.bytes
         });
+        let gap = first + gap;
         let gap = usize::try_from(gap).unwrap_or_default();
         ZEROS.get(..gap).unwrap_or_default()
     }

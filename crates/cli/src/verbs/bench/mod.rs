@@ -1,7 +1,7 @@
 //! `coldpress bench`: contestants measured in turn.
 
 pub(crate) mod args;
-mod boot;
+pub(crate) mod boot;
 mod build;
 mod compare;
 mod launch;

@@ -62,6 +62,7 @@ pub(crate) struct PrefetchArgs {
     pub(crate) place: PlaceArgs,
 }
 
-fn parse_rate(text: &str) -> Result<NonZeroU64, String> {
+/// A number of bytes in a second.
+pub(crate) fn parse_rate(text: &str) -> Result<NonZeroU64, String> {
     NonZeroU64::new(parse_size_bytes(text)?).ok_or_else(|| "nothing would be read".to_owned())
 }

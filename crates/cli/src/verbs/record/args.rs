@@ -3,11 +3,12 @@
 use std::num::NonZeroU64;
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Arg, Args};
 use coldpress_report::typed::parse_positive;
 
 use crate::flags::command::CommandArgs;
 use crate::flags::container::ContainerArgs;
+use crate::flags::guest::GuestArgs;
 use crate::flags::readahead::ReadaheadArgs;
 use crate::flags::recorder::RecorderArgs;
 
@@ -25,13 +26,28 @@ use crate::flags::recorder::RecorderArgs;
 /// With --mounted, record writes what a running system reads from a SquashFS image that is already
 /// mounted, until COMMAND ends, the time of --for has passed, or a signal arrives. --boot writes
 /// systemd units that record in this way from early in the boot on.
+///
+/// With --vm, record boots SOURCE in a virtual machine and writes what the whole boot reads, from
+/// the first mount in the initrd on. SOURCE is a live ISO, or a root file system to which you give
+/// --kernel. Needs QEMU and no root.
 #[derive(Debug, Args)]
 #[command(
     mut_arg("command", |arg| arg.required(false)),
+    mut_arg("kernel", of_vm),
+    mut_arg("initrd", of_vm),
+    mut_arg("append", of_vm_hidden),
+    mut_arg("ready_line", of_vm_hidden),
+    mut_arg("memory", of_vm_hidden),
+    mut_arg("cpus", of_vm_hidden),
+    mut_arg("bus", of_vm_hidden),
+    mut_arg("accelerator", of_vm_hidden),
+    mut_arg("qemu", of_vm_hidden),
     after_long_help = "\
 Example:
   coldpress record rootfs -o start.trace --chroot -- /usr/bin/python3 -c 'import json'
   coldpress record --mounted /snap/firefox/current -o firefox.trace --for 20 -- firefox
+  coldpress record --vm debian-live.iso -o boot.trace
+  coldpress record --vm root.sqfs --kernel vmlinuz --initrd initrd.img -o boot.trace
   coldpress record --boot /etc/systemd/system --mounted /run/live/rootfs/filesystem.squashfs \\
     -o /var/lib/coldpress/boot.trace"
 )]
@@ -113,9 +129,45 @@ pub(crate) struct RecordArgs {
     )]
     pub(crate) stop_after: String,
 
+    /// Record a boot of SOURCE, in a virtual machine that is watched from outside
+    ///
+    /// QEMU tells of each request to the disk, which shows SOURCE in a layout that makes each page
+    /// distinguishable. --timeout limits the boot; without KVM, machines are some ten times slower.
+    #[arg(
+        long,
+        conflicts_with_all = [
+            "mounted", "boot", "recorder", "readahead", "cost", "chroot", "ready", "command",
+        ]
+    )]
+    pub(crate) vm: bool,
+
+    /// With --vm, go on after the system is ready until it reads nothing for so many seconds
+    ///
+    /// For a desktop that starts after the login prompt of the console.
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        requires = "vm",
+        hide_short_help = true,
+        value_parser = parse_positive::<NonZeroU64>
+    )]
+    pub(crate) quiet_for: Option<NonZeroU64>,
+
+    #[command(flatten)]
+    pub(crate) guest: GuestArgs,
+
     #[command(flatten)]
     pub(crate) command: CommandArgs,
 
     #[command(flatten)]
     pub(crate) container: ContainerArgs,
+}
+
+/// A flag of [`GuestArgs`] means something only with --vm.
+fn of_vm(arg: Arg) -> Arg {
+    arg.requires("vm")
+}
+
+fn of_vm_hidden(arg: Arg) -> Arg {
+    of_vm(arg).hide_short_help(true)
 }

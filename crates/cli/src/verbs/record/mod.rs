@@ -3,6 +3,7 @@
 pub(crate) mod args;
 mod boot;
 mod numbered;
+mod vm;
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -32,9 +33,14 @@ use crate::verbs::record::args::RecordArgs;
 const WORK_PARENT: &str = "/var/tmp";
 
 pub(super) fn run(args: &RecordArgs, ui: &Ui) -> anyhow::Result<Exit> {
+    if args.guest.kernel.is_some() && !args.vm {
+        let error = anyhow!("a kernel is booted only with --vm");
+        return Err(hint(error, "add --vm, or leave --kernel out"));
+    }
     match (&args.boot, &args.mounted, &args.source) {
         (Some(units), Some(mounted), _) => boot::write_units(units, mounted, args, ui),
         (_, Some(mounted), _) => record_mounted(mounted, args, ui),
+        (_, None, Some(source)) if args.vm => vm::record(source, args, ui),
         (_, None, Some(source)) => record_source(source, args, ui),
         // The command line demands one of them.
         (_, None, None) => Ok(Exit::Done),

@@ -20,6 +20,11 @@ const MODULES: [&str; 7] = [
 const INITRD_INIT: &str = "#!/bin/sh
 /bin/busybox mount -t devtmpfs dev /dev
 for module in /modules/*; do /bin/busybox insmod $module; done
+# What udev does.
+if [ -e /etc/udev/rules.d/99-coldpress-record.rules ]; then
+    /bin/busybox mount -t sysfs sysfs /sys
+    echo 0 >/sys/block/vda/queue/read_ahead_kb
+fi
 /bin/busybox mount -t squashfs -o ro /dev/vda /root
 exec /bin/busybox switch_root /root /sbin/init
 ";
@@ -29,6 +34,9 @@ const INIT: &str = "#!/bin/sh
 exec </dev/console >/dev/console 2>&1
 echo '         Starting data.service - Data...'
 /bin/cat /read >/dev/null
+/bin/busybox dd if=/pages of=/dev/null bs=4096 skip=5 count=1 2>/dev/null
+/bin/busybox dd if=/pages of=/dev/null bs=4096 skip=40 count=3 2>/dev/null
+/bin/busybox stat /bin/no-such-name 2>/dev/null
 echo '[  OK  ] Started data.service - Data.'
 /bin/busybox printf 'small login: '
 exec /bin/busybox sleep 1000
@@ -104,12 +112,13 @@ impl<'a> System<'a> {
         let executable = fs::Permissions::from_mode(0o755);
         fs::set_permissions(root.join("sbin/init"), executable).unwrap();
         fs::write(root.join("read"), noise(1, Self::READ_BYTES)).unwrap();
+        fs::write(root.join("pages"), noise(3, 64 * 4096 + 1)).unwrap();
         fs::write(root.join("unread"), noise(2, Self::NOT_READ_BYTES)).unwrap();
     }
 
     fn initrd(&self) -> Vec<u8> {
         let mut archive = Vec::new();
-        for name in ["bin", "dev", "root", "modules"] {
+        for name in ["bin", "dev", "root", "sys", "modules"] {
             entry(&mut archive, name, 0o040_755, b"");
         }
         entry(&mut archive, "init", 0o100_755, INITRD_INIT.as_bytes());

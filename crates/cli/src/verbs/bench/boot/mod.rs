@@ -2,7 +2,7 @@
 
 pub(crate) mod args;
 mod charts;
-mod scenario;
+pub(crate) mod scenario;
 mod table;
 mod watcher;
 

@@ -10,13 +10,16 @@ use coldpress_host::{Device, DiskBus, GuestKernel, machine};
 use coldpress_report::failure::hint;
 use coldpress_report::text::{escaped, quoted};
 
+use crate::flags::guest::GuestArgs;
 use crate::study;
 use crate::verbs::bench::boot::args::BootArgs;
 
 /// What every kernel is told: where to talk, to say only what matters, since a serial console is
-/// slow, to end when it panics, and systemd to name its units: it cuts descriptions, at another
-/// place when a unit begins than when it ends.
-const WORDS: &str = "ro console=ttyS0 loglevel=4 panic=-1 systemd.status_unit_format=name";
+/// slow, to end when it panics, which it does if it checks a timer that a busy machine imitates, and
+/// systemd to name its units: it cuts descriptions, at another place when a unit begins than when it
+/// ends.
+const WORDS: &str =
+    "ro console=ttyS0 loglevel=4 panic=-1 no_timer_check systemd.status_unit_format=name";
 
 /// Processors of a guest, where there are as many: enough for a boot to be parallel.
 const CPUS_MAX: u32 = 2;
@@ -68,37 +71,58 @@ pub(super) fn contestants(args: &BootArgs) -> anyhow::Result<Vec<BootContestant>
 ///
 /// If the device is none, or the memory too little or too much.
 pub(super) fn scenario(args: &BootArgs) -> anyhow::Result<BootScenario> {
-    let bus = DiskBus::from(args.bus);
-    let memory_mib = u32::try_from(args.memory >> 20).unwrap_or(u32::MAX);
+    let guest = &args.guest;
+    let bus = DiskBus::from(guest.bus);
+    let kernel = guest.kernel.as_ref().map(|kernel| GuestKernel {
+        image: kernel.clone(),
+        initrd: guest.initrd.clone(),
+        command_line: command_line(&format!("root={}", bus.device_file()), &guest.append),
+    });
+    Ok(BootScenario {
+        device: Device::parse(&args.device.name)?,
+        runs: args.runs.number.get(),
+        seed: args.study.seed.unwrap_or_else(study::seed),
+        charts: args.chart.is_some(),
+        ..one_boot(guest, kernel, args.timeout.get())?
+    })
+}
+
+/// One boot, at the speed of this machine's disk.
+///
+/// # Errors
+///
+/// If the memory is too little.
+pub(crate) fn one_boot(
+    guest: &GuestArgs,
+    kernel: Option<GuestKernel>,
+    timeout_s: u64,
+) -> anyhow::Result<BootScenario> {
+    let memory_mib = u32::try_from(guest.memory >> 20).unwrap_or(u32::MAX);
     if memory_mib < MEMORY_MIB_MIN {
         let error = anyhow!("a machine of {memory_mib} MiB boots no kernel");
         return Err(hint(error, "--guest-memory takes a size: `1G`, `512M`"));
     }
-    let kernel = args.kernel.as_ref().map(|kernel| GuestKernel {
-        image: kernel.clone(),
-        initrd: args.initrd.clone(),
-        command_line: command_line(bus, &args.append),
-    });
     Ok(BootScenario {
-        qemu: args.qemu.clone(),
-        accelerator: args.accelerator.map(Into::into),
+        qemu: guest.qemu.clone(),
+        accelerator: guest.accelerator.map(Into::into),
         kernel,
-        bus,
-        device: Device::parse(&args.device.name)?,
+        bus: guest.bus.into(),
+        device: Device::parse("host")?,
         memory_mib,
-        cpus: args
+        cpus: guest
             .cpus
             .map_or_else(|| machine().cores.min(CPUS_MAX), Into::into),
-        ready: args.ready.clone(),
-        timeout_s: args.timeout.get(),
-        runs: args.runs.number.get(),
-        seed: args.study.seed.unwrap_or_else(study::seed),
-        charts: args.chart.is_some(),
+        ready: guest.ready_line.clone(),
+        timeout_s,
+        runs: 1,
+        seed: 0,
+        charts: false,
     })
 }
 
-fn command_line(bus: DiskBus, more: &[String]) -> String {
-    let mut words = format!("root={} {WORDS}", bus.device_file());
+/// The words for the kernel: what it boots from, what every kernel is told, what is appended.
+pub(crate) fn command_line(first: &str, more: &[String]) -> String {
+    let mut words = format!("{first} {WORDS}");
     for word in more {
         words.push(' ');
         words.push_str(word);
@@ -114,7 +138,7 @@ mod tests {
     fn what_is_appended_stands_behind_and_so_wins() {
         let more = ["quiet loglevel=7".to_owned(), "init=/bin/sh".to_owned()];
         assert_eq!(
-            command_line(DiskBus::Usb, &more),
+            command_line("root=/dev/sda", &more),
             format!("root=/dev/sda {WORDS} quiet loglevel=7 init=/bin/sh")
         );
     }

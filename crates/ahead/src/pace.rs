@@ -6,6 +6,7 @@
 //! for some time pauses, and gives up if that does not help.
 
 use std::fmt;
+use std::fs;
 use std::num::NonZeroU64;
 use std::time::Duration;
 
@@ -25,6 +26,12 @@ const PAUSES_MAX: u32 = 6;
 /// reads comparable.
 const REQUEST_BYTES: f64 = 131_072.0;
 
+/// Of the memory that is available, what part may be filled unless told otherwise: what was read
+/// ahead must not drive out what is in use.
+const MEMORY_SHARE: u64 = 4;
+/// Where the kernel does not say what is available.
+const MEMORY_DEFAULT_BYTES: u64 = 256 << 20;
+
 /// What reading ahead may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
@@ -34,6 +41,27 @@ pub struct Limits {
     pub bytes_per_s: Option<NonZeroU64>,
     /// When it is given up.
     pub time: Duration,
+}
+
+impl Limits {
+    /// What holds unless told otherwise.
+    pub fn new(bytes: Option<u64>, bytes_per_s: Option<NonZeroU64>, time: Duration) -> Self {
+        Self {
+            bytes: bytes.unwrap_or_else(memory_bytes),
+            bytes_per_s,
+            time,
+        }
+    }
+}
+
+/// A part of the memory that is available.
+fn memory_bytes() -> u64 {
+    let text = fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let line = text
+        .lines()
+        .find_map(|line| line.strip_prefix("MemAvailable:"));
+    let kib = line.and_then(|line| line.trim().strip_suffix(" kB")?.parse::<u64>().ok());
+    kib.map_or(MEMORY_DEFAULT_BYTES, |kib| (kib << 10) / MEMORY_SHARE)
 }
 
 /// Why not all was read.
@@ -62,15 +90,18 @@ impl fmt::Display for Why {
 
 /// What to do after a read.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Verdict {
+pub enum Verdict {
+    /// Read on.
     Go,
+    /// Wait so long first.
     Wait(Duration),
+    /// Read no more.
     GiveUp(Why),
 }
 
 /// Judges each read.
 #[derive(Debug)]
-pub(super) struct Pace {
+pub struct Pace {
     limits: Limits,
     read_bytes: u64,
     /// Seconds for each byte of the first reads, ascending.
@@ -80,7 +111,8 @@ pub(super) struct Pace {
 }
 
 impl Pace {
-    pub(super) fn new(limits: Limits) -> Self {
+    /// Nothing was read yet.
+    pub fn new(limits: Limits) -> Self {
         Self {
             limits,
             read_bytes: 0,
@@ -90,9 +122,11 @@ impl Pace {
         }
     }
 
+    /// What to do after a read.
+    ///
     /// * `took`: of this read.
     /// * `since`: the first one began.
-    pub(super) fn after(&mut self, bytes: u64, took: Duration, since: Duration) -> Verdict {
+    pub fn after(&mut self, bytes: u64, took: Duration, since: Duration) -> Verdict {
         self.read_bytes = self.read_bytes.saturating_add(bytes);
         if self.read_bytes >= self.limits.bytes {
             return Verdict::GiveUp(Why::Bytes);
