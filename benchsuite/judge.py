@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Cold starts from an image as `bench launch` measures them, by a loop of its own: a fresh loop device
-with direct I/O, whose reads are limited; all caches dropped; a command by `sh` in a chroot.
+with direct I/O, whose reads are limited; all caches dropped; a command in a chroot.
 
 usage: judge.py IMAGE RUNS BYTES_PER_S READS_PER_S READ_AHEAD_KIB COMMAND
 
@@ -10,6 +10,7 @@ mount. Needs root, and cgroup v1's blkio.
 
 import json
 import os
+import shlex
 import statistics
 import subprocess
 import sys
@@ -39,7 +40,7 @@ def start(image, limits, read_ahead_kib, command):
     before = (sys_loop / "stat").read_text().split()
     enter = lambda: (cgroup / "cgroup.procs").write_text(str(os.getpid()))
     began = time.monotonic()
-    subprocess.run(["chroot", at, "sh", "-c", command], check=True, preexec_fn=enter, stdout=subprocess.DEVNULL)
+    subprocess.run(["chroot", at, *shlex.split(command)], check=True, preexec_fn=enter, stdout=subprocess.DEVNULL)
     took = time.monotonic() - began
     after = (sys_loop / "stat").read_text().split()
     for below in ("dev", "proc", "tmp", "."):

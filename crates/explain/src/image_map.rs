@@ -199,7 +199,8 @@ impl ImageMap {
         bytes: Box<dyn ReadAt>,
         poll: &mut dyn FnMut() -> ControlFlow<()>,
     ) -> Result<(), Error> {
-        let is_metadata = |area: &DumpArea| ![DumpArea::DataArea, DumpArea::Padding].contains(area);
+        let no_metadata = [DumpArea::DataArea, DumpArea::StartPack, DumpArea::Padding];
+        let is_metadata = |area: &DumpArea| !no_metadata.contains(area);
         let options = DumpOptions {
             areas: DumpArea::ALL.into_iter().filter(is_metadata).collect(),
             paths: Vec::new(),

@@ -11,6 +11,7 @@ mod fields;
 mod inodes;
 mod listings;
 mod selection;
+mod start_pack;
 mod stream;
 mod superblock;
 mod tables;
@@ -60,13 +61,15 @@ pub enum DumpArea {
     IdTable,
     /// The xattr pairs, the xattr id table, its header and its index.
     XattrTable,
-    /// What stands behind the image.
+    /// The start pack behind the image.
+    StartPack,
+    /// What else stands behind the image.
     Padding,
 }
 
 impl DumpArea {
     /// Every part, in order.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Superblock,
         Self::CompressorOptions,
         Self::DataArea,
@@ -76,6 +79,7 @@ impl DumpArea {
         Self::ExportTable,
         Self::IdTable,
         Self::XattrTable,
+        Self::StartPack,
         Self::Padding,
     ];
 
@@ -91,6 +95,7 @@ impl DumpArea {
             Self::ExportTable => "export-table",
             Self::IdTable => "id-table",
             Self::XattrTable => "xattr-table",
+            Self::StartPack => "start-pack",
             Self::Padding => "padding",
         }
     }
@@ -260,6 +265,7 @@ pub fn dump(
     listings::emit(&mut emitter, &image, &survey, &selection)?;
     tables::emit(&mut emitter, &image, &survey, &selection)?;
     xattrs::emit(&mut emitter, &image, &survey, &selection)?;
+    start_pack::emit(&mut emitter, &image)?;
     emitter.finish(image.superblock().bytes_used)?;
     lost.dedup_by_key(|error| error.to_string());
     Ok(Dumped {

@@ -2,11 +2,11 @@
 
 use coldpress_format::{CompressorOptions, Superblock};
 use coldpress_image::Image;
-use coldpress_report::text::iso_utc;
+use coldpress_report::text::{hex, iso_utc};
 
 use super::DifferenceLine;
 
-/// The fields that differ, but for the positions of tables, which follow from the rest.
+/// The fields that differ, and the start packs, but for the positions of tables, which follow from the rest.
 pub fn rows(left: &Image, right: &Image) -> Vec<DifferenceLine> {
     let fields = fields(left).into_iter().zip(fields(right));
     fields
@@ -31,7 +31,27 @@ fn fields(image: &Image) -> Vec<(&'static str, String)> {
         ("owners and groups", ids.join(" ")),
         ("tables", tables(superblock)),
         ("bytes used", superblock.bytes_used.to_string()),
+        ("start pack", start_pack(image)),
     ]
+}
+
+/// What a start pack holds, with the beginning of the digest that tells it from others.
+fn start_pack(image: &Image) -> String {
+    match image.start_pack() {
+        Ok(None) => "none".to_owned(),
+        Ok(Some(pack)) => {
+            let pages: u64 = pack.runs().map(|(run, _)| u64::from(run.page_count)).sum();
+            let header = pack.header();
+            format!(
+                "{pages} pages of {} files, {} bytes of {}, {}",
+                pack.files().len(),
+                header.size_bytes,
+                header.compressor,
+                hex(&header.table_digest[..4]),
+            )
+        }
+        Err(error) => format!("cannot be used: {error}"),
+    }
 }
 
 fn options(options: Option<CompressorOptions>) -> String {

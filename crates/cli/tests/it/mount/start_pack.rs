@@ -53,6 +53,22 @@ fn an_image_with_a_pack_is_the_image_and_a_pack() {
     assert!(with.starts_with(&plain) && with.len() > plain.len());
     let info = stage.session.done(["info", "packed"]).text();
     assert!(info.contains("\nstart pack "), "{info}");
+    let dump = stage
+        .session
+        .done(["dump", "packed", "--part", "start-pack"]);
+    let dump = dump.text();
+    for what in ["start pack header", "piece table", "pack index", "pages"] {
+        let range = format!("start-pack: {what}");
+        assert!(dump.contains(&range), "{range}: {dump}");
+    }
+    // Five runs of pages, and the paths of their files.
+    assert_eq!(dump.matches("page_count").count(), 5, "{dump}");
+    assert!(dump.contains("/large") && dump.contains("/directory/file"));
+    let differing = stage.session.run(["diff", "ordered", "packed"]);
+    assert_eq!(differing.code, Some(1), "{}", differing.stderr);
+    let told = differing.text();
+    let line = format!("start pack: none -> {PAGES} pages of 2 files, ");
+    assert!(told.contains(&line), "{told}");
     let mut damaged = with.clone();
     *damaged.last_mut().unwrap() ^= 1;
     fs::write(stage.at("damaged"), damaged).unwrap();
