@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# Archives in the order of a start: Firefox, Thunderbird, a fat jar, the rasterizer of Batik, a zipapp.
+# Archives in the order of a start: Firefox, Thunderbird, a fat jar, the rasterizer of Batik, Freeplane, a zipapp.
 # Cold starts from SquashFS (mksquashfs, zstd) and ext4 on slowed disks, with archives as they are and ordered.
 # usage: benchsuite/archives.sh [RUN-DIRECTORY]
-# COLDPRESS_BENCH_TURNS: turns (3). Needs java, jar, zip, unzip, python3 and mkfs.ext4 as well.
+# COLDPRESS_BENCH_TURNS: turns (3). Needs java, jar, zip, unzip, python3, Xvfb and mkfs.ext4 as well.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . benchsuite/common.sh
+command -v Xvfb >/dev/null || die "install xvfb"
 work=${COLDPRESS_BENCH_DIR:-/var/tmp/coldpress-bench}
 mkdir -p "$work"
 turns=${COLDPRESS_BENCH_TURNS:-3}
@@ -23,9 +24,15 @@ inside() {
         mount --bind "$2" "$1/mnt"; exec chroot "$1" sh -c "$3"' inside "$1" "$work/logs" "$2"
 }
 
-# Images of a root with other archives: images NAME ROOT LOG VARIANT=OPTIONS... -- ARCHIVE...
+# The trace of a start in a root, by the recorder that sees single pages: traced NAME ROOT COMMAND
+traced() {
+    "$coldpress" -q record "$2" -o "$work/$1.trace" --recorder fuse --chroot -- sh -c "$3"
+}
+
+# Images of a root with other archives: images NAME ROOT USES VARIANT=OPTIONS... -- ARCHIVE...
+# USES: what says which entries a start uses, for all variants that do not say it themselves.
 images() {
-    local name=$1 root=$2 log=$3 variants=() variant tree archive
+    local name=$1 root=$2 uses=$3 variants=() variant tree archive options
     shift 3
     while [ "$1" != -- ]; do variants+=("$1") && shift; done
     shift
@@ -34,10 +41,12 @@ images() {
         rm -rf "$tree"
         cp -al "$root" "$tree"
         if [ -n "${variant#*=}" ]; then
+            options=${variant#*=}
+            [[ $options = *--log* || $options = *--trace* ]] || options+=" $uses"
             for archive; do
                 rm "$tree$archive"
                 # shellcheck disable=SC2086
-                "$coldpress" jar order "$root$archive" -o "$tree$archive" --log "$log" --verify ${variant#*=} 2>&1 |
+                "$coldpress" jar order "$root$archive" -o "$tree$archive" --verify $options 2>&1 |
                     sed "s|^|    |; s|$work/||" >>"$run/README.md"
             done
         fi
@@ -68,16 +77,18 @@ firefox='mkdir -p /tmp/prof; HOME=/tmp exec firefox-esr --headless --no-remote -
 firefox=${firefox//$'\n'/ }
 inside "$work/rootfs-firefox" "export MOZ_JAR_LOG_FILE=/mnt/firefox.log; $firefox"
 omni="/usr/lib/firefox-esr/omni.ja /usr/lib/firefox-esr/browser/omni.ja"
+traced firefox "$work/rootfs-firefox" "$firefox"
 # shellcheck disable=SC2086
-images firefox "$work/rootfs-firefox" "$work/logs/firefox.log" "tail=--layout tail" "double=--layout double" \
-    "gecko=--layout gecko" -- $omni
-starts firefox "$firefox" "hdd usb2 host" unordered tail double gecko
+images firefox "$work/rootfs-firefox" "--trace $work/firefox.trace" "tail=--layout tail" \
+    "double=--layout double" "gecko=--layout gecko" "stored=--layout tail --store all" \
+    "log=--layout tail --log $work/logs/firefox.log" -- $omni
+starts firefox "$firefox" "hdd usb2 host" unordered tail double gecko stored log
 mkdir -p "$work/logs/prof"
 inside "$work/rootfs-firefox" "mkdir -p /tmp/prof; ${firefox/exec/} && cp -a /tmp/prof/. /mnt/prof"
 mkdir -p "$work/home" && cp -a "$work/logs/prof" "$work/home/"
 starts firefox-existing "$firefox" usb2 unordered tail double
 rm -r "$work/home"
-for variant in unordered tail double; do
+for variant in unordered tail double log; do
     "$coldpress" explain "$work/firefox-$variant.sqfs" --chroot --json -- sh -c "$firefox" >"$work/explain.json"
     python3 - "$work/explain.json" "$variant" >>"$run/README.md" <<'PYTHON'
 import json, sys
@@ -95,9 +106,10 @@ press "$work/pressed.sqfs" --archives --device usb2 --runs 6 --samples "$run/pre
 
 thunderbird='mkdir /tmp/prof; HOME=/tmp timeout 12 thunderbird --headless --profile /tmp/prof; true'
 inside "$work/rootfs-thunderbird" "export MOZ_JAR_LOG_FILE=/mnt/thunderbird.log; $thunderbird"
-images thunderbird "$work/rootfs-thunderbird" "$work/logs/thunderbird.log" "double=--layout double" \
-    -- /usr/lib/thunderbird/omni.ja
-starts thunderbird "$thunderbird" host unordered double
+traced thunderbird "$work/rootfs-thunderbird" "$thunderbird"
+images thunderbird "$work/rootfs-thunderbird" "--trace $work/thunderbird.trace" "tail=--layout tail" \
+    "double=--layout double" -- /usr/lib/thunderbird/omni.ja
+starts thunderbird "$thunderbird" "usb2 host" unordered tail double
 
 jars=/usr/share/java
 rm -rf "$work/fat" && mkdir "$work/fat"
@@ -108,7 +120,7 @@ rm -f "$work"/fat/META-INF/{*.SF,*.RSA,MANIFEST.MF}
 jar --create --file "$work/rootfs-java/usr/share/fat.jar" --main-class groovy.ui.GroovyMain -C "$work/fat" .
 fat='-jar /usr/share/fat.jar -e "println new groovy.json.JsonSlurper().parseText(\"{}\")"'
 inside "$work/rootfs-java" "java -Xlog:class+load:file=/mnt/fat.log $fat"
-images fat "$work/rootfs-java" "$work/logs/fat.log" "tail=--layout tail" "stored=--store hot" -- /usr/share/fat.jar
+images fat "$work/rootfs-java" "--log $work/logs/fat.log" "tail=--layout tail" "stored=--store hot" -- /usr/share/fat.jar
 starts fat "exec java $fat" "hdd usb2" unordered tail stored
 
 echo '<svg xmlns="http://www.w3.org/2000/svg"><circle r="80"/><text y="99">hello</text></svg>' \
@@ -116,9 +128,24 @@ echo '<svg xmlns="http://www.w3.org/2000/svg"><circle r="80"/><text y="99">hello
 path=$jars/batik-all-1.16.jar:$jars/xml-apis-ext.jar:$jars/xml-apis.jar:$jars/xmlgraphics-commons.jar
 batik="-Djava.awt.headless=true -cp $path org.apache.batik.apps.rasterizer.Main -scriptSecurityOff -d /tmp/o.png /usr/share/x.svg"
 inside "$work/rootfs-java" "java -Xlog:class+load:file=/mnt/batik.log $batik"
-images batik "$work/rootfs-java" "$work/logs/batik.log" "tail=--layout tail" "stored=--store hot" \
+images batik "$work/rootfs-java" "--log $work/logs/batik.log" "tail=--layout tail" "stored=--store hot" \
     -- $jars/batik-all-1.16.jar
 starts batik "exec java $batik" hdd unordered tail stored
+
+# A desktop program with a window, from some eighty jars.
+display=$((RANDOM % 1000 + 1000))
+Xvfb ":$display" -screen 0 1280x800x24 -nolisten tcp -noreset >/dev/null 2>&1 &
+server=$!
+trap 'kill $server' EXIT
+export DISPLAY=":$display"
+window=(--chroot --ready window -- /usr/bin/env -i HOME=/tmp PATH=/usr/bin:/bin DISPLAY=":$display" /usr/bin/freeplane)
+"$coldpress" -q record "$work/rootfs-java" -o "$work/freeplane.trace" --recorder fuse "${window[@]}"
+mapfile -t jars_read < <(grep -ao '/[^ ]*\.jar$' "$work/freeplane.trace" | sort -u)
+images freeplane "$work/rootfs-java" "--trace $work/freeplane.trace" "tail=--layout tail" -- "${jars_read[@]}"
+for device in hdd usb2; do
+    "$coldpress" bench launch "$work/rootfs-java" --image "unordered=$work/freeplane-unordered.sqfs" --image "tail=$work/freeplane-tail.sqfs" \
+        --runs "$turns" --no-store --device "$device" --samples "$run/freeplane-sqfs-$device.json" "${window[@]}" >"$run/freeplane-sqfs-$device.txt"
+done
 
 # The standard library as a zipapp that imports a tenth of it.
 rm -rf "$work/zipapp" && cp -r "$work/rootfs-zipapp/usr/lib/python3.11" "$work/zipapp"
@@ -131,7 +158,7 @@ import json, email.parser, http.client, unittest, asyncio, xml.dom.minidom, argp
 PYTHON
 python3 -m zipapp "$work/zipapp" -o "$work/rootfs-zipapp/usr/share/app.pyz" -c
 inside "$work/rootfs-zipapp" "python3 -X importtime /usr/share/app.pyz 2>/mnt/zipapp.log"
-images zipapp "$work/rootfs-zipapp" "$work/logs/zipapp.log" "tail=--layout tail" "stored=--store hot" \
+images zipapp "$work/rootfs-zipapp" "--log $work/logs/zipapp.log" "tail=--layout tail" "stored=--store hot" \
     -- /usr/share/app.pyz
 starts zipapp 'exec python3 /usr/share/app.pyz' "hdd usb2" unordered tail stored
 
@@ -140,7 +167,7 @@ import json, statistics, sys
 from pathlib import Path
 
 for path in sorted(Path(sys.argv[1]).glob("*-*-*.json")):
-    if not path.stem.startswith("press"):
+    if not path.stem.startswith(("press", "freeplane")):
         print(f"\n## {path.stem}\n\n| contestant | s | MB | reads |\n|---|---|---|---|")
         for name, runs in json.loads(path.read_text()).items():
             seconds, size_bytes, reads = (statistics.median(column) for column in zip(*runs))

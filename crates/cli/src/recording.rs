@@ -32,7 +32,7 @@ use coldpress_session::work_dir::WorkDir;
 use coldpress_trace::{Header, PAGE_SIZE_BYTES, Trace};
 use coldpress_writer::Source;
 
-pub(crate) use choice::choose;
+pub(crate) use choice::{choose, choose_for_archives};
 pub(crate) use cost::Cost;
 pub(crate) use mounted::{Until, record_mounted};
 
@@ -48,6 +48,9 @@ pub(crate) struct Recorder {
     name: RecorderName,
     /// Whether it starts from an image of the source, rather than from the directory.
     builds_image: bool,
+    /// Whether it knows which page of a file a program needed, also where the kernel maps those
+    /// around it.
+    sees_single_pages: bool,
     /// What of it this process lacks, if anything.
     missing: fn(chroot: bool) -> Option<String>,
     record: fn(&Stage<'_>) -> anyhow::Result<Trace>,
@@ -60,6 +63,7 @@ static RECORDERS: [Recorder; 3] = [
     Recorder {
         name: RecorderName::Kernel,
         builds_image: true,
+        sees_single_pages: false,
         missing: kernel::missing,
         record: kernel::record,
         unrecorded: kernel::unrecorded,
@@ -67,6 +71,7 @@ static RECORDERS: [Recorder; 3] = [
     Recorder {
         name: RecorderName::Fuse,
         builds_image: true,
+        sees_single_pages: true,
         missing: fuse::missing,
         record: fuse::record,
         unrecorded: fuse::unrecorded,
@@ -74,6 +79,7 @@ static RECORDERS: [Recorder; 3] = [
     Recorder {
         name: RecorderName::Opens,
         builds_image: false,
+        sees_single_pages: false,
         missing: opens::missing,
         record: opens::record,
         unrecorded: opens::unrecorded,

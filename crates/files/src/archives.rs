@@ -1,6 +1,7 @@
 //! Archives that a start reads: what it used of them, and the archives in that order.
 
 mod checked;
+mod expected;
 mod exported;
 mod in_source;
 mod job;

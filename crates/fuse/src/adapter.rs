@@ -23,6 +23,11 @@ use crate::connection::{Agreed, agree};
 /// What the kernel asks for if a program needs it and it was not read ahead.
 const PAGE_BYTES: u32 = 4096;
 
+/// What the kernel's `SquashFS` says is the best length of a read. Programs take it for the length
+/// of their buffers (Python does), so with more than that, a recording sees pages that a start from
+/// the kernel's mount does not ask for.
+const KERNEL_READ_BYTES: u32 = 1024;
+
 /// Puts the file system behind the protocol.
 #[derive(Debug)]
 pub(super) struct Adapter {
@@ -30,7 +35,8 @@ pub(super) struct Adapter {
     activity: Arc<Activity>,
     recorder: Option<Arc<Recorder>>,
     agreed: Agreed,
-    block_bytes: u32,
+    /// What is said of a file to be the best length of a read.
+    read_bytes: u32,
 }
 
 impl Adapter {
@@ -39,8 +45,12 @@ impl Adapter {
         activity: Arc<Activity>,
         recorder: Option<Arc<Recorder>>,
     ) -> Self {
+        let read_bytes = match recorder {
+            Some(_) => KERNEL_READ_BYTES,
+            None => file_system.volume().block_bytes,
+        };
         Self {
-            block_bytes: file_system.volume().block_bytes,
+            read_bytes,
             file_system,
             activity,
             recorder,
@@ -68,7 +78,7 @@ impl Adapter {
         let name = OsStr::from_bytes(name);
         match self.file_system.learn(directory, index) {
             Ok(attributes) => {
-                let attr = file_attr(&attributes, self.block_bytes);
+                let attr = file_attr(&attributes, self.read_bytes);
                 let is_full = reply.add(attr.ino, next, name, &FOREVER, &attr, GENERATION);
                 if is_full {
                     self.file_system.forget(attributes.node, 1);
@@ -102,7 +112,7 @@ impl Filesystem for Adapter {
         let found = self.file_system.lookup(NodeId(parent.0), name.as_bytes());
         match found {
             Ok(attributes) => {
-                let attr = file_attr(&attributes, self.block_bytes);
+                let attr = file_attr(&attributes, self.read_bytes);
                 self.record(attr.ino, |recorder, number| {
                     recorder.looked_up(request.pid(), number);
                 });
@@ -127,7 +137,7 @@ impl Filesystem for Adapter {
     fn getattr(&self, _: &Request, node: INodeNo, _: Option<FileHandle>, reply: ReplyAttr) {
         self.activity.note();
         match self.file_system.attributes(NodeId(node.0)) {
-            Ok(attributes) => reply.attr(&FOREVER, &file_attr(&attributes, self.block_bytes)),
+            Ok(attributes) => reply.attr(&FOREVER, &file_attr(&attributes, self.read_bytes)),
             Err(failure) => reply.error(errno(failure)),
         }
     }

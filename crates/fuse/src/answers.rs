@@ -36,8 +36,8 @@ pub(super) fn file_type(kind: InodeKind) -> FileType {
     }
 }
 
-/// * `block_bytes`: in how much at a time a file is best read.
-pub(super) fn file_attr(attributes: &Attributes, block_bytes: u32) -> FileAttr {
+/// * `read_bytes`: in how much at a time a file is best read.
+pub(super) fn file_attr(attributes: &Attributes, read_bytes: u32) -> FileAttr {
     let time = UNIX_EPOCH + Duration::from_secs(attributes.mtime_s.into());
     FileAttr {
         ino: INodeNo(attributes.node.0),
@@ -53,7 +53,7 @@ pub(super) fn file_attr(attributes: &Attributes, block_bytes: u32) -> FileAttr {
         uid: attributes.uid,
         gid: attributes.gid,
         rdev: attributes.device,
-        blksize: block_bytes,
+        blksize: read_bytes,
         flags: 0,
     }
 }

@@ -27,9 +27,39 @@ pub(crate) fn choose(
     source: &Path,
     ui: &Ui,
 ) -> anyhow::Result<&'static Recorder> {
+    first_of(RECORDERS.iter(), asked, chroot, source, ui)
+}
+
+/// The same, for a start whose archives are ordered: entries are smaller than what the kernel maps
+/// around a fault, so a recorder that sees single pages comes first. A start of
+/// Firefox reads its archives 107 times when they are ordered by what `fuse` saw, and 206 times by
+/// what `kernel` saw.
+///
+/// # Errors
+///
+/// As [`choose`].
+pub(crate) fn choose_for_archives(
+    asked: RecorderName,
+    chroot: bool,
+    source: &Path,
+    ui: &Ui,
+) -> anyhow::Result<&'static Recorder> {
+    let (single, others) = RECORDERS
+        .iter()
+        .partition::<Vec<_>, _>(|recorder| recorder.sees_single_pages);
+    first_of(single.into_iter().chain(others), asked, chroot, source, ui)
+}
+
+fn first_of(
+    recorders: impl Iterator<Item = &'static Recorder>,
+    asked: RecorderName,
+    chroot: bool,
+    source: &Path,
+    ui: &Ui,
+) -> anyhow::Result<&'static Recorder> {
     let is_file = containers::is_container(source) || source.is_file();
     let mut refused = Vec::new();
-    for recorder in &RECORDERS {
+    for recorder in recorders {
         if asked != RecorderName::Auto && asked != recorder.name {
             continue;
         }

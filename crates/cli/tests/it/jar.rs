@@ -58,6 +58,9 @@ fn an_archive_is_ordered_by_what_a_program_said() {
         (&done["stored_entries"], &done["hot_runs"]),
         (&2.into(), &1.into())
     );
+    // All of the old archive lies in one block.
+    let predicted = &done["predicted"]["image_before"]["reads"];
+    assert_eq!(predicted, 1, "{}", done["predicted"]);
     let listed = stage.run(["jar", "ls", "new.jar", "--json"]);
     let listed = listed.json();
     let last: Vec<_> = listed.as_array().unwrap()[98..]

@@ -54,11 +54,12 @@ pub fn order_in(
         drop(bytes);
         let path = Path::new(OsStr::from_bytes(&file.path));
         let new = nameless(directory)?;
-        match ordered(path, old, &new, &file, ui) {
+        match ordered(path, old, &new, (&file, &trace), ui) {
             Ok(Some(ordered)) => {
                 trace = ordered.placement.carry(&trace, &file.path);
                 source.replace(node, path.to_owned(), new)?;
                 ui.say(&ordered.sentence());
+                ordered.prediction().iter().for_each(|text| ui.say(text));
                 all.push(ordered);
             }
             Ok(None) => {}
@@ -74,7 +75,7 @@ fn ordered(
     path: &Path,
     old: File,
     new: &File,
-    file: &FileAccess,
+    (file, trace): (&FileAccess, &Trace),
     ui: &Ui,
 ) -> anyhow::Result<Option<Ordered>> {
     let Some(opened) = Opened::if_archive(path, old)? else {
@@ -91,8 +92,9 @@ fn ordered(
         align_bytes: 0,
         takes_signed: false,
     };
-    let ordered = Ordered::write(&opened, &hot, asked, new, ui)?;
+    let mut ordered = Ordered::write(&opened, &hot, asked, new, ui)?;
     Ordered::verify(&opened, new)?;
+    ordered.predict(&opened, new, Some((trace, &file.path)), &hot)?;
     Ok(Some(ordered))
 }
 

@@ -46,7 +46,12 @@ impl Job<'_> {
         let _hold = ui.interrupt.hold();
         let output = Output::create(self.output.unwrap_or(self.input))?;
         let trace_out = self.trace_out.map(Output::create).transpose()?;
-        let ordered = Ordered::write(&opened, &hot, self.asked, output.file(), ui)?;
+        let mut ordered = Ordered::write(&opened, &hot, self.asked, output.file(), ui)?;
+        let traced = uses.traced(&opened, self.known_as)?;
+        let traced = traced
+            .as_ref()
+            .map(|(trace, path)| (*trace, path.as_slice()));
+        ordered.predict(&opened, output.file(), traced, &hot)?;
         if self.verifies || held.is_some() {
             Ordered::verify(&opened, output.file())?;
         }

@@ -10,8 +10,10 @@ use coldpress_report::failure::hint;
 use coldpress_report::text::{escaped_path, plural, quoted};
 use coldpress_report::units::{bytes, count};
 use coldpress_session::ui::Ui;
+use coldpress_trace::Trace;
 use serde::Serialize;
 
+use super::expected::{Expected, asked_by_log, asked_by_pages};
 use super::{Opened, Uses};
 
 /// Bytes that are written at once.
@@ -48,6 +50,8 @@ pub struct Ordered {
     /// In how many pieces they lie.
     hot_runs_before: u64,
     hot_runs: u64,
+    /// What the start would read.
+    predicted: Option<Expected>,
     /// What moved where.
     #[serde(skip)]
     pub placement: Placement,
@@ -121,8 +125,32 @@ impl Ordered {
             hot_pages: after.pages,
             hot_runs_before: before.runs,
             hot_runs: after.runs,
+            predicted: None,
             placement,
         })
+    }
+
+    /// Predicts what the start would read of both archives.
+    ///
+    /// * `traced`: the trace of the start, and the path of the archive there; without one, the
+    ///   start reads the hot entries one after the other.
+    ///
+    /// # Errors
+    ///
+    /// If an archive cannot be read.
+    pub fn predict(
+        &mut self,
+        opened: &Opened,
+        new: &File,
+        traced: Option<(&Trace, &[u8])>,
+        hot: &[usize],
+    ) -> anyhow::Result<()> {
+        let start = match traced {
+            Some((trace, path)) => asked_by_pages(trace, path),
+            None => asked_by_log(opened, &self.placement, hot),
+        };
+        self.predicted = Some(Expected::of(opened, new, &self.placement, &start)?);
+        Ok(())
     }
 
     /// Reads the new archive and compares every content with the old one.
@@ -171,6 +199,11 @@ impl Ordered {
         let mut text = Vec::new();
         self.placement.carry(trace, &path).write(&mut text)?;
         Ok(text)
+    }
+
+    /// What is predicted, if it is.
+    pub fn prediction(&self) -> Option<String> {
+        self.predicted.as_ref().map(Expected::sentence)
     }
 
     /// `omni.ja: 325 of 2,453 entries, layout tail; the start needs 5 pages in 1 piece, ...`

@@ -67,6 +67,7 @@ fn order(args: &JarOrderArgs, ui: &Ui) -> anyhow::Result<Exit> {
         unless_stdout_closed(ui.json(&ordered))?;
     }
     ui.say(&ordered.sentence());
+    ordered.prediction().iter().for_each(|text| ui.say(text));
     Ok(Exit::Done)
 }
 

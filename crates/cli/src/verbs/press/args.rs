@@ -89,7 +89,8 @@ pub(crate) struct PressArgs {
     /// Order the archives that the start reads too, as `coldpress jar order` does
     ///
     /// Measures an image with the archives as they were as well, and keeps that one unless the
-    /// other proves to be faster. Needs root.
+    /// other proves to be faster. Needs root. Unless --recorder names another, press records with
+    /// fuse, which tells entries apart best.
     #[arg(
         long,
         conflicts_with_all = ["plan", "profile", "start_pack"],

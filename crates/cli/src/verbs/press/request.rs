@@ -64,7 +64,12 @@ impl<'a> Request<'a> {
             privileges::require("proving that ordered archives are faster")?;
         }
         let can_prove = privileges::ask(ui)?;
-        let recorder = || recording::choose(args.recorder.recorder, is_inside, &args.source, ui);
+        let choose = if args.archives {
+            recording::choose_for_archives
+        } else {
+            recording::choose
+        };
+        let recorder = || choose(args.recorder.recorder, is_inside, &args.source, ui);
         let ordering = match given {
             Some(given) => given,
             None => Ordering::Recording(recorder()?),

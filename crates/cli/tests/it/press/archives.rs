@@ -36,6 +36,8 @@ fn a_start_from_ordered_archives_reads_less_and_they_hold_the_same() {
         "{}",
         ran.stderr
     );
+    let predicted = ran.stderr.contains("predicted reads of it: ");
+    assert!(predicted, "{}", ran.stderr);
     let study = study(&fs::read(session.at("study.json")).unwrap());
     let (before, after) = (
         reads(&study, "archives as they were"),
