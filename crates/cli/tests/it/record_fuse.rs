@@ -71,7 +71,8 @@ fn both_see_the_same_accesses_in_the_same_order() {
     source::write(&session.at("source"));
     let script = "cd {root}; test -e app/share/text-50; test -e 'with space/none'; test -L app/link; \
                   ls app/bin > /dev/null; cat app/lib/part-03/module-1 app/link > /dev/null; \
-                  dd if=data/large-5 of=/dev/null bs=4096 skip=7 count=2 status=none; test -d empty";
+                  dd if=data/large-5 of=/dev/null bs=4096 skip=7 count=2 status=none; test -d empty; \
+                  dd if=data/large-5 of=/dev/null bs=$(stat -c %o data/large-5) count=1 status=none";
     let events = ["kernel", "fuse"].map(|recorder| {
         let trace = record(&session, recorder, &["/bin/sh", "-c", script]);
         let events = trace.events.into_iter();
