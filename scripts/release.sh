@@ -95,7 +95,7 @@ build() {
         "CARGO_TARGET_${variable^^}_LINKER=rust-lld" \
         RUSTFLAGS="--remap-path-prefix=$home=/cargo --remap-path-prefix=$PWD=/coldpress" \
         CARGO_TARGET_DIR="$PWD/target/release-build" \
-        cargo build --release --locked --quiet -p coldpress-cli --target "$target" ||
+        cargo build --release --locked --quiet -p coldpress-cli -p coldpress-ahead --target "$target" ||
         fail "cannot build for $target: leave $1 out with --targets if it cannot be had here"
 }
 
@@ -125,6 +125,8 @@ programs() {
     local root=$1 binary=$2 name
     install -D -m 755 "$binary" "$root/bin/coldpress"
     mkdir -p "$root/libexec/coldpress"
+    # What hooks put into initrds, which have no libraries.
+    install -m 755 "${binary%/*}/coldpress-prefetch" "$root/libexec/coldpress/coldpress-prefetch"
     for name in mksquashfs sqfstar unsquashfs sqfscat squashfuse squashfuse_ll; do
         ln -s ../../bin/coldpress "$root/libexec/coldpress/$name"
     done

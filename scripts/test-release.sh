@@ -101,6 +101,7 @@ install_deb() {
     chroot "$root" bash -n /usr/share/bash-completion/completions/coldpress
     chroot "$root" /usr/libexec/coldpress/mksquashfs -version | grep -q coldpress ||
         fail "mksquashfs -version"
+    chroot "$root" /usr/libexec/coldpress/coldpress-prefetch || fail "coldpress-prefetch"
     chroot "$root" dpkg --verify coldpress | grep . && fail "dpkg --verify"
     chroot "$root" dpkg --purge coldpress >/dev/null
     [ -z "$(find "$root/usr" -name '*coldpress*')" ] || fail "dpkg --purge leaves files"

@@ -56,7 +56,7 @@ pub(crate) struct HooksArgs {
     #[arg(long, value_name = "PATH")]
     pub(crate) at: Option<String>,
 
-    /// The program for the initrd [default: coldpress-prefetch beside this program]
+    /// The program for the initrd [default: coldpress-prefetch beside this program or in libexec]
     #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub(crate) helper: Option<PathBuf>,
 

@@ -87,11 +87,10 @@ fn list(args: &HooksArgs) -> anyhow::Result<ExtentList> {
 
 /// The program for the initrd.
 fn helper(args: &HooksArgs) -> anyhow::Result<Vec<u8>> {
-    let beside = || -> anyhow::Result<PathBuf> {
-        let program = env::current_exe().context("cannot find this program")?;
-        Ok(program.with_file_name(HELPER))
+    let path = match &args.helper {
+        Some(path) => path.clone(),
+        None => installed_helper()?,
     };
-    let path = args.helper.clone().map_or_else(beside, Ok)?;
     let read = fs::read(&path);
     read.map_err(|error| {
         let error = anyhow!(error).context(format!("cannot read {}", quoted(&path)));
@@ -99,6 +98,18 @@ fn helper(args: &HooksArgs) -> anyhow::Result<Vec<u8>> {
             error,
             "the program coldpress-prefetch comes with coldpress; --helper names it",
         )
+    })
+}
+
+/// Beside this program, or where releases have it.
+fn installed_helper() -> anyhow::Result<PathBuf> {
+    let program = env::current_exe().context("cannot find this program")?;
+    let beside = program.with_file_name(HELPER);
+    let elsewhere = program.with_file_name(format!("../libexec/coldpress/{HELPER}"));
+    Ok(if elsewhere.is_file() {
+        elsewhere
+    } else {
+        beside
     })
 }
 
