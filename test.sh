@@ -8,6 +8,7 @@ need_compilers
 # Loaded while the tests are compiled: two minutes on a fresh machine.
 others() {
     need_peers
+    need_python ruff mypy pytest fsspec
     need_guests || echo "skipped: nothing to boot; the tests that need it do nothing" >&2
 }
 others &
@@ -37,7 +38,7 @@ if [ $# -gt 0 ]; then
     exit
 fi
 
-# Three queues beside each other, so that no processor waits. Each is cargo's, with names of modules; a
+# Four queues beside each other, so that no processor waits. Each is cargo's, with names of modules; a
 # module that is missing here makes the tests take longer, nothing else.
 # Tests that need the caches of the machine for themselves wait for each other and for the disk.
 alone=(bench_build::ended:: bench_launch:: calibrate:: container_start:: explain:: image_run:: mount::
@@ -48,11 +49,14 @@ tests --tests -- "${alone[@]}" >"$scratch/alone" 2>&1 &
 queues=($!)
 tests --tests -- "${long[@]}" "${alone[@]/#/--skip=}" >"$scratch/long" 2>&1 &
 queues+=($!)
+RUSTC_WORKSPACE_WRAPPER=clippy-driver CLIPPY_ARGS=-D__CLIPPY_HACKERY__warnings \
+    scripts/test-python.sh >"$scratch/python" 2>&1 &
+queues+=($!)
 failed=
 RUSTDOCFLAGS="-D warnings" cargo doc --quiet --workspace --no-deps || failed=yes
 tests -- "${alone[@]/#/--skip=}" "${long[@]/#/--skip=}" || failed=yes
 for queue in "${queues[@]}"; do
     wait "$queue" || failed=yes
 done
-cat "$scratch/alone" "$scratch/long"
+cat "$scratch/alone" "$scratch/long" "$scratch/python"
 [ -z "$failed" ]

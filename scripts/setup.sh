@@ -48,6 +48,24 @@ need_hdiffpatch() {
     python3 -m pip install --quiet --target "$PWD/target/python" hdiffpatch
 }
 
+# Where the tools are that build and check the Python package.
+PYTHON_TOOLS=$PWD/target/python-tools
+
+# need_python PACKAGE...: these from PyPI, in an environment of their own.
+need_python() {
+    if [ ! -x "$PYTHON_TOOLS/bin/pip" ]; then
+        python3 -c 'import ensurepip, venv' 2>/dev/null || apt_install python3 python3-venv || {
+            echo "$0: no Python with venv: install python3-venv" >&2
+            return 1
+        }
+        python3 -m venv "$PYTHON_TOOLS" || return 1
+    fi
+    for package in "$@"; do
+        "$PYTHON_TOOLS/bin/pip" show --quiet "$package" 2>/dev/null ||
+            "$PYTHON_TOOLS/bin/pip" install --quiet --disable-pip-version-check "$package" || return 1
+    done
+}
+
 # The tools that images are compared with and checked by.
 need_peers() {
     have mksquashfs && have unsquashfs || apt_install squashfs-tools || true

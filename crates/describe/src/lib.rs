@@ -10,6 +10,7 @@
 //! identity     which tool made it, and how                            identification.rs
 //! search       what must hold for a file to be found                  search.rs
 //! profile      what a profile holds, and what of it a source has      profile_contents.rs, profile_check.rs
+//! opening      why an image cannot be opened, and what to do          opening.rs
 //! ```
 //!
 //! Images are hostile: whatever they say, memory is bounded by what the walk over the tree takes,
@@ -23,6 +24,7 @@ mod dump;
 mod file;
 mod identification;
 mod listing;
+pub mod opening;
 mod profile_check;
 mod profile_contents;
 mod search;

@@ -5,7 +5,7 @@ mod json;
 use std::io::Write;
 
 use coldpress_format::Body;
-use coldpress_image::{Visited, Walker};
+use coldpress_image::{Image, Visited, Walker};
 use coldpress_report::text::{base_name, escaped, plural};
 
 use crate::file::size_bytes;
@@ -35,7 +35,7 @@ struct Counts {
 ///
 /// If the image is damaged, what was found before it is written; or if it cannot be written.
 pub fn tree_text(
-    walker: &mut Walker,
+    walker: &mut Walker<&Image>,
     depth_max: Option<usize>,
     sizes: bool,
     out: &mut impl Write,
@@ -54,7 +54,7 @@ pub fn tree_text(
 ///
 /// As [`tree_text`].
 pub fn tree_json(
-    walker: &mut Walker,
+    walker: &mut Walker<&Image>,
     depth_max: Option<usize>,
     out: &mut impl Write,
 ) -> anyhow::Result<()> {
@@ -63,7 +63,7 @@ pub fn tree_json(
 
 /// Prints what is there, and ends the tree also where damage ends it.
 fn print(
-    walker: &mut Walker,
+    walker: &mut Walker<&Image>,
     depth_max: Option<usize>,
     printer: &mut impl Print,
 ) -> anyhow::Result<()> {

@@ -21,7 +21,7 @@ use crate::image::Image;
 use crate::pieces::{FilePieces, Piece};
 
 /// Content that one job reads, if its blocks are no larger.
-const JOB_BYTES: u64 = 256 << 10;
+pub(crate) const JOB_BYTES: u64 = 256 << 10;
 /// Fragment blocks that the files of one job may take their tail ends from, for the bound on
 /// memory.
 const JOB_FRAGMENTS: u64 = 4;
@@ -42,7 +42,7 @@ pub struct ReadLimits {
 
 impl ReadLimits {
     /// Half of the memory is for jobs, half for fragment blocks that are kept.
-    fn workers(&self, block_bytes: u32) -> Workers {
+    pub(crate) fn workers(&self, block_bytes: u32) -> Workers {
         let job_bytes = JOB_BYTES + (JOB_FRAGMENTS + 1) * u64::from(block_bytes);
         let jobs = usize::try_from(self.memory_bytes / 2 / job_bytes).unwrap_or(usize::MAX);
         let most = self.threads.get().saturating_mul(JOBS_PER_THREAD);

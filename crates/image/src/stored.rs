@@ -20,6 +20,11 @@ pub struct StoredBlock {
 }
 
 impl StoredBlock {
+    /// The image byte behind it.
+    pub(crate) fn end(&self) -> u64 {
+        self.start.saturating_add(self.word.size_bytes().into())
+    }
+
     fn part(&self) -> Part {
         if self.is_fragment {
             Part::FragmentBlock
@@ -70,20 +75,63 @@ impl Image {
         content: &mut Vec<u8>,
     ) -> Result<(), Error> {
         self.read_undecoded(block, stored)?;
-        let part = block.part();
-        let at = (part, block.start);
+        content.resize(usize::try_from(block.len_bytes).unwrap_or(usize::MAX), 0);
+        let found = self.decode_stored(block, stored, content)?;
+        content.truncate(found);
+        Ok(())
+    }
+
+    /// As [`Image::read_stored`], into room for `block.len_bytes`; returns the length.
+    pub(crate) fn read_stored_into(
+        &self,
+        block: &StoredBlock,
+        content: &mut [u8],
+    ) -> Result<usize, Error> {
+        let mut stored = Vec::new();
+        self.read_undecoded(block, &mut stored)?;
+        self.decode_stored(block, &stored, content)
+    }
+
+    /// What the bytes of a block on disk hold, into room for `block.len_bytes`; returns the length.
+    pub(crate) fn decode_stored(
+        &self,
+        block: &StoredBlock,
+        stored: &[u8],
+        content: &mut [u8],
+    ) -> Result<usize, Error> {
+        let at = (block.part(), block.start);
         let len = usize::try_from(block.len_bytes).unwrap_or(usize::MAX);
-        if block.word.is_compressed() {
-            content.resize(len, 0);
-            let found = self.store.decode(stored, content, part, block.start)?;
-            content.truncate(found);
+        let found = if block.word.is_compressed() {
+            self.store.decode(stored, content, at.0, at.1)?
         } else {
-            content.clone_from(stored);
+            stored.len()
+        };
+        if !block.is_fragment || found > len {
+            crate::file::check_length(at, found, len)?;
         }
-        if block.is_fragment && content.len() <= len {
-            return Ok(());
+        if !block.word.is_compressed()
+            && let Some(content) = content.get_mut(..found)
+        {
+            content.copy_from_slice(stored);
         }
-        crate::file::check_length(at, content.len(), len)
+        Ok(found)
+    }
+
+    /// Reads blocks that lie one behind the other as they lie on disk, in one read.
+    pub(crate) fn read_neighbors<'a>(
+        &self,
+        blocks: impl Iterator<Item = &'a StoredBlock>,
+        stored: &mut Vec<u8>,
+    ) -> Result<(), Error> {
+        let (mut start, mut size_bytes) = (None, 0_u64);
+        for block in blocks {
+            let size = block.word.size_bytes().into();
+            self.data_area().check(block.part(), block.start, size)?;
+            start.get_or_insert(block.start);
+            size_bytes += size;
+        }
+        stored.resize(usize::try_from(size_bytes).unwrap_or(usize::MAX), 0);
+        self.store.read_exact(stored, start.unwrap_or(0))
     }
 
     /// Reads a block that is not sparse as it lies on disk, and does not look at what it holds.

@@ -1,5 +1,6 @@
 //! Visiting every path of an image.
 
+use std::ops::Deref;
 use std::{fmt, mem, vec};
 
 use coldpress_format::{Body, Entry, File, Inode, InodeRef};
@@ -136,8 +137,10 @@ enum Moved {
 
 /// The same visits as those of [`walk`], one at a time: for callers that do other things between
 /// them, leave directories out, or begin below the root.
-pub struct Walker<'a> {
-    image: &'a Image,
+///
+/// * `I`: `&Image`, or `Arc<Image>` for a walker that outlives who made it.
+pub struct Walker<I> {
+    image: I,
     bounds: Bounds,
     levels: Vec<Level>,
     path: Vec<u8>,
@@ -148,7 +151,7 @@ pub struct Walker<'a> {
     enters: bool,
 }
 
-impl fmt::Debug for Walker<'_> {
+impl<I> fmt::Debug for Walker<I> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
             .debug_struct("Walker")
@@ -157,13 +160,13 @@ impl fmt::Debug for Walker<'_> {
     }
 }
 
-impl<'a> Walker<'a> {
+impl<I: Deref<Target = Image> + Clone> Walker<I> {
     /// Begins with the root directory.
     ///
     /// # Errors
     ///
     /// As [`Image::root`].
-    pub fn new(image: &'a Image) -> Result<Self, Error> {
+    pub fn new(image: I) -> Result<Self, Error> {
         let (at, inode) = (image.superblock().root_inode, image.root()?);
         Ok(Self::from_inode(image, b"/", at, inode))
     }
@@ -173,12 +176,12 @@ impl<'a> Walker<'a> {
     /// # Errors
     ///
     /// As [`Image::inode`].
-    pub fn below(image: &'a Image, path: &[u8], at: InodeRef) -> Result<Self, Error> {
+    pub fn below(image: I, path: &[u8], at: InodeRef) -> Result<Self, Error> {
         let inode = image.inode_head(at).map_err(|error| error.in_file(path))?;
         Ok(Self::from_inode(image, path, at, inode))
     }
 
-    fn from_inode(image: &'a Image, path: &[u8], at: InodeRef, inode: Inode) -> Self {
+    fn from_inode(image: I, path: &[u8], at: InodeRef, inode: Inode) -> Self {
         Self {
             image,
             bounds: Bounds::default(),
@@ -230,7 +233,8 @@ impl<'a> Walker<'a> {
 
     /// Goes on to the next path, or to the next damage.
     fn step(&mut self) -> Result<Moved, Error> {
-        let image = self.image;
+        let image = self.image.clone();
+        let image: &Image = &image;
         if !mem::replace(&mut self.has_begun, true) {
             return Ok(Moved::To);
         }

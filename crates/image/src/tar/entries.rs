@@ -22,7 +22,7 @@ pub(super) struct Entries<'a> {
     options: &'a TarOptions,
     left_out: &'a mut dyn FnMut(LeftOut),
     choice: Choice,
-    walker: Walker<'a>,
+    walker: Walker<&'a Image>,
     fragments: FragmentCache,
     /// The names in the archive of inodes that have several.
     first_names: HashMap<InodeRef, Vec<u8>>,

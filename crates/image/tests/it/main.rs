@@ -21,6 +21,7 @@ mod published;
 mod reader_requirements;
 mod relations;
 mod rules;
+mod scattered;
 mod silent;
 mod source_tree;
 mod tools;

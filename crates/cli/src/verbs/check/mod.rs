@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::Context as _;
+use coldpress_describe::opening::why_no_image;
 use coldpress_doctor::judged::Judged;
 use coldpress_doctor::reader::Reader;
 use coldpress_doctor::rules::Verdict;
@@ -111,9 +112,7 @@ pub(super) fn run(args: &CheckArgs, ui: &Ui) -> anyhow::Result<Exit> {
             (problems, Some(image.superblock().bytes_used))
         }
         // Too damaged to be opened is a finding, too; a file that never was an image is not.
-        Err(Error::Corrupt(corrupt))
-            if image_file::why_no_image(&corrupt, &args.place).is_none() =>
-        {
+        Err(Error::Corrupt(corrupt)) if why_no_image(&corrupt, args.place.offset).is_none() => {
             (vec![severe(corrupt.into())], None)
         }
         Err(error) => return Err(image_file::not_opened(&args.image, &args.place, error)),

@@ -6,6 +6,7 @@ use std::io::Write as _;
 use std::path::Path;
 
 use anyhow::Context as _;
+use coldpress_describe::opening::why_no_image;
 use coldpress_doctor::Abilities;
 use coldpress_doctor::judged::Judged;
 use coldpress_doctor::kernel::{self, Means};
@@ -133,7 +134,7 @@ fn examine<'a>(path: &'a Path, place: &PlaceArgs, is_snap: bool) -> anyhow::Resu
     };
     let requirements = match Image::new(Box::new(bytes)).and_then(asked) {
         Ok(requirements) => Ok(requirements),
-        Err(Error::Corrupt(corrupt)) if image_file::why_no_image(&corrupt, place).is_none() => {
+        Err(Error::Corrupt(corrupt)) if why_no_image(&corrupt, place.offset).is_none() => {
             Err(format!("it is damaged: {corrupt}"))
         }
         Err(Error::InFile { path, source }) if matches!(*source, Error::Corrupt(_)) => {
