@@ -125,7 +125,12 @@ fn open_from(path: &Path, place: &PlaceArgs) -> anyhow::Result<(Arc<dyn ReadAt>,
     Ok((Arc::new(Offset { inner: file, start }), start))
 }
 
-fn open_whole(path: &Path) -> anyhow::Result<Arc<dyn ReadAt>> {
+/// All bytes of a file, a URL or a container image.
+///
+/// # Errors
+///
+/// If it cannot be opened.
+pub(crate) fn open_whole(path: &Path) -> anyhow::Result<Arc<dyn ReadAt>> {
     if let Some(url) = url(path) {
         return open_url(url);
     }

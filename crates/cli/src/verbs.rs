@@ -36,6 +36,7 @@ mod mksquashfs;
 mod mount;
 mod operation;
 mod pace;
+mod pick;
 mod plan;
 mod predict;
 mod prefetch;
@@ -60,6 +61,7 @@ mod trace_file;
 mod tree;
 mod tune;
 mod unsquashfs;
+mod variants;
 mod verity;
 
 use std::env;
@@ -104,6 +106,7 @@ use ls::args::LsArgs;
 use mksquashfs::args::MksquashfsArgs;
 use mksquashfs::args::SqfstarArgs;
 use mount::args::MountArgs;
+use pick::args::PickArgs;
 use plan::args::PlanArgs;
 use predict::args::PredictArgs;
 use prefetch::args::PrefetchArgs;
@@ -128,6 +131,7 @@ use tree::args::TreeArgs;
 use tune::args::TuneArgs;
 use unsquashfs::args::SqfscatArgs;
 use unsquashfs::args::UnsquashfsArgs;
+use variants::args::VariantsArgs;
 use verity::args::VerityArgs;
 
 /// Build SquashFS images that start faster, and measure the gain
@@ -189,6 +193,8 @@ pub(crate) enum Verb {
     Build(Box<BuildArgs>),
     Plan(PlanArgs),
     Profile(ProfileArgs),
+    Variants(VariantsArgs),
+    Pick(PickArgs),
     Extract(Box<ExtractArgs>),
     Tar(ArchiveArgs),
     Ls(LsArgs),
@@ -270,6 +276,8 @@ fn act(verb: &Verb, ui: &Ui) -> anyhow::Result<Exit> {
         Verb::Build(args) => build::run(args, ui),
         Verb::Plan(args) => plan::run(args, ui),
         Verb::Profile(args) => profile::run(args, ui),
+        Verb::Variants(args) => variants::run(args, ui),
+        Verb::Pick(args) => pick::run(args, ui),
         Verb::Extract(args) => extract::run(args, ui),
         Verb::Tar(args) => tar::run(args, ui),
         Verb::Ls(args) => ls::run(args, ui),

@@ -50,7 +50,7 @@ pub use enroot_options::{ENROOT_SQUASH_OPTIONS, enroot_squash_options};
 pub use error::Error;
 pub use image::{ContainerImage, ImageLayer};
 pub use inspection::{Inspection, MergedLayers};
-pub use layout::write::push_to_layout;
+pub use layout::write::{push_index_to_layout, push_to_layout};
 pub use open::{Means, open};
 pub use platform::Platform;
 pub use reference::{Daemon, Place, Reference, RegistryReference};

@@ -17,7 +17,6 @@ const LOOKED_AT_BYTES: usize = 64;
 
 /// What an image asks of who reads it, beyond SquashFS 4.0.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct ReaderRequirements {
     /// The compressor.
     pub compressor: Compressor,

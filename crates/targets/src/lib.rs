@@ -18,13 +18,14 @@ mod programs;
 mod recordings;
 mod studies;
 mod trees;
+mod variants;
 mod words;
 
 /// Gives any bytes to something that must bear them.
 pub type Target = fn(&[u8]);
 
 /// Every target and its name.
-pub const TARGETS: [(&str, Target); 25] = [
+pub const TARGETS: [(&str, Target); 26] = [
     ("image", images::image),
     ("listing", images::listing),
     ("start-pack", images::start_pack),
@@ -50,6 +51,7 @@ pub const TARGETS: [(&str, Target); 25] = [
     ("elf", programs::elf),
     ("words", words::words),
     ("verity", hash_trees::verity),
+    ("variants", variants::variants),
 ];
 
 /// Runs the target of a name.

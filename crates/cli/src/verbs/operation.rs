@@ -8,6 +8,7 @@ use coldpress_session::timing::Operation;
 
 use super::Verb;
 use super::bench::args::BenchVerb;
+use super::variants::args::VariantsVerb;
 
 /// What a verb does that is kept in the history; `None` for one that only looks at something,
 /// and for the tools, which state it when they know it.
@@ -16,6 +17,10 @@ pub(super) fn of(verb: &Verb) -> Option<Operation> {
         Verb::Press(args) => ("press", making("Press", &args.source, &args.output)),
         Verb::Retrofit(args) => ("retrofit", making("Retrofit", &args.input, args.target())),
         Verb::Tune(args) => ("tune", format!("Tune images of {}", quoted(&args.source))),
+        Verb::Variants(args) => match &args.verb {
+            VariantsVerb::Build(args) => ("variants", making("Build", &args.source, &args.output)),
+            VariantsVerb::Index(_) => return None,
+        },
         Verb::Record(args) if args.boot.is_none() => {
             let source = args.source.as_ref().or(args.mounted.as_ref())?;
             ("record", format!("Record a start of {}", quoted(source)))

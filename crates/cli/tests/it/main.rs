@@ -73,6 +73,7 @@ mod tune;
 mod unsquashfs;
 #[cfg(feature = "http")]
 mod url;
+mod variants;
 mod verbs;
 mod verity;
 mod xattrs;

@@ -1,8 +1,9 @@
 //! Adding an image to an OCI layout.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Seek as _, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use coldpress_writer::Digest;
 use rustix::fs::{FlockOperation, flock};
@@ -11,7 +12,7 @@ use serde_json::{Value, json};
 use crate::artifact::Artifact;
 use crate::document::DOCUMENT_MAX_BYTES;
 use crate::error::Error;
-use crate::media_type::MANIFEST;
+use crate::media_type::{INDEXES, MANIFEST};
 use crate::reference::Place;
 
 /// The annotation that names an image of a layout.
@@ -38,11 +39,78 @@ const LAYOUT: &[u8] = br#"{"imageLayoutVersion":"1.0.0"}"#;
 /// A copy of the image, which is none where the file system shares blocks.
 pub fn push_to_layout(artifact: &Artifact, place: &Place) -> Result<(), Error> {
     let directory = &place.path;
+    let (blobs, _lock) = locked(directory)?;
+    put_artifact(artifact, directory, &blobs)?;
+    let index = index(descriptor(&artifact.manifest, MANIFEST), place)?;
+    finish(directory, &index)
+}
+
+/// Adds several images to a layout under one name, as an image index with annotations.
+///
+/// * `images`: each with the annotations of its descriptor in the index.
+/// * `annotations`: of the index.
+///
+/// # Errors
+///
+/// As [`push_to_layout`]; [`Error::Rule`] if the index is larger than registries take.
+///
+/// # Cost
+///
+/// As [`push_to_layout`] for each image.
+pub fn push_index_to_layout(
+    images: &[(Artifact, BTreeMap<String, String>)],
+    annotations: &BTreeMap<String, String>,
+    place: &Place,
+) -> Result<(), Error> {
+    let directory = &place.path;
+    let manifests = images.iter().map(|(artifact, annotations)| {
+        let mut manifest = descriptor(&artifact.manifest, MANIFEST);
+        manifest["annotations"] = json!(annotations);
+        manifest
+    });
+    let document = json!({
+        "schemaVersion": 2,
+        "mediaType": INDEXES[0],
+        "manifests": manifests.collect::<Vec<Value>>(),
+        "annotations": annotations,
+    })
+    .to_string();
+    if document.len() as u64 > DOCUMENT_MAX_BYTES {
+        return Err(Error::Rule {
+            image: directory.display().to_string(),
+            what: "the image index".to_owned(),
+            rule: format!(
+                "would take {} bytes, and registries take 4 MiB",
+                document.len()
+            ),
+        });
+    }
+    let (blobs, _lock) = locked(directory)?;
+    for (artifact, _) in images {
+        put_artifact(artifact, directory, &blobs)?;
+    }
+    let path = blobs.join(Digest::sha256_of(document.as_bytes()).hex());
+    put(directory, &path, |target| {
+        target.write_all(document.as_bytes())
+    })?;
+    finish(
+        directory,
+        &index(descriptor(document.as_bytes(), INDEXES[0]), place)?,
+    )
+}
+
+/// The directory of blobs, which is made if there is none, and the lock of the layout.
+fn locked(directory: &Path) -> Result<(PathBuf, File), Error> {
     let blobs = directory.join("blobs/sha256");
     fs::create_dir_all(&blobs).map_err(failed("make", &blobs))?;
     let lock = File::open(directory).map_err(failed("open", directory))?;
     flock(&lock, FlockOperation::LockExclusive)
         .map_err(|error| failed("lock", directory)(error.into()))?;
+    Ok((blobs, lock))
+}
+
+/// The blobs of an image.
+fn put_artifact(artifact: &Artifact, directory: &Path, blobs: &Path) -> Result<(), Error> {
     let layer = blobs.join(artifact.layer.digest.hex());
     put(directory, &layer, |target| {
         (&artifact.file).rewind()?;
@@ -52,17 +120,30 @@ pub fn push_to_layout(artifact: &Artifact, place: &Place) -> Result<(), Error> {
         let path = blobs.join(Digest::sha256_of(document).hex());
         put(directory, &path, |target| target.write_all(document))?;
     }
+    Ok(())
+}
+
+/// A document as an index names it.
+fn descriptor(document: &[u8], media_type: &str) -> Value {
+    json!({
+        "mediaType": media_type,
+        "digest": Digest::sha256_of(document).to_string(),
+        "size": document.len(),
+    })
+}
+
+/// The index of the layout, which comes last.
+fn finish(directory: &Path, index: &Value) -> Result<(), Error> {
     put(directory, &directory.join("oci-layout"), |target| {
         target.write_all(LAYOUT)
     })?;
-    let index = index(artifact, place)?;
     replace(directory, &directory.join("index.json"), |target| {
         target.write_all(index.to_string().as_bytes())
     })
 }
 
-/// The index with the image in it. What else it states stays.
-fn index(artifact: &Artifact, place: &Place) -> Result<Value, Error> {
+/// The index of the layout with an image in it. What else it states stays.
+fn index(mut added: Value, place: &Place) -> Result<Value, Error> {
     let path = place.path.join("index.json");
     let name = place.path.display().to_string();
     let rule = |rule: &str| Error::Rule {
@@ -82,11 +163,6 @@ fn index(artifact: &Artifact, place: &Place) -> Result<Value, Error> {
             crate::document::parse(&name, "`index.json`", &bytes)?
         }
     };
-    let mut added = json!({
-        "mediaType": MANIFEST,
-        "digest": artifact.digest.to_string(),
-        "size": artifact.manifest.len(),
-    });
     if let Some(name) = &place.name {
         added["annotations"] = json!({ NAME: name });
     }
