@@ -19,7 +19,8 @@ else
     pip pytest fsspec
     # The same unit of compilation as the tests of the workspace, so little is compiled again.
     # Python's own functions are those of the interpreter that loads it.
-    PYO3_BUILD_EXTENSION_MODULE=1 cargo build --quiet --workspace --lib --features coldpress-cli/http
+    PYO3_BUILD_EXTENSION_MODULE=1 cargo build --quiet --workspace --lib \
+        --features coldpress-cli/http,coldpress-python/http
     cp -r python/coldpress "$site/"
     cp target/debug/lib_native.so "$site/coldpress/_native.abi3.so"
     export COLDPRESS_PROGRAM=$PWD/target/debug/coldpress

@@ -159,7 +159,8 @@ def _run(command: Sequence[str], progress: Progress | None) -> tuple[int, str, l
 def _end(child: subprocess.Popen[str]) -> None:
     """Lets the program remove what it has begun; it takes no second signal for that."""
     if child.poll() is None:
-        child.send_signal(signal.SIGINT)
+        # Not SIGINT, which is ignored in what a shell starts in the background.
+        child.terminate()
         killer = threading.Timer(20, child.kill)
         killer.start()
         child.wait()

@@ -118,7 +118,9 @@ def test_an_exception_of_the_callback_ends_the_program(made, tmp_path):
 
 def test_ctrl_c_ends_the_program():
     script = """
-import coldpress.command as command
+import coldpress.command as command, signal
+# A shell that starts this in the background has the signal ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 print("ready", flush=True)
 command._run(["sleep", "60"], None)
 """

@@ -313,7 +313,9 @@ def test_a_closed_image_says_so(made):
 def test_ctrl_c_ends_a_long_call(tmp_path, made):
     # Each block is decompressed again for each of many calls in one list of requests.
     code = f"""
-import coldpress, sys
+import coldpress, signal
+# A shell that starts this in the background has the signal ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 image = coldpress.Image({str(made.image)!r})
 paths = [entry.path for entry in image.walk() if entry.is_file]
 print("ready", flush=True)
