@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Reading images in Python against other readers and other containers, in turns.
 
-    benchsuite/python.py SCRATCH OUTPUT.json [--icons DIR] [--samples N] [--rounds N]
+    benchsuite/python.py SCRATCH OUTPUT.json --icons DIR [--samples N] [--text-mib N] [--rounds N]
 
-Walks the tree DIR, reads made JPEGs one after the other, in random order with 1 and 7 processes, and
-in ranges of 64 KiB of larger files. Needs root (kernel mount), mksquashfs, squashfuse_ll, and from
+Walks the tree DIR, reads made JPEGs one after the other, in random order with 1 and 7 processes,
+and larger files in ranges of 64 KiB. Needs root (kernel mount), mksquashfs, squashfuse_ll, and from
 PyPI: coldpress, pillow, PySquashfsImage, squashfsspec, ratarmount, lmdb, h5py. Each figure is the
 best of some rounds, in which the readers take turns: of a machine that others use, the least
 disturbed one counts.
@@ -56,17 +56,17 @@ def make_samples(directory: Path, count: int) -> list[str]:
     return sorted(paths[:count])
 
 
-def make_large(directory: Path) -> list[str]:
-    """Eight files of 16 MiB of numbers in text, which compress."""
+def make_large(directory: Path, size: int) -> list[str]:
+    """Eight files of `size` bytes of numbers in text, which compress."""
     dice = random.Random(7)
     directory.mkdir(parents=True, exist_ok=True)
     for number in range(8):
         words = [f"{dice.randrange(10**6)}\n".encode() for _ in range(20_000)]
         with open(directory / f"{number}.txt", "wb") as file:
-            while file.tell() < 16 << 20:
+            while file.tell() < size:
                 dice.shuffle(words)
                 file.write(b"".join(words[:9000]))
-            file.truncate(16 << 20)
+            file.truncate(size)
     return [f"{number}.txt" for number in range(8)]
 
 
@@ -301,9 +301,9 @@ def mounts(base: Path):
             subprocess.run(["umount", base / name], stderr=subprocess.DEVNULL)
 
 
-def prepare(base: Path, icons: Path, count: int) -> tuple[list[str], list[str]]:
+def prepare(base: Path, icons: Path, count: int, size: int) -> tuple[list[str], list[str]]:
     paths = make_samples(base / "samples", count)
-    large = make_large(base / "large")
+    large = make_large(base / "large", size)
     squash(base / "samples", base / "samples.sqfs", "-comp", "zstd")
     squash(base / "samples", base / "samples-nf.sqfs", "-comp", "zstd", "-no-fragments")
     squash(base / "large", base / "large.sqfs", "-comp", "zstd")
@@ -334,18 +334,19 @@ def main() -> None:
     parser.add_argument("output", type=Path)
     parser.add_argument("--icons", type=Path, required=True)
     parser.add_argument("--samples", type=int, default=50_000)
+    parser.add_argument("--text-mib", type=int, default=16)
     parser.add_argument("--rounds", type=int, default=3)
     arguments = parser.parse_args()
     base = arguments.scratch
     base.mkdir(parents=True, exist_ok=True)
-    paths, large = prepare(base, arguments.icons, arguments.samples)
+    paths, large = prepare(base, arguments.icons, arguments.samples, arguments.text_mib << 20)
     shuffled = random.Random(1).sample(paths, len(paths))
     study = Study()
     with mounts(base):
         for _ in range(arguments.rounds):
             walks(study, base)
             samples(study, base, paths, shuffled)
-            ranges(study, base, large)
+            ranges(study, base, large, arguments.text_mib << 20)
     arguments.output.write_text(json.dumps(study.best, indent=1) + "\n")
 
 
@@ -374,21 +375,26 @@ def samples(study: Study, base: Path, paths: list[str], shuffled: list[str]) -> 
         with multiprocessing.get_context("fork").Pool(7) as pool:
             jobs = [(name, base, part[at::7]) for at in range(7)]
             study.note(
-                "shuffled, 7 processes", name, len(part), lambda j=jobs, p=pool: sum(p.map(worker, j))
+                "shuffled, 7 processes",
+                name,
+                len(part),
+                lambda j=jobs, p=pool: sum(p.map(worker, j)),
             )
         if name.startswith("coldpress"):
             many = f"{name}, batches of 64"
-            study.note("shuffled, 1 process", many, len(part), lambda n=name: batches((n, base, part)))
+            study.note(
+                "shuffled, 1 process", many, len(part), lambda n=name: batches((n, base, part))
+            )
             whole = f"{name}, read_many"
             study.note(
                 "sequential", whole, len(paths), lambda n=name: len(opened(n, base).many(paths))
             )
 
 
-def ranges(study: Study, base: Path, large: list[str]) -> None:
+def ranges(study: Study, base: Path, large: list[str], size: int) -> None:
     image = base / "large.sqfs"
     dice = random.Random(3)
-    starts = [(dice.choice(large), dice.randrange((16 << 20) - RANGE_BYTES)) for _ in range(600)]
+    starts = [(dice.choice(large), dice.randrange(size - RANGE_BYTES)) for _ in range(600)]
     wanted = [(path, start, start + RANGE_BYTES) for path, start in starts]
 
     def one_by_one(reader, part):
@@ -407,13 +413,13 @@ def ranges(study: Study, base: Path, large: list[str]) -> None:
         "64 KiB ranges", "coldpress, read_many", 600, lambda: len(Coldpress(image).parts(wanted))
     )
     # Each block once, on all processors, against the decompressor alone, per byte.
-    size = len(large) * (16 << 20)
-    study.note("text, per MiB", "read_many", size >> 20, lambda: len(Coldpress(image).many(large)))
+    total = len(large) * size
+    study.note("text, per MiB", "read_many", total >> 20, lambda: len(Coldpress(image).many(large)))
     with contextlib.suppress(ImportError):
         limit = decompressor_limit(base, large)
         study.best["text, per MiB"]["zstd alone, one thread"] = {
-            "wall_us": limit["wall_s"] / (size >> 20) * 1e6,
-            "processor_us": limit["processor_s"] / (size >> 20) * 1e6,
+            "wall_us": limit["wall_s"] / (total >> 20) * 1e6,
+            "processor_us": limit["processor_s"] / (total >> 20) * 1e6,
         }
 
 
