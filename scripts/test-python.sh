@@ -43,4 +43,4 @@ cd python
 "$PYTHON_TOOLS/bin/ruff" format --quiet --check .
 "$PYTHON_TOOLS/bin/mypy"
 # Not the sources but what was installed; the examples in its documentation are run.
-"$environment/bin/python" -P -m pytest -q -p no:cacheprovider tests "$site/coldpress"
+"$environment/bin/pytest" -q -p no:cacheprovider tests "$site/coldpress"
