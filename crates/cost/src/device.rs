@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use crate::event::{IoEvent, Log};
+use crate::hash_tree::{HashTree, Hashes};
 use crate::medium::Medium;
 
 /// The kernel's throttle counts in slices of 0.1 s (`throtl_slice`): what a slice allows passes at
@@ -26,8 +27,15 @@ pub(crate) struct Device {
     /// Pages of the image that stay in memory: all of them with `via_file`, those at the ends of
     /// reads on a device with sectors of a page (`squashfs_bio_read_cached`).
     cached: HashSet<u64>,
+    /// Of the hash tree through which the image is read, if it is read through one.
+    hashes: Option<Hashes>,
+    /// Bytes of data that are verified in a second.
+    verify_bytes_per_s: f64,
     pub(crate) reads: u64,
     pub(crate) read_bytes: u64,
+    /// Of the reads and bytes, those of the hash tree.
+    pub(crate) hash_reads: u64,
+    pub(crate) hash_bytes: u64,
     /// Its reads, and the pages that they are for.
     pub(crate) log: Log,
 }
@@ -35,6 +43,10 @@ pub(crate) struct Device {
 impl Device {
     pub(crate) fn new(medium: Medium) -> Self {
         Self {
+            hashes: None,
+            verify_bytes_per_s: f64::INFINITY,
+            hash_reads: 0,
+            hash_bytes: 0,
             medium,
             idle_s: 0.0,
             bytes: medium.limit_bytes_per_s.map(|rate| Bucket::new(rate, true)),
@@ -46,6 +58,21 @@ impl Device {
         }
     }
 
+    /// Reads from here on through a hash tree: no less than its data blocks, each verified.
+    pub(crate) fn read_through(&mut self, tree: &HashTree, verify_bytes_per_s: f64) {
+        let data_block_bytes = u32::try_from(tree.data_block_bytes).unwrap_or(u32::MAX);
+        self.medium.sector_bytes = self.medium.sector_bytes.max(data_block_bytes);
+        self.hashes = Some(Hashes::new(tree.clone()));
+        self.verify_bytes_per_s = verify_bytes_per_s;
+    }
+
+    /// Notes that a byte was read when the image was mounted, and so are its hashes.
+    pub(crate) fn remember_hashes(&mut self, start_byte: u64) {
+        if let Some(hashes) = &mut self.hashes {
+            hashes.read(start_byte, start_byte + 1);
+        }
+    }
+
     /// Reads a piece of the image, rounded to sectors (equations 1 to 3); returns when it is there.
     pub(crate) fn read(&mut self, now_s: f64, start_byte: u64, len_bytes: u64) -> f64 {
         let sector = u64::from(self.medium.sector_bytes.max(512));
@@ -53,10 +80,12 @@ impl Device {
         let start = start_byte - start_byte % sector;
         let end = end_byte.saturating_add(sector - 1) / sector * sector;
         if self.medium.via_file {
-            return self.read_absent(now_s, start, end);
+            let done_s = self.read_absent(now_s, start, end);
+            return self.verify(now_s, done_s, start, end);
         }
         if sector < PAGE_BYTES {
-            return self.request(now_s, start, end - start);
+            let done_s = self.request(now_s, start, end - start);
+            return self.verify(now_s, done_s, start, end);
         }
         let (mut first, mut behind) = (start / PAGE_BYTES, end / PAGE_BYTES);
         if self.cached.contains(&first) {
@@ -72,7 +101,35 @@ impl Device {
         if behind <= first {
             return now_s;
         }
-        self.request_pages(now_s, first, behind)
+        let done_s = self.request_pages(now_s, first, behind);
+        self.verify(now_s, done_s, first * PAGE_BYTES, behind * PAGE_BYTES)
+    }
+
+    /// Reads the hashes of data that were asked for and have come, and verifies these (equation 10).
+    fn verify(&mut self, asked_s: f64, come_s: f64, start: u64, end: u64) -> f64 {
+        let Some(hashes) = &mut self.hashes else {
+            return come_s;
+        };
+        let [ahead, root] = hashes.read(start, end);
+        let before = (self.reads, self.read_bytes);
+        let mut done_s = come_s;
+        for (start_byte, len_bytes) in ahead {
+            done_s = done_s.max(self.read_hashes(asked_s, start_byte, len_bytes));
+        }
+        for (start_byte, len_bytes) in root {
+            done_s = done_s.max(self.read_hashes(come_s, start_byte, len_bytes));
+        }
+        self.hash_reads += self.reads - before.0;
+        self.hash_bytes += self.read_bytes - before.1;
+        done_s + as_f64(end - start) / self.verify_bytes_per_s
+    }
+
+    /// A tree in the file of the image, or in another, is in the page cache of its file too.
+    fn read_hashes(&mut self, now_s: f64, start_byte: u64, len_bytes: u64) -> f64 {
+        if self.medium.via_file {
+            return self.read_absent(now_s, start_byte, start_byte + len_bytes);
+        }
+        self.request(now_s, start_byte, len_bytes)
     }
 
     /// What is not in the page cache of the image's file yet, in as few requests as there are gaps.
@@ -236,6 +293,40 @@ mod tests {
         assert_eq!((device.reads, device.read_bytes), (1, 12_288));
         device.read(0.0, 15_000, 5_000);
         assert_eq!((device.reads, device.read_bytes), (2, 16_384));
+    }
+
+    #[test]
+    fn hashes_are_read_beside_their_data_and_once() {
+        let tree = HashTree {
+            data_block_bytes: 4096,
+            hash_block_bytes: 4096,
+            hashes_per_block: 128,
+            levels: vec![1026..1034, 1025..1026],
+            device_start_byte: 0,
+        };
+        let medium = Medium {
+            request_s: 0.01,
+            ..Medium::FREE
+        };
+        let mut device = Device::new(medium);
+        device.read_through(&tree, 4_096_000.0);
+        // Two blocks of data, and beside them the blocks 1024 to 1033, which have the uppermost.
+        near(device.read(0.0, 5000, 4096), 0.012);
+        assert_eq!((device.reads, device.read_bytes), (2, 12 * 4096));
+        assert_eq!((device.hash_reads, device.hash_bytes), (1, 10 * 4096));
+        near(device.read(1.0, 409_600, 4096), 1.011);
+        assert_eq!((device.hash_reads, device.hash_bytes), (1, 10 * 4096));
+        // Without a cluster before it, the uppermost block is read after the data.
+        let mut device = Device::new(medium);
+        device.read_through(
+            &HashTree {
+                levels: vec![1088..1096, 1025..1026],
+                ..tree
+            },
+            f64::INFINITY,
+        );
+        near(device.read(0.0, 0, 4096), 0.02);
+        assert_eq!((device.reads, device.hash_reads), (3, 2));
     }
 
     #[test]

@@ -5,6 +5,8 @@ use std::collections::HashMap;
 use coldpress_format::{BlockSize, BlockWord, Compressor, File};
 use coldpress_trace::PAGE_SIZE_BYTES;
 
+use crate::hash_tree::HashTree;
+
 /// Everything that a reader asks the medium for, by position, and which paths need what of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Geometry {
@@ -28,6 +30,8 @@ pub struct Geometry {
     pub fragment_table: Option<usize>,
     /// The place of the first metadata block of the id table in `metadata`.
     pub id_table: usize,
+    /// The hash tree of dm-verity through which the image is read, if it is read through one.
+    pub hash_tree: Option<HashTree>,
 }
 
 /// A piece of the image.

@@ -102,6 +102,10 @@ impl<'a> Kernel<'a> {
             decompressed_bytes: 0,
             page_cache_bytes: 0,
         };
+        if let Some(tree) = &geometry.hash_tree {
+            let verify_bytes_per_s = machine.speeds.verify_bytes_per_s;
+            kernel.device.read_through(tree, verify_bytes_per_s);
+        }
         kernel.remember_mount();
         kernel
     }

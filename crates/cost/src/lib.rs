@@ -24,6 +24,7 @@ mod access_sequence;
 mod device;
 mod event;
 mod geometry;
+mod hash_tree;
 mod kernel;
 mod listing;
 mod machine;
@@ -46,6 +47,7 @@ pub use geometry::{
     DirectoryGeometry, Extent, FileGeometry, Geometry, InodeGeometry, InodeGeometryKind, Lookup,
     MetadataRange,
 };
+pub use hash_tree::HashTree;
 pub use listing::searches;
 pub use machine::Machine;
 pub use medium::Medium;

@@ -18,6 +18,10 @@ pub struct Prediction {
     pub metadata_reads: u64,
     /// Of the bytes, those of metadata.
     pub metadata_bytes: u64,
+    /// Of the reads, those of the hash tree of dm-verity; none of them is of metadata.
+    pub hash_reads: u64,
+    /// Of the bytes, those of the hash tree.
+    pub hash_bytes: u64,
     /// What the blocks that were read and decompressed hold, each time.
     pub decompressed_bytes: u64,
     /// Pages of files that come into memory, in bytes; with those past the ends of files.

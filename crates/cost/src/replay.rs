@@ -247,6 +247,8 @@ impl<'a> Replay<'a> {
             read_bytes: device.read_bytes,
             metadata_reads,
             metadata_bytes,
+            hash_reads: device.hash_reads,
+            hash_bytes: device.hash_bytes,
             decompressed_bytes,
             page_cache_bytes,
             by_cause: causes,

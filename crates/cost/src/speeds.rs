@@ -29,6 +29,8 @@ pub struct Speeds {
     pub miss_s: f64,
     /// A request that the kernel hands to a process and the answer to it, in s.
     pub fuse_request_s: f64,
+    /// Verifying blocks of data by dm-verity, with SHA-256, in bytes/s.
+    pub verify_bytes_per_s: f64,
 }
 
 /// Inside the kernel of the machine that docs/cost-model.md describes: MB/s and us for a block. No
@@ -59,6 +61,7 @@ impl Default for Speeds {
             lookup_s: 5.5e-6,
             miss_s: 5e-6,
             fuse_request_s: 30e-6,
+            verify_bytes_per_s: 1.4e9,
         }
     }
 }

@@ -26,6 +26,7 @@ pub(crate) fn unpacked(geometry: &Geometry) -> (Geometry, Vec<u64>) {
         block.is_stored = true;
     }
     unpacked.image_bytes = end;
+    unpacked.hash_tree = None;
     (unpacked, starts)
 }
 

@@ -69,6 +69,7 @@ pub fn geometry(
         fragment_table: tables.first_of(DumpArea::FragmentTable),
         id_table: tables.first_of(DumpArea::IdTable).unwrap_or(usize::MAX),
         metadata: tables.blocks,
+        hash_tree: None,
     })
 }
 

@@ -145,6 +145,7 @@ pub(crate) fn unpack(
         metadata,
         fragment_table: fragment_table.checked_sub(1),
         id_table: id_table.wrapping_sub(1),
+        hash_tree: None,
     })
 }
 

@@ -7,6 +7,7 @@
 //! * [`Tree`] is a tree that exists: beside an image, or appended to it. [`Tree::verify`] compares
 //!   an image with it in user space, and names the first block that differs.
 //! * [`TreeFiles`]: the files of a new tree, which take their places when they are complete.
+//! * [`read_through`]: what a start reads of a tree, for predictions.
 //! * [`Superblock`], [`Parameters`]: what a tree is like; [`Geometry`]: where its levels lie.
 //!
 //! The format is that of the kernel's `Documentation/admin-guide/device-mapper/verity.rst` and of
@@ -24,6 +25,7 @@ mod geometry;
 mod hex;
 mod parameters;
 mod protect;
+mod read_through;
 mod salted;
 mod superblock;
 mod tree;
@@ -37,6 +39,7 @@ pub use geometry::{Geometry, Level};
 pub use hex::{RootHash, Salt, Uuid};
 pub use parameters::{HashType, Parameters, SaltChoice, Settings};
 pub use protect::{Advance, Area, Protected, protect};
+pub use read_through::{Through, read_through};
 pub use superblock::{SUPERBLOCK_BYTES, Superblock};
 pub use tree::Tree;
 pub use verify::Mismatch;

@@ -3,6 +3,7 @@
 
 mod recorded;
 mod system;
+mod verity;
 
 use std::fs;
 use std::process::Child;

@@ -71,3 +71,12 @@ pub(crate) fn guest() -> Option<Parts> {
     }
     parts
 }
+
+/// The same with dm-verity.
+pub(crate) fn guest_with_verity() -> Option<Parts> {
+    let parts = guest().and_then(|_| Parts::find_with_verity());
+    if parts.is_none() {
+        missing("guest", "a kernel with dm-verity ($COLDPRESS_GUEST_KERNEL)");
+    }
+    parts
+}

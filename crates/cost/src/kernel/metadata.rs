@@ -26,7 +26,13 @@ impl Kernel<'_> {
             .chain([self.geometry.id_table])
         {
             self.metadata.get(block as u64);
+            let start_byte = self.geometry.metadata.get(block).map(|it| it.start_byte);
+            self.device.remember_hashes(start_byte.unwrap_or_default());
         }
+        // The superblock, and where the tables lie, behind the last of them.
+        self.device.remember_hashes(0);
+        let end_byte = self.geometry.image_bytes;
+        self.device.remember_hashes(end_byte.saturating_sub(1));
     }
 
     /// Finds a name in its directory and reads the inode (`squashfs_lookup`,

@@ -156,6 +156,7 @@ impl<'a> Lengths<'a> {
             fragments,
             metadata,
             id_table,
+            hash_tree: None,
         }
     }
 

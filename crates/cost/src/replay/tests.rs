@@ -54,6 +54,7 @@ fn image(files: &[(&str, u64, Option<u32>)]) -> Geometry {
             .collect(),
         fragment_table: Some(listing + 1),
         id_table: listing + 2,
+        hash_tree: None,
     };
     let mut start = 0;
     for (index, (path, blocks, fragment)) in files.iter().enumerate() {

@@ -198,6 +198,7 @@ fn geometry(file: &dyn ReadAt) -> anyhow::Result<Geometry> {
             is_stored: true,
         }],
         fragment_table: None,
+        hash_tree: None,
         id_table: 0,
     })
 }

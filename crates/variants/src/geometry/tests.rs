@@ -80,6 +80,7 @@ fn geometry() -> Geometry {
         ],
         fragment_table: Some(3),
         id_table: 3,
+        hash_tree: None,
     }
 }
 

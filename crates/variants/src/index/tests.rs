@@ -23,6 +23,7 @@ impl ImageEntry {
             }],
             fragment_table: None,
             id_table: 0,
+            hash_tree: None,
         };
         Self {
             file: "xz.sqfs".to_owned(),

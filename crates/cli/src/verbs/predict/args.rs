@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, ValueEnum};
 use coldpress_report::typed::parse_share;
+use coldpress_verity::Through;
 
 use crate::flags::device::DeviceArgs;
 use crate::flags::place::PlaceArgs;
@@ -68,6 +69,20 @@ pub(crate) struct PredictArgs {
     )]
     pub(crate) reader: ReaderName,
 
+    /// The hash tree of dm-verity that is read with IMAGE: append, sidecar or none [default: the
+    /// one appended to IMAGE, if there is one]
+    ///
+    /// append and sidecar also take a tree that is not there yet, as `coldpress verity` would write
+    /// it.
+    #[arg(
+        hide_short_help = true,
+        long,
+        value_enum,
+        value_name = "FORM",
+        hide_possible_values = true
+    )]
+    pub(crate) verity: Option<TreeName>,
+
     /// Seconds that the start takes when it reads nothing
     ///
     /// The time of a warm start. Without it, predict takes the time of the recording and subtracts
@@ -90,6 +105,25 @@ pub(crate) enum ReaderName {
     Fuse,
     Erofs,
     Unpacked,
+}
+
+/// The hash tree that is read with an image.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TreeName {
+    Append,
+    Sidecar,
+    None,
+}
+
+impl TreeName {
+    pub(crate) fn through(name: Option<Self>) -> Through {
+        match name {
+            None => Through::Found,
+            Some(Self::Append) => Through::Appended,
+            Some(Self::Sidecar) => Through::Beside,
+            Some(Self::None) => Through::Nothing,
+        }
+    }
 }
 
 /// Reads a time.

@@ -13,10 +13,11 @@ use coldpress_report::text::quoted;
 use coldpress_session::exit::Exit;
 use coldpress_session::failure::unless_stdout_closed;
 use coldpress_session::ui::Ui;
+use coldpress_verity::read_through;
 
 use crate::image_file::Opened;
 use crate::start::{Start, geometry, warn_of_missing};
-use crate::verbs::predict::args::{PredictArgs, ReaderName};
+use crate::verbs::predict::args::{PredictArgs, ReaderName, TreeName};
 use crate::{image_file, steps};
 
 /// A prediction and what it is of.
@@ -46,11 +47,13 @@ pub(super) fn run(args: &PredictArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let start = read_start(args)?;
     let (warm, compute_s) = warm(args, &start, &opened, &target, ui)?;
     let sequence = start.sequence(compute_s);
-    let geometry = ui
+    let mut geometry = ui
         .timed("mapping", "Find what lies where in the image", || {
             geometry(&opened, &sequence, ui)
         })
         .with_context(|| format!("cannot read {}", quoted(&args.image)))?;
+    let through = TreeName::through(args.verity);
+    geometry.hash_tree = read_through(&args.image, &opened.bytes, through)?;
     let reader = reader(args.reader, &target);
     let predictions: Vec<(Readahead, Prediction)> = args
         .readahead

@@ -50,15 +50,20 @@ fn sums(predicted: &Predicted) -> Vec<(&'static str, String)> {
         read_bytes,
         metadata_reads,
         metadata_bytes,
+        hash_reads,
+        hash_bytes,
         ..
     } = *prediction;
+    let counted =
+        |count, of_bytes| format!("{}, {}", plural(count, "read", "reads"), bytes(of_bytes));
+    let of_hashes = (hash_reads > 0).then(|| ("of hash tree", counted(hash_reads, hash_bytes)));
     let device = escaped(predicted.target.name.as_bytes());
     let measured = if predicted.target.is_calibrated {
         "as calibrated"
     } else {
         "not calibrated"
     };
-    vec![
+    let sums = vec![
         (
             "start",
             format!(
@@ -67,18 +72,10 @@ fn sums(predicted: &Predicted) -> Vec<(&'static str, String)> {
                 reader(&predicted.reader)
             ),
         ),
-        (
-            "read",
-            format!("{}, {}", plural(reads, "read", "reads"), bytes(read_bytes)),
-        ),
-        (
-            "of metadata",
-            format!(
-                "{}, {}",
-                plural(metadata_reads, "read", "reads"),
-                bytes(metadata_bytes)
-            ),
-        ),
+        ("read", counted(reads, read_bytes)),
+        ("of metadata", counted(metadata_reads, metadata_bytes)),
+    ];
+    let rest = vec![
         ("decompressed", bytes(prediction.decompressed_bytes)),
         (
             "in memory",
@@ -89,7 +86,8 @@ fn sums(predicted: &Predicted) -> Vec<(&'static str, String)> {
             prediction.limit(&predicted.target.medium).name().to_owned(),
         ),
         ("itself", warm(predicted)),
-    ]
+    ];
+    sums.into_iter().chain(of_hashes).chain(rest).collect()
 }
 
 fn warm(predicted: &Predicted) -> String {

@@ -1,10 +1,12 @@
 //! A small system to boot: a kernel of Debian, an initrd with its modules, and a root of one
 //! program.
 
+use std::collections::BTreeSet;
 use std::env;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// What disk and file system of a guest need, in the order of loading.
 const MODULES: [&str; 7] = [
@@ -15,6 +17,14 @@ const MODULES: [&str; 7] = [
     "drivers/virtio/virtio_pci.ko",
     "drivers/block/virtio_blk.ko",
     "fs/squashfs/squashfs.ko",
+];
+
+/// What dm-verity needs besides.
+const VERITY_MODULES: [&str; 4] = [
+    "drivers/md/dm-mod.ko",
+    "drivers/md/dm-bufio.ko",
+    "lib/reed_solomon/reed_solomon.ko",
+    "drivers/md/dm-verity.ko",
 ];
 
 const INITRD_INIT: &str = "#!/bin/sh
@@ -54,6 +64,15 @@ impl Parts {
     /// In the directory that `COLDPRESS_GUEST_KERNEL` names, an unpacked package, or on this
     /// machine itself.
     pub(crate) fn find() -> Option<Self> {
+        Self::find_with(&MODULES)
+    }
+
+    /// Those whose kernel has dm-verity.
+    pub(crate) fn find_with_verity() -> Option<Self> {
+        Self::find_with(&[&MODULES[..], &VERITY_MODULES].concat())
+    }
+
+    fn find_with(needed: &[&str]) -> Option<Self> {
         let unpacked = env::var_os("COLDPRESS_GUEST_KERNEL").map(PathBuf::from);
         let root = unpacked.unwrap_or_else(|| "/".into());
         let busybox = PathBuf::from("/bin/busybox");
@@ -64,7 +83,7 @@ impl Parts {
             let name = entry.file_name().into_string().ok()?;
             let version = name.strip_prefix("vmlinuz-")?;
             let modules = root.join("lib/modules").join(version).join("kernel");
-            let is_complete = MODULES.iter().all(|module| modules.join(module).is_file());
+            let is_complete = needed.iter().all(|module| modules.join(module).is_file());
             is_complete.then(|| Self {
                 kernel: entry.path(),
                 modules,
@@ -99,7 +118,11 @@ impl<'a> System<'a> {
     /// Puts `vmlinuz`, `initrd` and a directory `root` into a directory.
     pub(super) fn write(&self, directory: &Path) {
         fs::copy(&self.0.kernel, directory.join("vmlinuz")).unwrap();
-        fs::write(directory.join("initrd"), self.initrd()).unwrap();
+        fs::write(
+            directory.join("initrd"),
+            self.initrd(INITRD_INIT, &MODULES, &[]),
+        )
+        .unwrap();
         let root = directory.join("root");
         for name in ["bin", "sbin", "dev"] {
             fs::create_dir_all(root.join(name)).unwrap();
@@ -116,20 +139,46 @@ impl<'a> System<'a> {
         fs::write(root.join("unread"), noise(2, Self::NOT_READ_BYTES)).unwrap();
     }
 
-    fn initrd(&self) -> Vec<u8> {
+    /// The kernel, and an initrd whose `init` runs a program of this machine with dm-verity.
+    pub(super) fn write_with_verity(&self, directory: &Path, init: &str, program: &Path) {
+        fs::copy(&self.0.kernel, directory.join("vmlinuz")).unwrap();
+        let modules = [&MODULES[..], &VERITY_MODULES].concat();
+        let files = with_libraries(program);
+        fs::write(
+            directory.join("initrd"),
+            self.initrd(init, &modules, &files),
+        )
+        .unwrap();
+    }
+
+    fn initrd(&self, init: &str, modules: &[&str], files: &[PathBuf]) -> Vec<u8> {
         let mut archive = Vec::new();
-        for name in ["bin", "dev", "root", "sys", "modules"] {
-            entry(&mut archive, name, 0o040_755, b"");
+        let mut directories =
+            BTreeSet::from(["bin", "dev", "root", "sys", "modules"].map(PathBuf::from));
+        for file in files {
+            let parents = file
+                .ancestors()
+                .skip(1)
+                .filter_map(|it| it.strip_prefix("/").ok());
+            directories.extend(parents.map(Path::to_path_buf));
         }
-        entry(&mut archive, "init", 0o100_755, INITRD_INIT.as_bytes());
+        directories.remove(Path::new(""));
+        for directory in &directories {
+            entry(&mut archive, directory.to_str().unwrap(), 0o040_755, b"");
+        }
+        for file in files {
+            let name = file.strip_prefix("/").unwrap().to_str().unwrap();
+            entry(&mut archive, name, 0o100_755, &fs::read(file).unwrap());
+        }
+        entry(&mut archive, "init", 0o100_755, init.as_bytes());
         let busybox = fs::read(&self.0.busybox).unwrap();
         entry(&mut archive, "bin/busybox", 0o100_755, &busybox);
         entry(&mut archive, "bin/sh", 0o120_777, b"busybox");
-        for (number, module) in MODULES.iter().enumerate() {
+        for (number, module) in modules.iter().enumerate() {
             let bytes = fs::read(self.0.modules.join(module)).unwrap();
             entry(
                 &mut archive,
-                &format!("modules/{number}"),
+                &format!("modules/{number:02}"),
                 0o100_644,
                 &bytes,
             );
@@ -137,6 +186,20 @@ impl<'a> System<'a> {
         entry(&mut archive, "TRAILER!!!", 0, b"");
         archive
     }
+}
+
+/// A program and the libraries that it is linked with, under the paths by which it finds them.
+fn with_libraries(program: &Path) -> Vec<PathBuf> {
+    let listed = Command::new("ldd").arg(program).output().unwrap();
+    let listed = String::from_utf8(listed.stdout).unwrap();
+    let libraries = listed
+        .split_whitespace()
+        .filter(|word| word.starts_with('/'));
+    let libraries: BTreeSet<PathBuf> = libraries.map(PathBuf::from).collect();
+    [program.to_path_buf()]
+        .into_iter()
+        .chain(libraries)
+        .collect()
 }
 
 /// An entry of a cpio archive in its "new ASCII" format, as the kernel's `initramfs-buffer-format`
@@ -170,7 +233,7 @@ fn entry(archive: &mut Vec<u8>, name: &str, mode: u32, content: &[u8]) {
 }
 
 /// Bytes that no compressor shrinks, the same each time (Marsaglia's xorshift).
-fn noise(seed: u64, len: u32) -> Vec<u8> {
+pub(super) fn noise(seed: u64, len: u32) -> Vec<u8> {
     let mut state = seed;
     let words = std::iter::repeat_with(|| {
         state ^= state << 13;
