@@ -97,13 +97,17 @@ impl Judged {
         let mut lines = vec![format!("{}: {verdict}", self.shown)];
         for finding in findings {
             let mut line = format!("  {}{}", head(finding), finding.why);
-            if !finding.places.is_empty() {
-                line = format!("{line}: {}", finding.places.join(", "));
+            let is_one = finding.places.len() == 1;
+            if is_one {
+                line = format!("{line}: {}", finding.places.join(""));
             }
             if let Some(advice) = &finding.advice {
                 line = format!("{line}; {advice}");
             }
             lines.push(line);
+            // Several would make a long line.
+            let places = finding.places.iter().filter(|_| !is_one);
+            lines.extend(places.map(|place| format!("    {place}")));
         }
         lines.push(format!("  known from: {}", self.source));
         if let Some(command) = &self.command {

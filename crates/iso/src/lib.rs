@@ -29,6 +29,7 @@ pub use boot::{BOOT_ENTRY_BYTES, BootImage, boot_images};
 pub use error::{Error, Rule};
 pub use iso::Iso;
 pub use record::{SIZE_AT, size_field};
+pub use rock_ridge::Attributes;
 pub use tree::{File, Section, Tree};
 pub use volume::{APPLICATION_USE, Naming, Volume};
 

@@ -1,7 +1,8 @@
-//! What Rock Ridge adds to a record: names, and directories that are elsewhere.
+//! What Rock Ridge adds to a record: names, owners, modes, targets of symlinks, and directories that
+//! are elsewhere.
 
 use crate::error::{Error, Rule, check_inside};
-use crate::field::{Fields, field};
+use crate::field::{Fields, field, little};
 use crate::{Fetch, SECTOR_BYTES};
 
 /// Areas in which the entries of one record go on.
@@ -9,10 +10,26 @@ const AREAS_MAX: usize = 16;
 /// Bytes of an entry without what it holds: signature, length and version.
 const HEAD_BYTES: usize = 4;
 
+/// What Rock Ridge says of a file beside its name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Attributes {
+    /// Type and permissions, as `st_mode` has them.
+    pub mode: u64,
+    /// The user that owns it.
+    pub uid: u64,
+    /// The group that owns it.
+    pub gid: u64,
+    /// The target of a symlink; else empty.
+    pub target: Vec<u8>,
+}
+
 /// What the entries of one record say.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Extras {
     pub(crate) name: Option<Vec<u8>>,
+    pub(crate) attributes: Option<Attributes>,
+    /// Whether the last component of the target goes on in the next entry or record.
+    goes_on: bool,
     /// Byte of the file at which the directory is that this record stands for.
     pub(crate) child: Option<u64>,
     /// Whether another record stands for this directory.
@@ -74,6 +91,12 @@ impl Extras {
                     let part = entry.get(5..).unwrap_or_default();
                     self.name.get_or_insert_default().extend_from_slice(part);
                 }
+                b"PX" => {
+                    let attributes = self.attributes.get_or_insert_default();
+                    let [mode, _, uid, gid] = [4, 12, 20, 28].map(|at| little(entry, at, 4));
+                    (attributes.mode, attributes.uid, attributes.gid) = (mode, uid, gid);
+                }
+                b"SL" => self.add_target(entry.get(5..).unwrap_or_default()),
                 b"CL" => {
                     let block = fields.both("the block of a directory", 4, 4)?;
                     self.child = Some(block * SECTOR_BYTES);
@@ -92,5 +115,61 @@ impl Extras {
             }
         }
         Ok(next)
+    }
+
+    /// Adds components of a symlink's target: flags, length and text of each.
+    fn add_target(&mut self, components: &[u8]) {
+        let target = &mut self.attributes.get_or_insert_default().target;
+        let mut rest = components;
+        while let [flags, len, after @ ..] = rest {
+            let Some((text, after)) = after.split_at_checked(usize::from(*len)) else {
+                break;
+            };
+            rest = after;
+            if !self.goes_on && !target.is_empty() && target.last() != Some(&b'/') {
+                target.push(b'/');
+            }
+            match flags & 0x0e {
+                2 => target.push(b'.'),
+                4 => target.extend_from_slice(b".."),
+                8 => target.push(b'/'),
+                _ => target.extend_from_slice(text),
+            }
+            self.goes_on = flags & 1 != 0;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn attributes_and_targets_are_read() {
+        let both = |value: u32| [value.to_le_bytes(), value.to_be_bytes()].concat();
+        let px = [
+            b"PX\x24\x01".to_vec(),
+            both(0o120_777),
+            both(1),
+            both(7),
+            both(8),
+        ]
+        .concat();
+        for (links, expected) in [
+            (&[&b"SL\x0d\x01\0\x08\0\0\x04usr!"[..]][..], "/usr!"),
+            (&[b"SL\x0a\x01\0\x04\0\0\x01a"], "../a"),
+            (
+                &[b"SL\x08\x01\x01\x01\x01a", b"SL\x0b\x01\0\0\x01b\0\x01c"],
+                "ab/c",
+            ),
+            (&[b"SL\x0a\x01\0\x02\0\0\x09a"], "."),
+        ] {
+            let mut extras = Extras::default();
+            let area = [&[px.as_slice()], links].concat().concat();
+            assert_eq!(extras.add(&area, 0), Ok(None));
+            let found = extras.attributes.unwrap();
+            assert_eq!((found.mode, found.uid, found.gid), (0o120_777, 7, 8));
+            assert_eq!(String::from_utf8(found.target).unwrap(), expected);
+        }
     }
 }

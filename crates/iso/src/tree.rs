@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use crate::error::{Error, Rule, check_inside};
 use crate::record::Record;
-use crate::rock_ridge::{Extras, extras, skipped_bytes};
+use crate::rock_ridge::{Attributes, Extras, extras, skipped_bytes};
 use crate::volume::{Naming, Volume};
 use crate::{Fetch, SECTOR, SECTOR_BYTES};
 
@@ -30,6 +30,8 @@ pub struct File {
     pub path: Vec<u8>,
     /// One, or several if it goes on elsewhere; of symlinks one that is empty.
     pub sections: Vec<Section>,
+    /// What Rock Ridge says of it, if there is Rock Ridge.
+    pub attributes: Option<Attributes>,
 }
 
 impl File {
@@ -208,6 +210,7 @@ impl<E: From<Error>> Walk<'_, E> {
                         record: record.start,
                         data: record.data,
                     }],
+                    attributes: extras.attributes,
                 });
                 return Ok(());
             }

@@ -49,6 +49,26 @@ pub struct Account {
     pub is_signed: bool,
 }
 
+impl Account {
+    /// Adds what became of the parts of a file that was changed once more.
+    pub fn add(&mut self, more: Self) {
+        let lists = [
+            (&mut self.identical, more.identical),
+            (&mut self.moved, more.moved),
+            (&mut self.recomputed, more.recomputed),
+            (&mut self.dropped, more.dropped),
+        ];
+        for (list, more) in lists {
+            for part in more {
+                if !list.contains(&part) {
+                    list.push(part);
+                }
+            }
+        }
+        self.is_signed |= more.is_signed;
+    }
+}
+
 impl Container {
     /// Reads what is around the image of a file; `None` if it is none of them.
     ///

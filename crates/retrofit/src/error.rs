@@ -214,6 +214,12 @@ pub enum Rule {
     /// A live medium has a second file system of the same files.
     #[error("is one of UDF, which states places and sizes too; only ISO 9660 is changed")]
     Udf,
+    /// A partition map names an HFS+ file system, which would not be in the new file.
+    #[error(
+        "is an HFS+ file system, which a rewritten medium would not have; a smaller image (`--level`, \
+         `--compressor xz`) takes the place of the old one"
+    )]
+    Hfs,
     /// Too many checksum files change.
     #[error("is one of more than {limit} checksum files that would change")]
     Lists {

@@ -8,10 +8,12 @@
 //! | digests of isomd5sum | are computed again |
 //! | signatures of the image or of such a checksum file | become zeros |
 
+mod apple;
 mod boot_entry;
 mod checksums;
 mod complete;
 mod implanted;
+mod layers;
 mod rewrite;
 mod rewritten;
 
@@ -30,6 +32,7 @@ use checksums::{affected, lists};
 
 pub use boot_entry::{BootEntry, bytes_of};
 pub(crate) use complete::complete;
+pub use layers::{images, is_above};
 
 /// Where sectors from 16 on say that there is a UDF file system too, and how many are looked at.
 const UDF_MARKS: [&[u8]; 2] = [b"NSR02", b"NSR03"];
@@ -196,17 +199,7 @@ fn choose<'a>(iso: &'a Iso, source: &dyn ReadAt, wanted: Option<&[u8]>) -> Resul
             refused(Rule::NotThere { path })
         });
     }
-    let mut images: Vec<&File> = Vec::new();
-    for file in iso.shown().iter().flat_map(|tree| &tree.files) {
-        let mut magic = [0; 4];
-        let is_long = file.size_bytes() >= SUPERBLOCK_SIZE as u64;
-        if let Some(section) = file.sections.first().filter(|_| is_long) {
-            read_up_to(source, &mut magic, section.data.start)?;
-        }
-        if magic == MAGIC.to_le_bytes() {
-            images.push(file);
-        }
-    }
+    let images = squashfs_files(iso, source)?;
     match images.as_slice() {
         [] => Err(refused(Rule::NoImages)),
         [file] => Ok(file),
@@ -218,6 +211,22 @@ fn choose<'a>(iso: &'a Iso, source: &dyn ReadAt, wanted: Option<&[u8]>) -> Resul
             }))
         }
     }
+}
+
+/// The files that begin as an image does, in the order of the directories.
+fn squashfs_files<'a>(iso: &'a Iso, source: &dyn ReadAt) -> Result<Vec<&'a File>, Error> {
+    let mut images = Vec::new();
+    for file in iso.shown().iter().flat_map(|tree| &tree.files) {
+        let mut magic = [0; 4];
+        let is_long = file.size_bytes() >= SUPERBLOCK_SIZE as u64;
+        if let Some(section) = file.sections.first().filter(|_| is_long) {
+            read_up_to(source, &mut magic, section.data.start)?;
+        }
+        if magic == MAGIC.to_le_bytes() {
+            images.push(file);
+        }
+    }
+    Ok(images)
 }
 
 /// Files that are named as another, with something after it that ends so.

@@ -52,7 +52,7 @@ mod zsync;
 pub use app_image::AppImage;
 pub use container::{Account, Container};
 pub use error::{Error, Rule};
-pub use iso_image::{BootEntry, IsoImage, bytes_of};
+pub use iso_image::{BootEntry, IsoImage, bytes_of, images, is_above};
 pub use original::Original;
 pub use probe::probe;
 pub use program::{Place, Section, Sections};

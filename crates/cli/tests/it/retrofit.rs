@@ -1,7 +1,9 @@
 //! `coldpress retrofit`: AppImages and SIF containers with another image in them.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
+use std::path::Path;
 use std::process::Command;
 
 use coldpress_image::{Sif, read_sif};
@@ -298,6 +300,96 @@ fn a_live_medium_keeps_its_other_files() {
         &format!("old.iso -o again.iso {image} --plan plan"),
     );
     assert_eq!(again.code, Some(1), "{}", again.stderr);
+}
+
+#[test]
+fn each_image_of_a_live_medium_gets_its_part_of_a_profile() {
+    if without_peer("xorriso") {
+        return;
+    }
+    let session = session(&[]);
+    let live = session.at("medium/casper");
+    fs::create_dir_all(&live).unwrap();
+    // Over the files of `tree`: another `a`, and one of its own.
+    let upper = session.at("upper");
+    fs::create_dir(&upper).unwrap();
+    for name in ["a", "own"] {
+        fs::copy(session.at("tree/large"), upper.join(name)).unwrap();
+    }
+    session.done(["-q", "build", "-c", "gzip", "upper", "image-upper"]);
+    let other = session.at("other");
+    fs::create_dir(&other).unwrap();
+    fs::write(other.join("else"), b"else").unwrap();
+    session.done(["-q", "build", "-c", "gzip", "other", "image-other"]);
+    let names = ["base.squashfs", "base.live.squashfs", "other.squashfs"];
+    for (name, image) in names
+        .into_iter()
+        .zip(["image", "image-upper", "image-other"])
+    {
+        fs::copy(session.at(image), live.join(name)).unwrap();
+    }
+    let trace = "coldpress-trace 1\n0 1 L /z\n1 1 R 0-1 /z\n2 1 L /a\n3 1 R 0-1 /a\n";
+    fs::write(session.at("trace"), trace).unwrap();
+    session.done(["-q", "profile", "merge", "trace", "-o", "profile"]);
+    let shell = |script: &str| {
+        let mut shell = std::process::Command::new("sh");
+        shell.args(["-ec", script]).current_dir(session.at("."));
+        assert!(shell.status().unwrap().success(), "{script}");
+    };
+    shell(
+        "cd medium && sha256sum casper/* > SHA256SUMS && xorriso -as mkisofs -quiet -r -J -o \
+         ../old.iso .",
+    );
+    let refused = retrofit(
+        &session,
+        "old.iso -o new.iso --profile profile -- /bin/true",
+    );
+    assert_eq!(refused.code, Some(2));
+    assert!(
+        refused.stderr.contains("inside of one image"),
+        "{}",
+        refused.stderr
+    );
+    let ran = retrofit(&session, "old.iso -o new.iso --profile profile --json");
+    assert_eq!(ran.code, Some(1), "{}", ran.stderr);
+    let recomputed = &ran.json()["summary"]["recomputed"];
+    let sizes = recomputed.as_array().unwrap().iter();
+    let sizes = sizes.filter(|it| it.as_str().unwrap().starts_with("size of casper/base"));
+    assert!(sizes.count() <= 2, "{recomputed}");
+    shell(
+        "xorriso -osirrox on -indev new.iso -extract / new 2>/dev/null && cd new && \
+         sha256sum -c --quiet SHA256SUMS && chmod -R u+w .",
+    );
+    let listed = |image: &Path| {
+        session
+            .done([OsStr::new("ls"), OsStr::new("-lR"), image.as_os_str()])
+            .text()
+    };
+    let is_first = |image: &Path, path: &str| {
+        let places = session.done(["stat", "--blocks", image.to_str().unwrap(), path]);
+        places.text().contains("image byte 96 to")
+    };
+    for (name, stays) in names.into_iter().zip([false, false, true]) {
+        let (old, new) = (live.join(name), session.at("new/casper").join(name));
+        assert_eq!(listed(&old), listed(&new));
+        let is_same = fs::read(&old).unwrap() == fs::read(&new).unwrap();
+        assert_eq!(is_same, stays, "{name}");
+    }
+    let new = session.at("new/casper");
+    // What the upper layer hides is no part of the lower one.
+    assert!(is_first(&new.join("base.squashfs"), "/z"));
+    assert!(is_first(&new.join("base.live.squashfs"), "/a"));
+    let none = "coldpress-trace 1\n0 1 L /none\n1 1 R 0-1 /none\n";
+    fs::write(session.at("trace"), none).unwrap();
+    session.done(["-q", "profile", "merge", "trace", "-o", "none"]);
+    let ran = retrofit(&session, "old.iso -o none.iso --profile none");
+    assert_eq!(ran.code, Some(2));
+    assert!(
+        ran.stderr.contains("no image has a file of the profile"),
+        "{}",
+        ran.stderr
+    );
+    assert!(!session.at("none.iso").exists());
 }
 
 #[test]

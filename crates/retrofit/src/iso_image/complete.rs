@@ -8,13 +8,14 @@ use coldpress_image::ReadAt;
 use coldpress_iso::{Iso, SECTOR_BYTES, SIZE_AT, size_field};
 use coldpress_report::text::plural;
 
+use super::apple::hfs;
 use super::checksums::{affected, digests, lists};
 use super::implanted::{Implanted, implanted};
 use super::rewrite::rewrite;
 use super::rewritten::compare;
 use super::{IsoImage, read_iso};
 use crate::container::{Account, copy, is_same, pieces, write};
-use crate::error::Error;
+use crate::error::{Error, Rule};
 use crate::field::read;
 use crate::site::Site;
 
@@ -45,9 +46,13 @@ pub(crate) fn complete(
     site: &mut Site<'_>,
 ) -> Result<Account, Error> {
     let is_in_place = image_bytes <= it.place.end - it.place.start;
+    let apple = hfs(old)?;
     let mut change = if is_in_place {
         in_place(it, old, new, image_bytes)?
     } else {
+        if let Some(start) = apple {
+            return Err(Error::refused("partition map", start, Rule::Hfs));
+        }
         rewrite(it, new, image_bytes, site)?;
         compare(it, old, new, image_bytes)?
     };
@@ -57,6 +62,10 @@ pub(crate) fn complete(
     change.check_checksums()?;
     if is_in_place {
         change.check_identical(old)?;
+    }
+    if apple.is_some() {
+        let kept = "HFS+ tree, which states the old size of the image";
+        change.account.identical.push(kept.to_owned());
     }
     Ok(change.account)
 }

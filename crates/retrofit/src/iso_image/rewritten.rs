@@ -63,6 +63,12 @@ pub(super) fn compare<'a>(
             .first()
             .map_or(0, |section| section.data.start);
         let own = before.sections.first().map(|section| section.data.start);
+        let is_ours = before.path == it.path || (own.is_some() && own == it.iso.boot_catalog);
+        if !is_ours && before.attributes.is_some() && before.attributes != after.attributes {
+            return Err(Error::Differs {
+                part: "owner, mode or target of a file",
+            });
+        }
         if before.path == it.path {
             if after.size_bytes() != image_bytes || after.sections.len() != 1 {
                 return Err(Error::Differs { part: "image" });

@@ -185,6 +185,57 @@ fn an_image_that_fits_is_replaced_in_place() {
 }
 
 #[test]
+fn an_hfs_tree_stays_or_forbids_a_new_file_system() {
+    if without_peer("xorriso") {
+        return;
+    }
+    let medium = Medium::new(8192);
+    medium.make();
+    // A partition map with an entry for itself and one for the file system.
+    let file = File::options()
+        .write(true)
+        .open(medium.at("old.iso"))
+        .unwrap();
+    for (number, name) in [(1, "Apple_partition_map"), (2, "Apple_HFS")] {
+        file.write_all_at(b"PM", number * 512).unwrap();
+        file.write_all_at(name.as_bytes(), number * 512 + 48)
+            .unwrap();
+    }
+    let account = medium.replace(8192).unwrap();
+    assert!(account.identical.iter().any(|it| it.contains("HFS+")));
+    let refused = medium.replace(65536).unwrap_err().to_string();
+    assert!(refused.contains("is an HFS+ file system"), "{refused}");
+    assert!(refused.contains("1024"), "{refused}");
+}
+
+#[test]
+fn owners_and_targets_of_other_files_are_compared() {
+    if without_peer("xorriso") {
+        return;
+    }
+    let medium = Medium::new(8192);
+    medium.run("tree", &["ln", "-s", "../live/vmlinuz", "isolinux/kernel"]);
+    medium.run("tree", &["chmod", "4750", "live/vmlinuz"]);
+    medium.make();
+    medium.replace(65536).unwrap();
+    let listed = |name| {
+        let words = [
+            "xorriso",
+            "-indev",
+            name,
+            "-lsl",
+            "/live/vmlinuz",
+            "/isolinux/kernel",
+        ];
+        let text = medium.run(".", &words);
+        text.lines()
+            .map(|line| line.split("  ").next().unwrap().to_owned())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(listed("old.iso"), listed("new.iso"));
+}
+
+#[test]
 fn an_image_that_is_longer_makes_a_new_file_system() {
     if without_peer("xorriso") {
         return;

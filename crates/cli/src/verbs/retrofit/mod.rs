@@ -2,9 +2,9 @@
 
 pub(crate) mod args;
 mod job;
+mod layers;
 
 use std::env;
-use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
@@ -38,7 +38,16 @@ use crate::verbs::retrofit::job::Job;
 use crate::{program, steps};
 
 pub(super) fn run(args: &RetrofitArgs, ui: &Ui) -> anyhow::Result<Exit> {
-    let original = open(args, ui)?;
+    match layers::several(args)?.as_slice() {
+        [] => replace(args, ui),
+        images => layers::run(args, images, ui),
+    }
+}
+
+/// Replaces the image of a file that has one, or the one that was named.
+fn replace(args: &RetrofitArgs, ui: &Ui) -> anyhow::Result<Exit> {
+    let wanted = args.image.as_ref().map(|it| it.as_bytes().to_vec());
+    let original = open(args, (&args.input, wanted.as_ref()), ui)?;
     let device = Device::parse(&args.device.name)?;
     let population = Population::resolve(&args.device.name, ui)?;
     let command = command(args, &original)?;
@@ -104,10 +113,7 @@ pub(super) fn run(args: &RetrofitArgs, ui: &Ui) -> anyhow::Result<Exit> {
         job.stand(args.target(), "after")?;
         measured.study = Some(job.prove(command, device)?);
     } else {
-        let target = quoted(args.target());
-        ui.warn(&format!(
-            "{target} is sound, but nothing shows that it starts faster"
-        ));
+        warn_unproven(args, ui);
     }
     measured.summary.proven = measured.study.is_some();
     match &measured.study {
@@ -159,10 +165,14 @@ fn recorder(
 }
 
 /// Opens the file, and refuses what may not become another.
-fn open(args: &RetrofitArgs, ui: &Ui) -> anyhow::Result<Original> {
+fn open(
+    args: &RetrofitArgs,
+    (input, wanted): (&Path, Option<&Vec<u8>>),
+    ui: &Ui,
+) -> anyhow::Result<Original> {
     let path = quoted(&args.input);
-    let wanted = args.image.as_deref().map(OsStr::as_bytes);
-    let opened = Original::open(&args.input, wanted).map_err(|error| {
+    let wanted = wanted.map(Vec::as_slice);
+    let opened = Original::open(input, wanted).map_err(|error| {
         let is_unclear = matches!(
             &error,
             Error::Refused {
@@ -172,7 +182,10 @@ fn open(args: &RetrofitArgs, ui: &Ui) -> anyhow::Result<Original> {
         );
         let error = anyhow!(error).context(format!("cannot retrofit {path}"));
         if is_unclear {
-            hint(error, "`--image PATH` names the one to replace")
+            hint(
+                error,
+                "`--image PATH` names the one to replace; `--profile` serves all",
+            )
         } else {
             error
         }
@@ -301,6 +314,18 @@ fn tell(report: &Report, container: &Container, ui: &Ui) {
     if report.signature == "dropped" {
         ui.warn(&format!("{} has no signature any more", report.file));
     }
+}
+
+fn warn_unproven(args: &RetrofitArgs, ui: &Ui) {
+    let target = quoted(args.target());
+    ui.warn(&format!(
+        "{target} is sound, but nothing shows that it starts faster"
+    ));
+}
+
+/// Whether a profile says what is needed, and nothing which image it is in.
+fn is_undecided(args: &RetrofitArgs) -> bool {
+    args.image.is_none() && args.plan.is_none() && args.profile.profile.is_some()
 }
 
 /// The zsync file, if one is wanted.
