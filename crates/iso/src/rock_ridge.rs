@@ -146,7 +146,7 @@ mod tests {
 
     #[test]
     fn attributes_and_targets_are_read() {
-        let both = |value: u32| [value.to_le_bytes(), value.to_be_bytes()].concat();
+        let both = |value: u32| [value, value.swap_bytes()].map(u32::to_le_bytes).concat();
         let px = [
             b"PX\x24\x01".to_vec(),
             both(0o120_777),
