@@ -12,7 +12,8 @@ use std::process::{Command, Stdio};
 
 use coldpress_ahead::read_ahead;
 
-/// systemd spares processes with such a name when the root changes (systemd.io/ROOT_STORAGE_DAEMONS).
+/// systemd spares processes with such a name when the root changes
+/// (`systemd.io/ROOT_STORAGE_DAEMONS`).
 const NAME: &str = "@coldpress-prefetch";
 
 fn main() {

@@ -270,7 +270,7 @@ mod tests {
                 bytes_per_s: None,
                 time: Duration::from_secs(1),
             },
-            extents: vec![0..96],
+            extents: vec![0..48, 48..96],
         }
     }
 
