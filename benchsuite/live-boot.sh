@@ -30,7 +30,7 @@ out "$work/pressed.iso" /live/filesystem.squashfs "$work/pressed.sqfs"
 out "$iso" /live/vmlinuz "$work/vmlinuz"
 out "$iso" /live/initrd.img "$work/initrd.img"
 "$coldpress" hooks live-boot "$work/pressed.sqfs" --profile "$work/boot.profile" --helper "$helper" \
-    --initrd "$work/initrd.img" -o "$work/hook.img" 2>"$run/hooks.txt"
+    --add-to "$work/initrd.img" -o "$work/hook.img" 2>"$run/hooks.txt"
 
 # boots NAME INITRD MEDIUM...: the kernel is started by QEMU, as the menu of the medium waits for a person
 boots() {

@@ -44,7 +44,6 @@ pub(crate) struct GuestArgs {
     /// Memory of the machines [default: 1G]
     #[arg(
         long = "guest-memory",
-        alias = "memory",
         value_name = "SIZE",
         value_parser = parse_size_bytes,
         default_value = "1G",

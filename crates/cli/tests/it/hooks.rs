@@ -83,10 +83,10 @@ fn every_kind_writes_its_files_and_only_live_boot_takes_an_initrd() {
     ] {
         session.done(hooks(kind, &["-o", "root", "--at", "/the/image"]));
         assert!(session.at("root").join(file).exists(), "{kind}");
-        let refused = session.run(hooks(kind, &["--initrd", "helper", "-o", "new"]));
+        let refused = session.run(hooks(kind, &["--add-to", "helper", "-o", "new"]));
         assert_eq!(refused.code, Some(2), "{kind}: {}", refused.stderr);
     }
-    session.done(hooks("live-boot", &["--initrd", "helper", "-o", "new"]));
+    session.done(hooks("live-boot", &["--add-to", "helper", "-o", "new"]));
     let new = fs::read(session.at("new")).unwrap();
     assert!(new.starts_with(b"program") && new[512..].starts_with(b"070701"));
 }

@@ -22,7 +22,7 @@ use crate::verbs::prefetch::args::parse_rate;
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example:
-  coldpress hooks live-boot filesystem.squashfs --profile boot.profile --initrd initrd.img \\
+  coldpress hooks live-boot filesystem.squashfs --profile boot.profile --add-to initrd.img \\
     -o new-initrd.img
   coldpress hooks dracut /srv/squashfs.img --profile boot.profile --install")]
 pub(crate) struct HooksArgs {
@@ -38,19 +38,19 @@ pub(crate) struct HooksArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) profile: PathBuf,
 
-    /// Write the files below this directory; with --initrd, write this initrd
+    /// Write the files below this directory; with --add-to, write this initrd
     #[arg(short, long, value_name = "PATH", required_unless_present = "install")]
     pub(crate) output: Option<PathBuf>,
 
     /// Write the files into this system, below `/`
-    #[arg(long, conflicts_with_all = ["output", "initrd"])]
+    #[arg(long, conflicts_with_all = ["output", "add_to"])]
     pub(crate) install: bool,
 
     /// Add them to this initrd instead: only for live-boot
     ///
     /// The new initrd is the old one with an archive behind it, as the kernel allows.
     #[arg(long, value_name = "FILE")]
-    pub(crate) initrd: Option<PathBuf>,
+    pub(crate) add_to: Option<PathBuf>,
 
     /// Where IMAGE is while the system boots [default: where its kind has it]
     #[arg(long, value_name = "PATH")]

@@ -26,7 +26,7 @@ const HELPER: &str = "coldpress-prefetch";
 
 pub(super) fn run(args: &HooksArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let kind = Kind::from(args.kind);
-    if args.initrd.is_some() && kind != Kind::LiveBoot {
+    if args.add_to.is_some() && kind != Kind::LiveBoot {
         let error = anyhow!("only an initrd of live-boot calls scripts that are added to it");
         return Err(hint(
             error,
@@ -41,7 +41,7 @@ pub(super) fn run(args: &HooksArgs, ui: &Ui) -> anyhow::Result<Exit> {
         .map(|extent| extent.end - extent.start)
         .sum();
     let files = files(kind, helper, &list, args.at.as_deref());
-    match (&args.initrd, &args.output) {
+    match (&args.add_to, &args.output) {
         (Some(initrd), Some(output)) => add_to(initrd, output, &appendix(&files))?,
         (_, output) => {
             let root = output.as_deref().unwrap_or(Path::new("/"));

@@ -26,6 +26,7 @@ use crate::flags::study::StudyArgs;
 #[command(
     mut_arg("append", |arg| arg.requires("kernel")),
     mut_arg("ready_line", |arg| arg.alias("ready")),
+    mut_arg("memory", |arg| arg.alias("memory")),
     after_long_help = "\
 Example:
   coldpress bench boot xz.sqfs zstd.sqfs --kernel vmlinuz --initrd initrd.img --device usb2 \\
