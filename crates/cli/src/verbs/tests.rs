@@ -10,7 +10,7 @@ use super::renamed::RENAMED;
 /// Flags whose help differs from verb to verb: a word that each has, because each means it.
 ///
 /// A name that is not here has the same help, and the same name of its value, in every verb.
-const MEANINGS: [(&str, &[&str]); 39] = [
+const MEANINGS: [(&str, &[&str]); 40] = [
     ("align", &["same byte as in old", "align the data"]),
     ("all", &["all", "every"]),
     ("block-size", &["bytes of a data block"]),
@@ -32,7 +32,10 @@ const MEANINGS: [(&str, &[&str]); 39] = [
     ("plan", &["order the image by this plan"]),
     ("plan-out", &["write the plan"]),
     ("profile", &["profile"]),
-    ("readahead", &["reads ahead in the mount", "readaheads of the mount"]),
+    (
+        "readahead",
+        &["reads ahead in the mount", "readaheads of the mount"],
+    ),
     ("roothash", &["root hash"]),
     ("runs", &["starts", "recordings", "boots", "how often"]),
     ("samples", &["sample", "studies in this file"]),
@@ -47,6 +50,7 @@ const MEANINGS: [(&str, &[&str]); 39] = [
     ("trace", &["trace"]),
     ("trace-out", &["write the trace of"]),
     ("tree", &["the directory or image that"]),
+    ("verity", &["hash tree"]),
     ("work-dir", &["directory for temporary images"]),
     ("verify", &["back and compare"]),
     ("xattr-include", &["extended attributes whose names match"]),
