@@ -125,7 +125,10 @@ print("ready", flush=True)
 command._run(["sleep", "60"], None)
 """
     child = subprocess.Popen(
-        [sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-I", "-c", script],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     )
     assert child.stdout.readline() == "ready\n"
     time.sleep(0.3)

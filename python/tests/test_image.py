@@ -323,7 +323,10 @@ while True:
     image.read_many(paths * 20)
 """
     child = subprocess.Popen(
-        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-I", "-c", code],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     )
     with contextlib.closing(child.stdout):
         assert child.stdout.readline() == "ready\n"
