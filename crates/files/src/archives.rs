@@ -1,5 +1,6 @@
 //! Archives that a start reads: what it used of them, and the archives in that order.
 
+mod alone;
 mod checked;
 mod expected;
 mod exported;
