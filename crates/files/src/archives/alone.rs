@@ -16,8 +16,8 @@ use coldpress_image::ReadAt;
 pub(super) const ARCHIVE: &[u8] = b"/archive";
 /// What mksquashfs and coldpress take.
 const BLOCK_SIZE: BlockSize = BlockSize::DEFAULT;
-/// Sizes of blocks are within a tenth of those at the default level, in a tenth of the time.
-const ZSTD_LEVEL: i32 = 3;
+/// Blocks of Firefox's `omni.ja` are 5 % larger than at the default level, in a sixth of the time.
+const ZSTD_LEVEL: i32 = 9;
 /// Blocks that wait for each thread, so that none waits for the reader.
 const WINDOW_OF_THREAD: NonZeroUsize = NonZeroUsize::new(4).unwrap();
 

@@ -48,7 +48,7 @@ impl Expected {
     ///
     /// # Cost
     ///
-    /// zstd at level 3 over both archives, on all processors; a block in memory for each.
+    /// zstd at level 9 over both archives, on all processors; a few blocks in memory for each.
     pub(super) fn of(
         opened: &Opened,
         new: &dyn ReadAt,
