@@ -231,6 +231,26 @@ fn info_and_doctor_know_an_appended_tree() {
 }
 
 #[test]
+fn a_tree_that_lies_is_no_part_of_a_prediction_that_leaves_it_out() {
+    let stage = stage();
+    stage.done(["-q", "build", "source", "image", "--verity", "append"]);
+    let parts = stage.done(["info", "image", "--json"]).json()["parts"].clone();
+    let tree = parts.as_array().unwrap().last().unwrap();
+    // The size of data blocks in the tree's superblock.
+    flip(&stage, "image", tree["start"].as_u64().unwrap() + 64);
+    fs::write(
+        stage.at("start.trace"),
+        "coldpress-trace 1\n0 1 R 0-0 /file\n",
+    )
+    .unwrap();
+    let words = ["-q", "predict", "image", "--trace", "start.trace"];
+    let ran = stage.run(words);
+    assert_eq!(ran.code, Some(2), "{}", ran.stderr);
+    assert!(ran.stderr.contains("`--verity none`"), "{}", ran.stderr);
+    stage.done([&words[..], &["--verity", "none"]].concat());
+}
+
+#[test]
 fn veritysetup_verifies_what_is_written() {
     if without_peer("veritysetup") {
         return;

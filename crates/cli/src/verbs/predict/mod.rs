@@ -9,6 +9,7 @@ use anyhow::Context as _;
 use coldpress_calibration::Target;
 use coldpress_cost::{AccessSequence, Prediction, Reader, predict};
 use coldpress_host::Readahead;
+use coldpress_report::failure::hint;
 use coldpress_report::text::quoted;
 use coldpress_session::exit::Exit;
 use coldpress_session::failure::unless_stdout_closed;
@@ -53,7 +54,11 @@ pub(super) fn run(args: &PredictArgs, ui: &Ui) -> anyhow::Result<Exit> {
         })
         .with_context(|| format!("cannot read {}", quoted(&args.image)))?;
     let through = TreeName::through(args.verity);
-    geometry.hash_tree = read_through(&args.image, &opened.bytes, through)?;
+    let tree = read_through(&args.image, &opened.bytes, through);
+    geometry.hash_tree = tree.map_err(|error| {
+        let what = "`--verity none` predicts a start that reads no hash tree";
+        hint(anyhow::Error::new(error), what)
+    })?;
     let reader = reader(args.reader, &target);
     let predictions: Vec<(Readahead, Prediction)> = args
         .readahead
