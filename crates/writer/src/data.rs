@@ -120,7 +120,7 @@ impl Written {
             Some(block) => {
                 let busy = source.busy(Work::Write);
                 let gap = aligning.gap(&packed.piece, self.area.end);
-                output.append(gap)?;
+                output.append(&gap)?;
                 self.area.skip(gap.len() as u64);
                 output.append(&block.bytes)?;
                 drop(busy);

@@ -7,13 +7,10 @@ use coldpress_layout::{Item, NodeId, Order};
 use super::worker::Piece;
 
 /// The greatest alignment: that of the largest block.
-const ALIGN_MAX: usize = 1 << 20;
+const ALIGN_MAX: u64 = 1 << 20;
 
 /// The greatest place for the first block.
-const FIRST_MAX: usize = 4 << 20;
-
-/// As many zeros as may be needed.
-static ZEROS: [u8; FIRST_MAX + ALIGN_MAX] = [0; FIRST_MAX + ALIGN_MAX];
+const FIRST_MAX: u64 = 4 << 20;
 
 /// Where items of an order begin.
 pub(super) struct Aligning {
@@ -27,10 +24,10 @@ pub(super) struct Aligning {
 impl Aligning {
     pub(super) fn new(order: &Order) -> Self {
         let mut aligning = Self {
-            bytes: order.alignment.bytes.clamp(1, ALIGN_MAX as u64),
+            bytes: order.alignment.bytes.clamp(1, ALIGN_MAX),
             blocks: HashMap::new(),
             fragments: HashMap::new(),
-            first_byte: order.alignment.first_byte.min(FIRST_MAX as u64),
+            first_byte: order.alignment.first_byte.min(FIRST_MAX),
         };
         for (place, start) in &order.alignment.starts {
             match order.data.get(*place) {
@@ -47,8 +44,8 @@ impl Aligning {
         aligning
     }
 
-    /// The zeros before a block that would begin at `end`.
-    pub(super) fn gap(&self, piece: &Piece, end: u64) -> &'static [u8] {
+    /// The zeros before a block that would begin at `end`: none, but for some blocks.
+    pub(super) fn gap(&self, piece: &Piece, end: u64) -> Vec<u8> {
         let start = match piece {
             Piece::Block { node, offset: 0 } => self.blocks.get(node),
             Piece::Block { .. } => None,
@@ -63,7 +60,6 @@ impl Aligning {
             (start % self.bytes + self.bytes - end % self.bytes) % self.bytes
         });
         let gap = first + gap;
-        let gap = usize::try_from(gap).unwrap_or_default();
-        ZEROS.get(..gap).unwrap_or_default()
+        vec![0; usize::try_from(gap).unwrap_or_default()]
     }
 }
